@@ -1,0 +1,1 @@
+"""Paraloom: from bitext to sentential paraphrases to paraphrastic sentence embeddings."""

@@ -1,0 +1,1 @@
+"""What every stage shares: files, manifests, configuration, seeding, progress."""

@@ -1,0 +1,49 @@
+"""Files that appear whole or not at all, also when two processes write the same one."""
+
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def atomic_path(path: str | Path) -> Iterator[Path]:
+    """Give a unique temporary path in the folder of `path`, renamed onto it when the block ends.
+
+    The data is on disk (fsync) before the rename. On an exception the temporary file goes away
+    and `path` stays as it was. An orphaned writer of the same file only ever renames its own
+    complete copy.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        yield temporary
+        _sync(temporary)
+        temporary.replace(path)
+        _sync(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write `text` as UTF-8, atomically."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Write `value` as JSON with sorted keys, atomically; NaN and infinity are refused."""
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    write_text(path, text + "\n")

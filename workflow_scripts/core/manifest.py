@@ -1,0 +1,168 @@
+"""Records of single data files, and the manifest of a whole stage (DESIGN 4).
+
+A record is `<name>.json` next to `<name>.parquet`: SHA-256, rows in and out, rows rejected by
+reason. Whoever reads the data verifies it against the record first. The manifest merges the
+records of a stage's folder; it is the stage's last output and is deterministic.
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.atomic import write_json
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+
+# The packages whose version can change what a stage writes.
+TOOLS = ("numpy", "pyarrow", "rapidfuzz", "sacrebleu", "sacremoses", "sentencepiece", "torch")
+
+
+def sha256(path: str | Path) -> str:
+    """Return the file's SHA-256 as hexadecimal digits."""
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def record_path(data_path: str | Path) -> Path:
+    """Return where the record of `data_path` stands."""
+    return Path(data_path).with_suffix(".json")
+
+
+def write_record(
+    data_path: str | Path,
+    rows_in: int,
+    rows_out: int,
+    rejected: dict[str, int],
+    extra: dict[str, Any] | None = None,
+    files: Iterable[str | Path] = (),
+) -> None:
+    """Write the record of one data file, after the data itself.
+
+    Args:
+        data_path: the data file; its record is `<stem>.json` in the same folder.
+        rows_in: rows read.
+        rows_out: rows written.
+        rejected: rows that were not written, by reason.
+        extra: more figures of the stage, kept as they are.
+        files: where one record speaks for several files (a model folder), these instead of
+            `data_path`, all in its folder.
+
+    Raises:
+        ValueError: the rows don't add up.
+    """
+    rejected = {reason: count for reason, count in rejected.items() if count}
+    if rows_in != rows_out + sum(rejected.values()):
+        raise ValueError(f"{data_path}: {rows_in} rows in, {rows_out} out, rejected {rejected}")
+    names = [Path(file) for file in files] or [Path(data_path)]
+    record = {
+        "files": {path.name: sha256(path) for path in names},
+        "rows_in": rows_in,
+        "rows_out": rows_out,
+        "rejected": rejected,
+    }
+    if extra:
+        record["extra"] = extra
+    write_json(record_path(data_path), record)
+
+
+def read_record(data_path: str | Path) -> dict[str, Any]:
+    """Return the record of a data file.
+
+    Raises:
+        InputError: there is none, or it can't be read.
+    """
+    path = record_path(data_path)
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError(
+            f"{data_path} has no record {path.name} beside it; delete the file and run again"
+        ) from error
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}); delete it and run again") from error
+
+
+def verify(data_path: str | Path) -> dict[str, Any]:
+    """Check the files that a record speaks for against their hashes, and return the record.
+
+    Raises:
+        InputError: a file is missing or differs from what its stage wrote.
+    """
+    record = read_record(data_path)
+    for name, expected in record["files"].items():
+        path = Path(data_path).with_name(name)
+        if not path.is_file():
+            raise InputError(f"{path} is missing; delete {record_path(data_path)} and run again")
+        if sha256(path) != expected:
+            raise InputError(
+                f"{path} differs from what its stage wrote (its SHA-256 is not the one in "
+                f"{record_path(data_path).name}); delete the file and run again"
+            )
+    return record
+
+
+def shard_names(count: int) -> list[str]:
+    """Return the names of `count` shards: 0000, 0001, ..."""
+    return [f"{shard:04d}" for shard in range(count)]
+
+
+def shard_paths(folder: str | Path, count: int) -> list[Path]:
+    """Return the data files of a stage folder with `count` shards."""
+    return [Path(folder) / f"{name}.parquet" for name in shard_names(count)]
+
+
+def merge(
+    stage: dict[str, Any], records: dict[str, dict[str, Any]], upstream: dict[str, str]
+) -> dict[str, Any]:
+    """Return a stage's manifest.
+
+    Args:
+        stage: name, instance, version and config part, as the workflow resolved them.
+        records: the record of each of the stage's parts, by its name.
+        upstream: SHA-256 of each manifest that the stage read, by "<stage>/<folder name>".
+    """
+    rejected: Counter[str] = Counter()
+    for record in records.values():
+        rejected.update(record["rejected"])
+    versions = {tool: metadata.version(tool) for tool in TOOLS}
+    return {
+        **stage,
+        "rows_in": sum(record["rows_in"] for record in records.values()),
+        "rows_out": sum(record["rows_out"] for record in records.values()),
+        "rejected": dict(rejected),
+        "parts": records,
+        "tools": {"python": ".".join(map(str, sys.version_info[:2])), **versions},
+        "upstream": upstream,
+    }
+
+
+def _upstream_name(manifest: Path) -> str:
+    folder = manifest.parent
+    return "/".join(folder.parts[-3:])
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Merge the records of a stage folder into its manifest."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--shards", type=int, default=0, help="shards 0000, 0001, ... of it")
+    parser.add_argument("--parts", nargs="*", default=[], help="further data files of it")
+    parser.add_argument("--stage", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--upstream", type=Path, nargs="*", default=[], help="manifests it read")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    paths = shard_paths(arguments.folder, arguments.shards)
+    paths += [arguments.folder / part for part in arguments.parts]
+    records = {path.stem: verify(path) for path in paths}
+    upstream = {_upstream_name(path): sha256(path) for path in arguments.upstream}
+    write_json(arguments.output, merge(arguments.stage, records, upstream))
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,185 @@
+"""Parquet tables with one declared schema per kind of file, read and written as streams."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from workflow_scripts.core.atomic import atomic_path
+from workflow_scripts.core.errors import InputError
+
+_PAIR = [
+    ("id", pa.string()),
+    ("source", pa.string()),
+    ("reference", pa.string()),
+    ("corpus", pa.string()),
+]
+# NLL: nats per target token, </s> included; lower is better.
+SCHEMAS: dict[str, pa.Schema] = {
+    "pairs": pa.schema(_PAIR),
+    "pair_scores": pa.schema(
+        [("id", pa.string()), ("forward_nll", pa.float32()), ("backward_nll", pa.float32())]
+    ),
+    "segments": pa.schema(
+        [
+            ("id", pa.string()),
+            ("split", pa.string()),
+            ("copy", pa.int32()),
+            ("source", pa.string()),
+            ("reference", pa.string()),
+        ]
+    ),
+    "references": pa.schema(_PAIR),
+    "candidates": pa.schema(
+        [
+            *_PAIR,
+            ("sets", pa.list_(pa.struct([("set", pa.int32()), ("avoid", pa.list_(pa.string()))]))),
+            ("dropped", pa.int32()),
+            ("blocked", pa.int32()),
+            (
+                "candidates",
+                pa.list_(
+                    pa.struct(
+                        [
+                            ("set", pa.int32()),
+                            ("sample", pa.int32()),
+                            ("variant", pa.string()),
+                            ("text", pa.string()),
+                            ("forward_nll", pa.float32()),
+                        ]
+                    )
+                ),
+            ),
+        ]
+    ),
+    "scored": pa.schema(
+        [
+            *_PAIR,
+            (
+                "candidates",
+                pa.list_(
+                    pa.struct(
+                        [
+                            ("text", pa.string()),
+                            ("forward_nll", pa.float32()),
+                            ("backward_nll", pa.float32()),
+                            ("sum", pa.float32()),
+                            ("count", pa.int32()),
+                            ("variant", pa.string()),
+                        ]
+                    )
+                ),
+            ),
+        ]
+    ),
+    "paraphrases": pa.schema(
+        [
+            *_PAIR,
+            (
+                "paraphrases",
+                pa.list_(
+                    pa.struct(
+                        [
+                            ("rank", pa.int32()),
+                            ("text", pa.string()),
+                            ("forward_nll", pa.float32()),
+                            ("backward_nll", pa.float32()),
+                            ("sum", pa.float32()),
+                            ("cluster", pa.int32()),
+                            ("variant", pa.string()),
+                        ]
+                    )
+                ),
+            ),
+            ("candidates", pa.int32()),
+            ("kept", pa.int32()),
+            ("reason", pa.string()),
+        ]
+    ),
+}
+
+
+def read_batches(
+    path: str | Path, schema_name: str, columns: list[str] | None = None, batch_size: int = 1024
+) -> Iterator[pa.RecordBatch]:
+    """Yield the file's record batches, in order.
+
+    Raises:
+        InputError: the file is not Parquet, or its schema is not the declared one.
+    """
+    try:
+        parquet = pq.ParquetFile(path)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise InputError(f"{path}: can't be read as Parquet ({error})") from error
+    with parquet:
+        if not parquet.schema_arrow.equals(SCHEMAS[schema_name]):
+            raise InputError(
+                f"{path}: its columns are not those of '{schema_name}': "
+                f"{parquet.schema_arrow.names}; it was written by another version, make it again"
+            )
+        yield from parquet.iter_batches(batch_size=batch_size, columns=columns)
+
+
+def read_rows(
+    path: str | Path, schema_name: str, columns: list[str] | None = None, batch_size: int = 1024
+) -> Iterator[dict[str, Any]]:
+    """Yield the file's rows as dicts, in order; see `read_batches`."""
+    for batch in read_batches(path, schema_name, columns, batch_size):
+        yield from batch.to_pylist()
+
+
+def count_rows(path: str | Path) -> int:
+    """Return the number of rows, from the file's footer alone."""
+    return pq.read_metadata(path).num_rows
+
+
+class TableWriter:
+    """Write rows to a Parquet file that appears whole when the block ends.
+
+    Memory holds at most `group_rows` rows; the bytes depend on the rows alone.
+    """
+
+    def __init__(self, path: str | Path, schema_name: str, group_rows: int = 8192):
+        self._path = path
+        self._schema = SCHEMAS[schema_name]
+        self._group_rows = group_rows
+        self._rows: list[dict[str, Any]] = []
+        self.rows_written = 0
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            temporary = stack.enter_context(atomic_path(self._path))
+            self._writer = stack.enter_context(
+                pq.ParquetWriter(temporary, self._schema, compression="zstd", compression_level=3)
+            )
+            self._stack = stack.pop_all()
+        return self
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Add one row: a dict with exactly the schema's columns."""
+        if row.keys() != set(self._schema.names):
+            raise ValueError(f"columns {sorted(row)} where {sorted(self._schema.names)} belong")
+        self._rows.append(row)
+        self.rows_written += 1
+        if len(self._rows) >= self._group_rows:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._rows:
+            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+            self._rows = []
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with self._stack:
+            if error is not None:
+                raise error
+            self._flush()
