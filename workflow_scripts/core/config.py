@@ -1,0 +1,157 @@
+"""Validation of the configuration, with messages that name the key.
+
+The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
+"""
+
+import difflib
+import json
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator, ValidationError
+
+from workflow_scripts.core.errors import InputError
+
+Config = dict[str, Any]
+FILTER_ROLES = ("filter_forward", "filter_backward")
+ROLES = ("forward", "backward", *FILTER_ROLES)
+# Instance names that the stages themselves use beside the systems' names.
+RESERVED_SYSTEMS = {"references"}
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of the configuration."""
+    return json.loads(Path(__file__).with_name("config.schema.json").read_text(encoding="utf-8"))
+
+
+def validate(config: Config) -> None:
+    """Check a merged configuration.
+
+    Raises:
+        InputError: it names each offending key, what is wrong with it and what would be right.
+    """
+    errors = sorted(Draft202012Validator(schema()).iter_errors(config), key=lambda e: list(e.path))
+    problems = [problem for error in errors for problem in _describe(error)]
+    if not problems:
+        problems = list(_inconsistencies(config))
+    if problems:
+        raise InputError("configuration: " + "\n  ".join(["", *problems]).strip())
+
+
+def _dotted(path: Any) -> str:
+    return ".".join(map(str, path)) or "the top level"
+
+
+def _describe(error: ValidationError) -> list[str]:
+    where = _dotted(error.absolute_path)
+    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
+        known = list(error.schema.get("properties", {}))
+        unknown = [key for key in error.instance if key not in known]
+        return [f"{where}: unknown key '{key}'{_suggestion(key, known)}" for key in unknown]
+    if error.validator == "required":
+        missing = [key for key in error.validator_value if key not in error.instance]
+        return [f"{where}: key '{key}' is missing" for key in missing]
+    if error.validator == "oneOf" and error.context:
+        # Report the alternative that fits best: the one that failed deepest.
+        best = max(error.context, key=lambda e: len(e.absolute_path))
+        if len(best.absolute_path) > len(error.absolute_path) or best.validator in (
+            "additionalProperties",
+            "required",
+        ):
+            return _describe(best)
+    if error.validator == "oneOf":
+        return [f"{where}: {error.schema.get('description', error.message)}"]
+    return [f"{where}: {error.message} ({error.schema.get('description', 'see the schema')})"]
+
+
+def _suggestion(key: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(key, known, n=1)
+    if close:
+        return f"; did you mean '{close[0]}'?"
+    return f"; known keys: {', '.join(sorted(known))}"
+
+
+def _inconsistencies(config: Config):
+    """Yield what a schema can't say: names that are not in their catalogue, conflicting values."""
+    run, train, generate = config["run"], config["train"], config["generate"]
+    for key, names, catalogue in (
+        ("run.corpora", run["corpora"], "corpora"),
+        ("run.systems", run["systems"], "systems"),
+        ("train.dev", [train["dev"]], "corpora"),
+        ("train.test", [train["test"]], "corpora"),
+    ):
+        for name in names:
+            if name not in config[catalogue]:
+                known = list(config[catalogue])
+                yield f"{key}: '{name}' is not in {catalogue}{_suggestion(name, known)}"
+    for stage, part in (("train", train), ("generate", generate)):
+        for name in part["corpora"] or []:
+            if name not in run["corpora"]:
+                yield f"{stage}.corpora: '{name}' is not among run.corpora"
+    for role in ROLES if config["dual_filter"]["enabled"] else ROLES[:2]:
+        name = train["models"][role]
+        if name not in config["models"]:
+            known = list(config["models"])
+            yield f"train.models.{role}: '{name}' is not in models{_suggestion(name, known)}"
+        else:
+            yield from _model_problems(name, config["models"][name])
+    limit = generate["limit"]
+    for name in limit if isinstance(limit, dict) else []:
+        if name not in (generate["corpora"] or run["corpora"]):
+            yield f"generate.limit: '{name}' is not among the corpora that are paraphrased"
+    for name in (train["dev"], train["test"]):
+        if name in (train["corpora"] or run["corpora"]):
+            yield f"train: '{name}' can't be trained on and measured on; take it out of one"
+    shards = config["shards"]
+    if shards["early"] % shards["late"]:
+        yield f"shards: late ({shards['late']}) does not divide early ({shards['early']})"
+    if config["subword"]["model_type"] == "bpe" and config["subword"]["samples"]:
+        yield "subword: bpe has no sampled segmentations; set samples to 0 or take unigram"
+    if config["clean"]["min_words"] > config["clean"]["max_words"]:
+        yield "clean: min_words is greater than max_words"
+    if config["dual_filter"]["enabled"]:
+        yield from _filter_problems(config)
+    for name in run["systems"]:
+        yield from _system_problems(name, config["systems"].get(name, {}))
+
+
+def _model_problems(name: str, model: dict[str, Any]):
+    own = {"folder", "source_model", "reference_model"}
+    if own & model.keys() and not own <= model.keys():
+        missing = ", ".join(sorted(own - model.keys()))
+        yield f"models.{name}: a model of your own also needs {missing}"
+    shape = {"encoder_layers", "decoder_layers", "size", "feed_forward", "heads"}
+    if not own & model.keys():
+        for key in sorted(shape - model.keys()):
+            yield f"models.{name}: key '{key}' is missing"
+        if shape <= model.keys() and model["size"] % model["heads"]:
+            yield f"models.{name}: heads ({model['heads']}) does not divide size ({model['size']})"
+
+
+def _filter_problems(config: Config):
+    trusted = [name for name in config["run"]["corpora"] if config["corpora"][name].get("trusted")]
+    if not trusted:
+        yield "dual_filter: no corpus of run.corpora is trusted, so its models have no data"
+    if config["dual_filter"]["method"] == "cross_entropy" and (
+        "min_score" not in config["dual_filter"]
+    ):
+        yield "dual_filter: key 'min_score' is missing, which method cross_entropy needs"
+
+
+def _system_problems(name: str, system: dict[str, Any]):
+    if name in RESERVED_SYSTEMS:
+        yield f"systems.{name}: the name is reserved; choose another"
+    if not system:
+        return
+    select, prune_above = system["select"], system["score"]["prune_above"]
+    max_sum = select["keep"].get("max_sum")
+    if prune_above is not None and max_sum is not None and max_sum > prune_above:
+        yield (
+            f"systems.{name}: select.keep.max_sum ({max_sum}) is above score.prune_above "
+            f"({prune_above}), which would lose candidates that pass"
+        )
+    if select["method"] == "cluster" and select["best"] > select.get("clusters", 0):
+        yield f"systems.{name}: select.best ({select['best']}) needs at least as many clusters"
+    low, high = (system.get("constraints") or {"fraction": [0, 0]})["fraction"]
+    if low > high:
+        yield f"systems.{name}: constraints.fraction: {low} is greater than {high}"

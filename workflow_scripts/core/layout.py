@@ -1,0 +1,301 @@
+"""Where every stage writes: folders named by a digest of all that shapes their content (DESIGN 4).
+
+A *unit* is a stage, or one instance of it: a corpus, a role of a model, a system. Its key is
+`v<N>-<digest>`: N the stage's version, the digest over its part of the configuration and the keys
+of the units it reads. Units that two runs have in common are therefore made once.
+
+The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
+"""
+
+import functools
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.config import FILTER_ROLES, Config, validate
+from workflow_scripts.core.errors import InputError
+
+# Raised when a stage's output changes meaning; tests/e2e/golden.json notices when it must be.
+STAGE_VERSIONS = {
+    "corpus": 1,
+    "clean": 1,
+    "dual_filter": 1,
+    "subword": 1,
+    "train": 1,
+    "generate": 1,
+    "score": 1,
+    "select": 1,
+    "evaluate": 1,
+    "release": 1,
+}
+Unit = tuple[str, str | None]
+_TEXT_KEYS = ("source", "reference", "tsv")
+_MODEL_FILE_KEYS = ("source_model", "reference_model")
+_MODEL_FOLDER_FILES = ("config", "params.best", "vocab.src.0.json", "vocab.trg.0.json", "version")
+
+
+def canonical(value: Any) -> str:
+    """Return the one JSON string of `value`: sorted keys, no blanks."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def as_list(value: str | list[str]) -> list[str]:
+    """Return one path or several as a list."""
+    return [value] if isinstance(value, str) else value
+
+
+class FileHashes:
+    """SHA-256 of input files, remembered by size and modification time in one JSON file."""
+
+    def __init__(self, cache: Path):
+        self._cache = cache
+        try:
+            self._known = json.loads(cache.read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            self._known = {}
+
+    def sha256(self, path: str, key: str) -> str:
+        """Return the hash of `path`; `key` is the configuration key that names it."""
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            raise InputError(f"{key}: {path}: {error.strerror}; correct the path") from error
+        stamp = f"{Path(path).absolute()}:{status.st_size}:{status.st_mtime_ns}"
+        if stamp not in self._known:
+            with open(path, "rb") as stream:
+                self._known[stamp] = hashlib.file_digest(stream, "sha256").hexdigest()
+            self._save()
+        return self._known[stamp]
+
+    def _save(self) -> None:
+        self._cache.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self._cache.with_name(f"{self._cache.name}.{os.getpid()}")
+        temporary.write_text(json.dumps(self._known), encoding="utf-8")
+        temporary.replace(self._cache)
+
+
+class Layout:
+    """The resolved run: for each unit its configuration part, its key and its folder."""
+
+    def __init__(self, config: Config):
+        """Validate `config` and hash the run's input files.
+
+        Raises:
+            InputError: the configuration or an input file is wrong; the message names the key.
+        """
+        validate(config)
+        self.config = config
+        run, train, generate = config["run"], config["train"], config["generate"]
+        self.systems: list[str] = run["systems"]
+        self.filtered: bool = config["dual_filter"]["enabled"]
+        self.training_corpora: list[str] = train["corpora"] or run["corpora"]
+        self.generate_corpora: list[str] = generate["corpora"] or run["corpora"]
+        self.trusted = [name for name in run["corpora"] if config["corpora"][name].get("trusted")]
+        # Measured corpora come first: of duplicates the first survives, so that none of their
+        # pairs is trained on.
+        held_out = [name for name in run["corpora"] if name not in self.training_corpora]
+        measured = [train["test"], train["dev"]]
+        self.corpora = list(dict.fromkeys([*measured, *held_out, *run["corpora"]]))
+        self.roles = ["forward", "backward"] + (list(FILTER_ROLES) if self.filtered else [])
+        self._hashes = FileHashes(Path(config["results"]) / ".input_hashes.json")
+
+    # --- units -------------------------------------------------------------------------------
+
+    def units(self) -> list[Unit]:
+        """Return all units of the run, in the order of the flow."""
+        filtering: list[Unit] = []
+        if self.filtered:
+            filtering = [("subword", "filter"), *(("train", role) for role in FILTER_ROLES)]
+            filtering += [("dual_filter", "scores"), ("dual_filter", "kept")]
+        return [
+            *(("corpus", name) for name in self.corpora),
+            ("clean", None),
+            *filtering,
+            ("subword", "main"),
+            ("train", "forward"),
+            ("train", "backward"),
+            ("generate", "references"),
+            *(
+                (stage, system)
+                for stage in ("generate", "score", "select", "evaluate")
+                for system in self.systems
+            ),
+            ("release", None),
+        ]
+
+    @property
+    def pairs(self) -> Unit:
+        """The unit with the cleaned and filtered bitext."""
+        return ("dual_filter", "kept") if self.filtered else ("clean", None)
+
+    def upstream(self, unit: Unit) -> list[Unit]:
+        """Return the units that `unit` reads."""
+        stage, instance = unit
+        match stage:
+            case "corpus":
+                return []
+            case "clean":
+                return [("corpus", name) for name in self.corpora]
+            case "subword":
+                return [("clean", None) if instance == "filter" else self.pairs]
+            case "train":
+                return [("subword", "filter" if instance in FILTER_ROLES else "main")]
+            case "dual_filter":
+                if instance == "kept":
+                    return [("clean", None), ("dual_filter", "scores")]
+                return [("clean", None), *(("train", role) for role in FILTER_ROLES)]
+            case "generate":
+                if instance == "references":
+                    return [self.pairs]
+                return [("generate", "references"), ("train", "forward")]
+            case "score":
+                return [("generate", instance), ("train", "backward")]
+            case "select":
+                return [("score", instance), ("train", "forward")]
+            case "evaluate":
+                return [("score", instance), ("select", instance), ("train", "forward")]
+            case "release":
+                return [each for each in self.units() if each != unit]
+        raise ValueError(f"unknown stage {stage}")
+
+    def stage_config(self, unit: Unit) -> dict[str, Any]:
+        """Return the unit's part of the configuration, as its commands get it."""
+        return getattr(self, f"_{unit[0]}_config")(unit[1])
+
+    @functools.cache  # noqa: B019 - one layout lives as long as its process
+    def key(self, stage: str, instance: str | None = None) -> str:
+        """Return `v<N>-<digest>` of a unit."""
+        unit = (stage, instance)
+        content = {
+            "stage": stage,
+            "version": STAGE_VERSIONS[stage],
+            "config": self._content(unit),
+            "upstream": [self.key(*each) for each in self.upstream(unit)],
+        }
+        digest = hashlib.sha256(canonical(content).encode("utf-8")).hexdigest()
+        return f"v{STAGE_VERSIONS[stage]}-{digest[:12]}"
+
+    def folder(self, stage: str, instance: str | None = None) -> str:
+        """Return a unit's folder, below the working directory."""
+        parts = [self.config["results"], stage, instance, self.key(stage, instance)]
+        return "/".join(part for part in parts if part)
+
+    def _content(self, unit: Unit) -> dict[str, Any]:
+        """Return what the digest covers: the configuration part, files by content, shards."""
+        stage, instance = unit
+        content = dict(self.stage_config(unit))
+        content["shards"] = self.config["shards"]
+        if stage == "corpus":
+            content["block"] = self._block_content(instance)
+        if stage == "train" and "folder" in content["model"]:
+            content["model"] = self._own_model_content(self.config["train"]["models"][instance])
+        return content
+
+    def _block_content(self, name: str) -> dict[str, Any]:
+        block = self.config["corpora"][name]
+        hashes = {
+            key: [
+                self._hashes.sha256(path, f"corpora.{name}.{key}") for path in as_list(block[key])
+            ]
+            for key in _TEXT_KEYS
+            if key in block
+        }
+        return {**block, **hashes, "trusted": None}
+
+    def _own_model_content(self, name: str) -> dict[str, str]:
+        model = self.config["models"][name]
+        paths = {file: f"{model['folder']}/{file}" for file in _MODEL_FOLDER_FILES}
+        paths |= {key: model[key] for key in _MODEL_FILE_KEYS}
+        return {file: self._hashes.sha256(path, f"models.{name}") for file, path in paths.items()}
+
+    # --- configuration parts -----------------------------------------------------------------
+
+    def _corpus_config(self, name: str) -> dict[str, Any]:
+        return {
+            "name": name,
+            "block": self.config["corpora"][name],
+            "shards": self.config["shards"]["early"],
+            "max_line_bytes": self.config["clean"]["max_line_bytes"],
+            "seed": self.config["seed"],
+        }
+
+    def _clean_config(self, _: None) -> dict[str, Any]:
+        sides = self.config["languages"]
+        limits = {k: v for k, v in self.config["clean"].items() if k != "max_line_bytes"}
+        return {
+            **limits,
+            "charset": {side: sides[side]["charset"] for side in sides},
+            "language": {side: sides[side]["code"] for side in sides},
+            "corpora": self.corpora,
+        }
+
+    def _dual_filter_config(self, instance: str) -> dict[str, Any]:
+        train = self.config["train"]
+        exempt = list(dict.fromkeys([*self.trusted, train["dev"], train["test"]]))
+        if instance == "scores":
+            return {"skip": exempt, "precision": self.config["compute"]["precision"]}
+        part = {k: v for k, v in self.config["dual_filter"].items() if k != "enabled"}
+        return {**part, "trusted": exempt}
+
+    def _subword_config(self, instance: str) -> dict[str, Any]:
+        corpora = self.trusted if instance == "filter" else self.training_corpora
+        train = self.config["train"]
+        return {
+            **self.config["subword"],
+            "train": corpora,
+            "dev": train["dev"],
+            "test": train["test"],
+            "seed": self.config["seed"],
+        }
+
+    def _train_config(self, role: str) -> dict[str, Any]:
+        return {
+            "role": role,
+            "direction": role.removeprefix("filter_"),
+            "model": self.config["models"][self.config["train"]["models"][role]],
+            "seed": self.config["seed"],
+        }
+
+    def _generate_config(self, instance: str) -> dict[str, Any]:
+        if instance == "references":
+            limit = self.config["generate"]["limit"]
+            return {"corpora": self.generate_corpora, "limit": limit, "seed": self.config["seed"]}
+        system = self.config["systems"][instance]
+        return {
+            "search": system["search"],
+            "constraints": system.get("constraints"),
+            "precision": self.config["compute"]["precision"],
+            "seed": self.config["seed"],
+        }
+
+    def _score_config(self, system: str) -> dict[str, Any]:
+        part = self.config["systems"][system]["score"]
+        return {**part, "precision": self.config["compute"]["precision"]}
+
+    def _select_config(self, system: str) -> dict[str, Any]:
+        return self.config["systems"][system]["select"]
+
+    def _evaluate_config(self, system: str) -> dict[str, Any]:
+        corpora = self.generate_corpora
+        return {
+            "system": system,
+            "best": self.config["systems"][system]["select"]["best"],
+            "groups": {
+                "seen": [name for name in corpora if name in self.training_corpora],
+                "held_out": [name for name in corpora if name not in self.training_corpora],
+            },
+            "testbed": [name for name in corpora if "testbed" in self.config["corpora"][name]],
+            **self.config["evaluate"],
+            "seed": self.config["seed"],
+        }
+
+    def _release_config(self, _: None) -> dict[str, Any]:
+        return {
+            **self.config["release"],
+            "name": self.config["run"]["name"],
+            "languages": {k: v["code"] for k, v in self.config["languages"].items()},
+            "systems": {name: self.config["systems"][name] for name in self.systems},
+            "seed": self.config["seed"],
+        }
