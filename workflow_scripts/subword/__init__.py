@@ -1,0 +1,1 @@
+"""SentencePiece models of the bitext's two sides, and training data cut into their pieces."""
