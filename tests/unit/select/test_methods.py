@@ -1,0 +1,94 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workflow_scripts.select.cluster import medoid_clusters
+from workflow_scripts.select.distance import distance_matrix, tokens
+from workflow_scripts.select.methods import cluster_bests, eligible, forward_bests
+
+REFERENCE = "a b c d"
+
+
+def candidate(text, total=1.0, forward=0.5):
+    backward = None if total is None else total - forward
+    return {
+        "text": text,
+        "forward_nll": forward,
+        "backward_nll": backward,
+        "sum": total,
+        "count": 1,
+        "variant": "v",
+    }
+
+
+texts = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6).map(" ".join)
+candidate_lists = st.lists(texts, unique=True, max_size=12).flatmap(
+    lambda drawn: st.tuples(
+        *(st.builds(candidate, st.just(text), st.integers(1, 5).map(float)) for text in drawn)
+    ).map(list)
+)
+
+
+@given(candidate_lists, st.randoms(), st.integers(1, 7), st.integers(1, 5))
+def test_cluster_bests(candidates, random, clusters, best):
+    kept, rejected = eligible(candidates, REFERENCE, None)
+    chosen, outdone = cluster_bests(kept, REFERENCE, str.split, clusters, best)
+    shuffled = random.sample(kept, len(kept))
+    assert cluster_bests(shuffled, REFERENCE, str.split, clusters, best) == (chosen, outdone)
+    assert len(chosen) <= min(best, clusters)
+    assert REFERENCE not in [choice.candidate["text"] for choice in chosen]
+    sums = [choice.candidate["sum"] for choice in chosen]
+    assert sums == sorted(sums)
+    numbers = [choice.cluster for choice in chosen]
+    assert len(set(numbers)) == len(numbers) and 0 not in numbers
+    assert len(chosen) + sum((rejected + outdone).values()) == len(candidates)
+    # Each is the best of its cluster, and no left-out cluster has a better one.
+    ranked = sorted(kept, key=lambda item: (item["sum"], item["text"]))
+    sentences = [REFERENCE, *(item["text"] for item in ranked)]
+    labels = medoid_clusters(
+        distance_matrix([tokens(sentence.split()) for sentence in sentences]), clusters
+    )[1:]
+    bests = [
+        next(item for item, label in zip(ranked, labels, strict=True) if label == cluster)
+        for cluster in set(labels.tolist()) - {0}
+    ]
+    bests.sort(key=lambda item: (item["sum"], item["text"]))
+    assert [choice.candidate for choice in chosen] == bests[:best]
+
+
+def test_near_copies_of_the_reference_are_not_chosen():
+    close = [candidate("a b c e", 0.1), candidate("a b d", 0.2)]
+    far = [candidate("x y z u v w q", 3.0), candidate("x y z u v w", 2.0)]
+    chosen, outdone = cluster_bests(close + far, REFERENCE, str.split, 1, 5)
+    assert [choice.candidate["text"] for choice in chosen] == ["x y z u v w"]
+    assert outdone == {"reference_cluster": 2, "outranked": 1}
+
+
+def test_eligible_counts_every_reason():
+    candidates = [
+        candidate("A, b c d!", 0.1),
+        candidate("ab cd", 0.1),
+        candidate("e f", 3.5),
+        candidate("g h", 3.51),
+        candidate("i j", None, forward=4.0),
+    ]
+    kept, rejected = eligible(candidates, REFERENCE, 3.5)
+    assert [item["text"] for item in kept] == ["e f"]
+    assert rejected == {"same_as_reference": 2, "above_threshold": 2}
+
+
+def test_no_threshold_keeps_candidates_without_a_sum():
+    kept, rejected = eligible([candidate("i j", None)], REFERENCE, None)
+    assert len(kept) == 1 and not rejected
+
+
+@pytest.mark.parametrize("best", [1, 2, 5])
+def test_forward_bests_ignores_the_sum(best):
+    candidates = [
+        candidate("b", 1.0, forward=0.9),
+        candidate("d", 3.0, forward=0.1),
+        candidate("c", 2.0, forward=0.1),
+    ]
+    chosen, outdone = forward_bests(candidates, best)
+    assert [choice.candidate["text"] for choice in chosen] == ["c", "d", "b"][:best]
+    assert outdone["outranked"] == max(0, 3 - best)

@@ -1,0 +1,141 @@
+import json
+
+import pytest
+import sentencepiece
+
+from workflow_scripts.core.atomic import write_json
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import read_record, write_record
+from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.select.shard import main, select
+
+CONFIG = {"method": "cluster", "clusters": 2, "best": 2}
+
+
+def candidate(text, forward, backward):
+    total = None if backward is None else forward + backward
+    return {
+        "text": text,
+        "forward_nll": forward,
+        "backward_nll": backward,
+        "sum": total,
+        "count": 1,
+        "variant": "v",
+    }
+
+
+def row(identifier, candidates):
+    return {
+        "id": f"c:{identifier}",
+        "source": "z",
+        "reference": "The dog sleeps.",
+        "corpus": "c",
+        "candidates": candidates,
+    }
+
+
+ROWS = [
+    row(
+        1,
+        [
+            candidate("a hound is napping", 0.5, 0.5),
+            candidate("sleep has come over this animal now", 1.0, 1.0),
+            candidate("the dog slept", 0.25, 0.25),
+            candidate("The dog sleeps!", 0.25, 0.125),
+            candidate("dogs and cats and birds and fish", 3.0, 1.5),
+            candidate("nonsense", 4.0, None),
+        ],
+    ),
+    row(2, [candidate("nonsense", 4.0, None), candidate("the dog sleeps", 0.5, 0.5)]),
+    row(3, []),
+]
+
+
+def test_a_full_list_has_no_reason():
+    selected, rejected = select(ROWS[0], CONFIG, 3.5, str.split)
+    assert [(found["rank"], found["text"]) for found in selected["paraphrases"]] == [
+        (1, "a hound is napping"),
+        (2, "sleep has come over this animal now"),
+    ]
+    assert (selected["candidates"], selected["kept"], selected["reason"]) == (6, 4, "")
+    assert rejected == {"above_threshold": 2, "same_as_reference": 1, "reference_cluster": 1}
+
+
+def test_a_short_list_says_why():
+    selected, _ = select(ROWS[1], CONFIG, 3.5, str.split)
+    assert selected["paraphrases"] == []
+    assert selected["reason"] == "above_threshold 1, same_as_reference 1"
+    selected, _ = select(ROWS[2], CONFIG, 3.5, str.split)
+    assert selected["reason"] == "no_candidates"
+
+
+def test_pruned_or_not_the_selection_is_the_same():
+    scored = [dict(found) for found in ROWS[0]["candidates"]]
+    scored[-1] |= {"backward_nll": 0.5, "sum": 4.5}
+    assert select(row(1, scored), CONFIG, 3.5, str.split) == select(ROWS[0], CONFIG, 3.5, str.split)
+
+
+def test_other_methods_take_the_lowest_forward_nll():
+    selected, _ = select(ROWS[0], {"method": "best"}, None, str.split)
+    assert [found["text"] for found in selected["paraphrases"]] == ["the dog slept"]
+    assert selected["paraphrases"][0]["cluster"] is None and selected["reason"] == ""
+    selected, _ = select(ROWS[0], {"method": "nbest", "best": 9}, 3.5, str.split)
+    assert [found["forward_nll"] for found in selected["paraphrases"]] == [0.25, 0.5, 1.0]
+    assert selected["reason"] == "above_threshold 2, same_as_reference 1"
+    with pytest.raises(InputError, match="none of cluster"):
+        select(ROWS[0], {"method": "first"}, 3.5, str.split)
+
+
+@pytest.fixture(scope="module")
+def segmenter(tmp_path_factory):
+    prefix = tmp_path_factory.mktemp("subword") / "reference"
+    sentences = [found["text"] for found in ROWS[0]["candidates"]] * 20
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(sentences),
+        model_prefix=str(prefix),
+        vocab_size=60,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    return prefix.with_suffix(".model")
+
+
+def test_main_writes_every_reference_and_adds_up(tmp_path, segmenter):
+    scored = tmp_path / "scored.parquet"
+    with TableWriter(scored, "scored") as writer:
+        for content in ROWS:
+            writer.write(content)
+    write_record(scored, 3, 3, {})
+    write_json(tmp_path / "threshold.json", {"max_sum": 3.5})
+
+    def run_main(output):
+        main(
+            [
+                "--config",
+                json.dumps(CONFIG),
+                "--input",
+                str(scored),
+                "--threshold",
+                str(tmp_path / "threshold.json"),
+                "--segmenter",
+                str(segmenter),
+                "--output",
+                str(output),
+            ]
+        )
+        return output.read_bytes()
+
+    output = tmp_path / "out" / "0000.parquet"
+    assert run_main(output) == run_main(tmp_path / "again.parquet")
+    rows = list(read_rows(output, "paraphrases"))
+    assert [found["id"] for found in rows] == ["c:1", "c:2", "c:3"]
+    assert len(rows[0]["paraphrases"]) == 2
+    record = read_record(output)
+    assert (record["rows_in"], record["rows_out"]) == (3, 3)
+    assert sum(record["extra"]["candidates"].values()) == 8
+    assert record["extra"]["references_by_paraphrases"] == {"0": 2, "2": 1}
+    assert record["extra"]["short_references_by_reason"] == {
+        "above_threshold": 1,
+        "same_as_reference": 1,
+        "no_candidates": 1,
+    }

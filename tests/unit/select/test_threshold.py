@@ -1,0 +1,135 @@
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.select.threshold import Scores, main, smallest, threshold
+
+floats = st.floats(0, 1000, width=32)
+
+
+def passes(*parts):
+    """Give parts of (sums, forward NLLs of the pruned) as a repeatable stream."""
+    scores = [
+        Scores(np.array(sums, np.float32), np.array(pruned, np.float32)) for sums, pruned in parts
+    ]
+    return lambda: iter(scores)
+
+
+@given(st.lists(st.lists(floats, max_size=6), min_size=1, max_size=5), st.data())
+def test_smallest_is_the_order_statistic(parts, data):
+    everything = sorted(np.float32(value) for part in parts for value in part)
+    if everything:
+        rank = data.draw(st.integers(1, len(everything)))
+        arrays = [np.array(part, np.float32) for part in parts]
+        assert smallest(lambda: arrays, rank) == everything[rank - 1]
+
+
+@pytest.mark.parametrize("quantile", [0.125, 0.25, 0.5, 0.75, 1.0])
+@pytest.mark.parametrize("size", [1, 2, 1000, 10_007])
+def test_quantile_equals_numpy(quantile, size):
+    rng = np.random.default_rng(size)
+    sums = rng.gamma(3.0, 1.3, size).astype(np.float32).round(3)
+    found = threshold(
+        passes(*((part, []) for part in np.array_split(sums, 3))), {"quantile": quantile}
+    )
+    assert found["max_sum"] == np.quantile(sums, quantile, method="inverted_cdf")
+    assert found["kept"] == np.count_nonzero(sums <= np.float32(found["max_sum"]))
+    assert found["kept"] >= quantile * size
+
+
+def test_quantile_is_taken_as_the_decimal_it_is_written_as():
+    assert math.ceil(0.07 * 100) == 8
+    assert threshold(passes((range(100), [])), {"quantile": 0.07})["max_sum"] == 6.0
+
+
+def test_pruned_candidates_count_as_above():
+    parts = passes(([1.0, 2.0, 3.0], [3.6]), ([2.5], [4.0, 9.0, 3.7, 5.0]))
+    assert threshold(parts, {"quantile": 0.25}) == {
+        "keep": {"quantile": 0.25},
+        "max_sum": 2.5,
+        "candidates": 9,
+        "pruned": 5,
+        "kept": 3,
+    }
+
+
+@pytest.mark.parametrize(
+    ("keep", "sums"),
+    [
+        ({"quantile": 0.9}, [1.0, 2.0]),  # the rank itself is among the pruned
+        ({"quantile": 0.5}, [1.0, 6.0]),  # a scored one, but a pruned one may be below it
+        ({"max_sum": 4.5}, [1.0, 2.0]),
+    ],
+)
+def test_a_threshold_among_pruned_candidates_is_refused(keep, sums):
+    with pytest.raises(InputError, match=r"raise score\.prune_above"):
+        threshold(passes((sums, [4.0, 4.2])), keep)
+
+
+def test_fixed_threshold_and_none():
+    parts = passes(([1.0, 3.5, 3.75], [4.0]))
+    assert threshold(parts, {"max_sum": 3.5})["kept"] == 2
+    assert threshold(parts, None) == {
+        "keep": None,
+        "max_sum": None,
+        "candidates": 4,
+        "pruned": 1,
+        "kept": 4,
+    }
+
+
+def test_no_candidates_at_all():
+    with pytest.raises(InputError, match="no candidate"):
+        threshold(passes(([], [])), {"quantile": 0.5})
+
+
+def write_scored(path, rows):
+    with TableWriter(path, "scored") as writer:
+        for number, sums in enumerate(rows):
+            candidates = [
+                {
+                    "text": f"text {index}",
+                    "forward_nll": 9.0 if total is None else total / 2,
+                    "backward_nll": None if total is None else total / 2,
+                    "sum": total,
+                    "count": 1,
+                    "variant": "v",
+                }
+                for index, total in enumerate(sums)
+            ]
+            writer.write(
+                {
+                    "id": f"c:{number}",
+                    "source": "s",
+                    "reference": "r",
+                    "corpus": "c",
+                    "candidates": candidates,
+                }
+            )
+    write_record(path, len(rows), len(rows), {})
+
+
+def test_main_reads_all_shards_and_verifies_them(tmp_path):
+    write_scored(tmp_path / "0000.parquet", [[1.0, 2.0, None], []])
+    write_scored(tmp_path / "0001.parquet", [[0.5, 3.0]])
+    output = tmp_path / "threshold.json"
+    arguments = ["--folder", str(tmp_path), "--shards", "2", "--output", str(output)]
+    main(["--config", '{"keep":{"quantile":0.5}}', *arguments])
+    assert json.loads(output.read_text()) == {
+        "keep": {"quantile": 0.5},
+        "max_sum": 2.0,
+        "candidates": 5,
+        "pruned": 1,
+        "kept": 3,
+    }
+    write_scored(tmp_path / "other.parquet", [[1.0]])
+    (tmp_path / "other.parquet").rename(tmp_path / "0001.parquet")
+    with pytest.raises(InputError, match=r"0001\.parquet differs"):
+        main(["--config", '{"keep":{"quantile":0.5}}', *arguments])

@@ -1,0 +1,177 @@
+"""Select the paraphrases of every reference of a shard."""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.select.methods import (
+    ABOVE_THRESHOLD,
+    REASONS,
+    Candidate,
+    Choice,
+    cluster_bests,
+    eligible,
+    forward_bests,
+)
+from workflow_scripts.subword.segmenter import Segmenter
+
+NO_CANDIDATES = "no_candidates"  # nothing was scored for this reference
+
+
+def choose(
+    candidates: list[Candidate],
+    reference: str,
+    config: dict[str, Any],
+    segment: Callable[[str], list[str]],
+) -> tuple[list[Choice], Counter[str]]:
+    """Choose among the eligible candidates by the method that the config names."""
+    method = config["method"]
+    if method == "cluster":
+        return cluster_bests(candidates, reference, segment, config["clusters"], config["best"])
+    if method == "nbest":
+        return forward_bests(candidates, config["best"])
+    if method == "best":
+        return forward_bests(candidates, 1)
+    raise InputError(f"select.method: '{method}' is none of cluster, nbest, best")
+
+
+def select(
+    row: dict[str, Any],
+    config: dict[str, Any],
+    max_sum: float | None,
+    segment: Callable[[str], list[str]],
+) -> tuple[dict[str, Any], Counter[str]]:
+    """Return one reference with its paraphrases, best first, and what kept the others out.
+
+    Args:
+        row: a row of the `scored` schema.
+        config: {"method": "cluster" | "nbest" | "best", "clusters", "best"}.
+        max_sum: the largest sum a paraphrase may have, in nats; None for no threshold.
+        segment: gives the Viterbi pieces of a text.
+
+    Returns:
+        A row of the `paraphrases` schema; and the candidates that were not chosen, by reason.
+        `reason` is empty where the list is full, else it lists those counts.
+    """
+    candidates = row["candidates"]
+    kept, rejected = eligible(candidates, row["reference"], max_sum)
+    chosen, outdone = choose(kept, row["reference"], config, segment)
+    rejected += outdone  # which leaves out what is zero
+    full = len(chosen) == config.get("best", 1)
+    paraphrases = [
+        {
+            "rank": rank,
+            "cluster": cluster,
+            **{
+                key: candidate[key]
+                for key in ("text", "forward_nll", "backward_nll", "sum", "variant")
+            },
+        }
+        for rank, (candidate, cluster) in enumerate(chosen, start=1)
+    ]
+    selected = {
+        **{key: row[key] for key in ("id", "source", "reference", "corpus")},
+        "paraphrases": paraphrases,
+        "candidates": len(candidates),
+        "kept": len(candidates) - rejected[ABOVE_THRESHOLD],
+        "reason": "" if full else describe(rejected),
+    }
+    return selected, rejected
+
+
+def describe(rejected: Counter[str]) -> str:
+    """Return why a list is not full, e.g. `above_threshold 140, reference_cluster 3`."""
+    counts = [f"{reason} {rejected[reason]}" for reason in REASONS if rejected[reason]]
+    return ", ".join(counts) or NO_CANDIDATES
+
+
+class Summary:
+    """Counts over the references of a shard, for its record."""
+
+    def __init__(self) -> None:
+        self._candidates: Counter[str] = Counter()
+        self._references: Counter[int] = Counter()
+        self._short: Counter[str] = Counter()
+
+    def add(self, selected: dict[str, Any], rejected: Counter[str]) -> None:
+        """Count one reference."""
+        found = len(selected["paraphrases"])
+        self._candidates.update(rejected)
+        self._candidates["selected"] += found
+        self._references[found] += 1
+        if selected["reason"]:
+            self._short.update(list(rejected) or [NO_CANDIDATES])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts.
+
+        candidates: how many were selected, or what kept them out; it adds up to all.
+        references_by_paraphrases: how many references have 0, 1, 2, ... paraphrases.
+        short_references_by_reason: of those with too few, how many met each reason.
+        """
+        return {
+            "candidates": {reason: self._candidates[reason] for reason in (*REASONS, "selected")},
+            "references_by_paraphrases": {
+                str(found): count for found, count in sorted(self._references.items())
+            },
+            "short_references_by_reason": dict(self._short),
+        }
+
+
+def read_threshold(path: Path) -> float | None:
+    """Return the largest sum allowed, as `threshold.py` wrote it."""
+    return json.loads(path.read_text(encoding="utf-8"))["max_sum"]
+
+
+def select_shard(
+    input_path: Path, threshold_path: Path, segmenter_path: Path, output: Path, config: dict
+) -> None:
+    """Stream a `scored` shard into a `paraphrases` shard with its record.
+
+    Memory does not grow with the shard. Every reference gives one row, also without paraphrases.
+    """
+    verify(input_path)
+    max_sum = read_threshold(threshold_path)
+    segmenter = Segmenter(segmenter_path)
+    summary = Summary()
+    rows = progress(
+        read_rows(input_path, "scored", batch_size=64), count_rows(input_path), "select"
+    )
+    with TableWriter(output, "paraphrases") as writer:
+        for row in rows:
+            selected, rejected = select(row, config, max_sum, segmenter.pieces)
+            writer.write(selected)
+            summary.add(selected, rejected)
+    write_record(output, writer.rows_written, writer.rows_written, {}, extra=summary.as_dict())
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Select the paraphrases of every reference of a shard."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--input", type=Path, required=True, help="shard of scored candidates")
+    parser.add_argument("--threshold", type=Path, required=True, help="of the threshold module")
+    parser.add_argument(
+        "--segmenter", type=Path, required=True, help="SentencePiece model of the references"
+    )
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    select_shard(
+        arguments.input,
+        arguments.threshold,
+        arguments.segmenter,
+        arguments.output,
+        arguments.config,
+    )
+
+
+if __name__ == "__main__":
+    run(main)

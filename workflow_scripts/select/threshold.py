@@ -1,0 +1,144 @@
+"""Find the threshold on the sum of both NLLs: a fixed one, or an exact quantile of all sums.
+
+The quantile is an order statistic, found in two passes with 2 x 65,536 counters: sums are
+non-negative float32, whose bit patterns, read as unsigned integers, have the order of the
+numbers. The first pass counts the upper 16 bits and finds those of the wanted one, the second
+counts the lower 16 bits among the sums that share them.
+"""
+
+import argparse
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from workflow_scripts.core.atomic import write_json
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import shard_paths, verify
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.tables import read_batches
+
+_HALF = 1 << 16
+
+
+class Scores(NamedTuple):
+    """Some candidates: the sums of those that have one, the forward NLLs of those pruned."""
+
+    sums: np.ndarray  # float32, nats
+    pruned: np.ndarray  # float32, nats: a lower bound of their sum
+
+
+def smallest(sums: Callable[[], Iterable[np.ndarray]], rank: int) -> float:
+    """Return the `rank`-th smallest (from 1) of the numbers that `sums` streams, exactly.
+
+    Args:
+        sums: called twice; gives float32 arrays of non-negative numbers, `rank` at least in all.
+        rank: 1 for the minimum.
+    """
+    upper = np.zeros(_HALF, np.int64)
+    for values in sums():
+        upper += np.bincount(_bits(values) >> 16, minlength=_HALF)
+    prefix = int(np.searchsorted(upper.cumsum(), rank))
+    rank -= int(upper[:prefix].sum())
+    lower = np.zeros(_HALF, np.int64)
+    for values in sums():
+        bits = _bits(values)
+        lower += np.bincount(bits[bits >> 16 == prefix] & (_HALF - 1), minlength=_HALF)
+    bits = np.array(prefix << 16 | int(np.searchsorted(lower.cumsum(), rank)), np.uint32)
+    return float(bits.view(np.float32))
+
+
+def _bits(values: np.ndarray) -> np.ndarray:
+    # Adding 0 turns -0.0, whose bits would sort last, into 0.0.
+    return (values + np.float32(0)).view(np.uint32)
+
+
+def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any] | None) -> dict:
+    """Return the threshold and how many candidates it keeps.
+
+    Args:
+        scores: gives a new pass over all distinct candidates at each call.
+        keep: {"max_sum": nats}, or {"quantile": q} with 0 < q <= 1 for the smallest sum that
+            at least the share q of all candidates does not exceed (pruned ones count among all,
+            above it), or None to keep everything.
+
+    Returns:
+        `keep`, `max_sum` (None where everything is kept), and the numbers `candidates`, `pruned`
+        and `kept`.
+
+    Raises:
+        InputError: there is no candidate, or one that was pruned might be below the threshold.
+    """
+    count = pruned = 0
+    least_pruned = math.inf
+    for part in scores():
+        count += len(part.sums)
+        pruned += len(part.pruned)
+        least_pruned = min(least_pruned, float(part.pruned.min(initial=math.inf)))
+    total = count + pruned
+    if keep is None:
+        return {"keep": keep, "max_sum": None, "candidates": total, "pruned": pruned, "kept": total}
+    if "max_sum" in keep:
+        max_sum = float(keep["max_sum"])
+    else:
+        # The decimal in the config, not its nearest binary fraction: 0.07 of 100 is 7, not 8.
+        quantile = Fraction(str(keep["quantile"]))
+        rank = math.ceil(quantile * total)
+        if total == 0:
+            raise InputError("select.keep.quantile: there is no candidate to take a quantile of")
+        if rank > count:
+            raise _pruned_too_much(f"the quantile {keep['quantile']}")
+        max_sum = smallest(lambda: (part.sums for part in scores()), max(rank, 1))
+    if max_sum > least_pruned:
+        raise _pruned_too_much(f"the threshold {max_sum:.6g}")
+    kept = sum(int(np.count_nonzero(part.sums <= max_sum)) for part in scores())
+    return {"keep": keep, "max_sum": max_sum, "candidates": total, "pruned": pruned, "kept": kept}
+
+
+def _pruned_too_much(what: str) -> InputError:
+    return InputError(
+        f"select.keep: {what} lies among candidates that the score stage pruned, whose sum is "
+        "unknown; raise score.prune_above (or set it to null), or keep fewer"
+    )
+
+
+def read_scores(paths: list[Path]) -> Iterator[Scores]:
+    """Yield the scores of all candidates of `scored` shards, batch by batch."""
+    columns = ["candidates.list.element.sum", "candidates.list.element.forward_nll"]
+    for path in paths:
+        for batch in read_batches(path, "scored", columns, batch_size=256):
+            candidates: pa.StructArray = batch.column("candidates").flatten()
+            sums = candidates.field("sum")
+            forward = candidates.field("forward_nll").to_numpy(zero_copy_only=False)
+            known = sums.is_valid().to_numpy(zero_copy_only=False)
+            yield Scores(sums.drop_null().to_numpy(), forward[~known])
+
+
+def find_threshold(folder: Path, shards: int, output: Path, keep: dict[str, Any] | None) -> None:
+    """Write the threshold for the `scored` shards of a folder as JSON."""
+    paths = shard_paths(folder, shards)
+    for path in paths:
+        verify(path)
+    result = threshold(lambda: progress(read_scores(paths), desc="threshold, batches"), keep)
+    write_json(output, result)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Find the threshold on the sum of both NLLs over all shards."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--folder", type=Path, required=True, help="with shards of the score stage")
+    parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    find_threshold(arguments.folder, arguments.shards, arguments.output, arguments.config["keep"])
+
+
+if __name__ == "__main__":
+    run(main)
