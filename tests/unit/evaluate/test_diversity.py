@@ -1,0 +1,207 @@
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import sacrebleu
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.text import words
+from workflow_scripts.evaluate.diversity import (
+    Comparison,
+    bleu_counts,
+    diversity,
+    main,
+    one_minus_bleu,
+    read_pairs,
+    sentence,
+)
+
+# Few words, so that n-grams meet; punctuation, case and empty lines among them.
+LINE = st.lists(
+    st.sampled_from(["a", "b", "B", "c,", "d", "(e)", "...", "ž"]), min_size=0, max_size=9
+).map(" ".join)
+PAIRS = st.lists(st.tuples(LINE, LINE), min_size=1, max_size=8)
+
+
+def test_by_hand():
+    # Words: the cat sat on the mat / a cat sat on the mat today.
+    # Matches 5, 4, 3, 2 of 7, 6, 5, 4 n-grams.
+    result = diversity([("The cat sat on the mat.", "A cat sat on the mat today!")])
+    bleu = (5 / 7 * 4 / 6 * 3 / 5 * 2 / 4) ** 0.25
+    assert result == {
+        "pairs": 1,
+        "one_minus_bleu": pytest.approx(100 * (1 - bleu), abs=1e-6),
+        "intersection_over_union": 62.5,  # 5 of 6 + 7 - 5
+        "length_ratio": pytest.approx(7 / 6, abs=1e-6),
+    }
+
+
+def test_counts_are_clipped_by_line_before_they_are_summed():
+    # Over the whole corpus "a" would match twice; by line only the first line has one, once.
+    first, second = sentence("a b"), sentence("a a")
+    counts = bleu_counts(first, second) + bleu_counts(sentence("c a"), sentence("d d"))
+    assert counts.tolist() == [[1, 0, 0, 0], [4, 2, 0, 0]]
+
+
+def test_bags_are_multisets():
+    result = diversity([("a a b", "a b b b")])
+    assert result["intersection_over_union"] == 40.0  # min counts 1 + 1, max counts 2 + 3
+    assert result["length_ratio"] == pytest.approx(4 / 3, abs=1e-6)
+
+
+def test_the_paraphrase_is_the_hypothesis():
+    long, short = "a b c d e f", "a b c d"
+    assert diversity([(long, short)])["one_minus_bleu"] == 0.0  # no brevity penalty
+    assert diversity([(short, long)])["one_minus_bleu"] > 0.0
+
+
+@pytest.mark.parametrize("line", ["", "a", "a b c", "!!!"])
+def test_an_order_without_ngrams_makes_bleu_zero(line):
+    assert diversity([(line, line)])["one_minus_bleu"] == 100.0
+
+
+def test_empty_lines():
+    result = diversity([("", ""), ("?", "a"), ("a b", ""), ("a b c d", "a b c d")])
+    assert result["pairs"] == 4
+    assert result["intersection_over_union"] == 50.0  # 1, 0, 0, 1
+    assert result["length_ratio"] == 0.5  # 0 and 1; not defined for the first two lines
+    assert diversity([("", "")])["length_ratio"] is None
+
+
+def test_means_are_over_lines_and_bleu_over_the_corpus():
+    pairs = [("a b c d e", "a b c d e"), ("a b c d", "w x y z")]
+    result = diversity(pairs)
+    assert result["intersection_over_union"] == 50.0
+    bleu = (5 / 9 * 4 / 7 * 3 / 5 * 2 / 3) ** 0.25
+    assert result["one_minus_bleu"] == pytest.approx(100 * (1 - bleu), abs=1e-6)
+
+
+def sacrebleu_without_penalty(pairs):
+    normalised = [[" ".join(words(text)) for text in pair] for pair in pairs]
+    bleu = sacrebleu.corpus_bleu(
+        [paraphrase for _, paraphrase in normalised],
+        [[reference for reference, _ in normalised]],
+        tokenize="none",
+        smooth_method="none",
+        force=True,
+    )
+    return bleu.score / bleu.bp if bleu.bp else 0.0
+
+
+@given(PAIRS)
+def test_bleu_agrees_with_sacrebleu(pairs):
+    expected = 100 - sacrebleu_without_penalty(pairs)
+    if any(words(paraphrase) for _, paraphrase in pairs):
+        assert diversity(pairs)["one_minus_bleu"] == pytest.approx(expected, abs=1e-5)
+
+
+@given(PAIRS)
+def test_ranges_and_symmetry(pairs):
+    result = diversity(pairs)
+    swapped = diversity([(paraphrase, reference) for reference, paraphrase in pairs])
+    assert 0 <= result["one_minus_bleu"] <= 100
+    assert 0 <= result["intersection_over_union"] <= 100
+    assert result["intersection_over_union"] == swapped["intersection_over_union"]
+    assert result["length_ratio"] is None or result["length_ratio"] >= 0
+
+
+@given(PAIRS)
+def test_copies(pairs):
+    copies = [(reference, reference.upper() + "!?") for reference, _ in pairs]
+    result = diversity(copies)
+    assert result["intersection_over_union"] == 100.0
+    assert result["length_ratio"] in (1.0, None)
+    longest = max(len(words(reference)) for reference, _ in pairs)
+    assert result["one_minus_bleu"] == (0.0 if longest >= 4 else 100.0)
+
+
+@given(PAIRS, PAIRS)
+def test_sums_of_parts_are_those_of_the_whole(some, others):
+    def summed(pairs):
+        comparison = Comparison()
+        for pair in pairs:
+            comparison.add(*map(sentence, pair))
+        return comparison
+
+    merged = summed(some)
+    merged.merge(summed(others))
+    whole = summed(some + others)
+    assert merged.bleu.tolist() == whole.bleu.tolist()
+    assert (merged.pairs, merged.result()["one_minus_bleu"]) == (
+        whole.pairs,
+        whole.result()["one_minus_bleu"],
+    )
+    assert merged.result()["words"] == pytest.approx(whole.result()["words"])
+
+
+def test_many_corpora_at_once():
+    counts = np.array([[[2, 1, 1, 1], [4, 3, 2, 1]], [[1, 0, 0, 0], [4, 3, 2, 1]]])
+    expected = [100 * (1 - (2 / 4 * 1 / 3 * 1 / 2) ** 0.25), 100.0]
+    assert one_minus_bleu(counts) == pytest.approx(expected)
+
+
+def test_pieces_replace_words_but_not_in_bleu(segmenter):
+    pair = ("The old dogs.", "An old dog, small")
+    on_words, on_pieces = diversity([pair]), diversity([pair], segmenter)
+    first, second = (segmenter.pieces(text) for text in ("the old dogs", "an old dog small"))
+    shared = sum(min(first.count(piece), second.count(piece)) for piece in set(first))
+    union = len(first) + len(second) - shared
+    assert on_pieces["one_minus_bleu"] == on_words["one_minus_bleu"]
+    assert on_pieces["intersection_over_union"] == pytest.approx(100 * shared / union, abs=1e-5)
+    assert on_pieces["length_ratio"] == pytest.approx(len(second) / len(first), abs=1e-5)
+    assert on_pieces != on_words
+
+
+def write(path, text):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_files(tmp_path, capsys):
+    # A BOM, CRLF, a line separator that ends no line, no line feed at the end.
+    references = write(tmp_path / "ref.txt", "\ufeffThe cat sat\r\non\u2028the mat\n".encode())
+    paraphrases = write(tmp_path / "para.txt", "the cat sat\non the mat")
+    main(["--references", str(references), "--paraphrases", str(paraphrases)])
+    result = json.loads(capsys.readouterr().out)
+    assert result["pairs"] == 2
+    assert result["intersection_over_union"] == 100.0
+    assert result.keys() == {"pairs", "one_minus_bleu", "intersection_over_union", "length_ratio"}
+
+
+@pytest.mark.parametrize(
+    ("references", "paraphrases", "message"),
+    [
+        ("a\nb\nc\n", "a\n", "has 3 lines and .* has 1"),
+        ("a\n", "a\n\n", "has 1 lines and .* has 2"),
+        ("", "", "are empty"),
+        ("a\nb\n", b"a\n\xff\n", r"para.txt, line 2 is not UTF-8"),
+    ],
+)
+def test_bad_files(tmp_path, references, paraphrases, message):
+    paths = write(tmp_path / "ref.txt", references), write(tmp_path / "para.txt", paraphrases)
+    with pytest.raises(InputError, match=message):
+        list(read_pairs(*paths))
+
+
+def test_a_missing_file_is_a_message_without_traceback(tmp_path):
+    present = write(tmp_path / "ref.txt", "a\n")
+    command = [sys.executable, "-m", "workflow_scripts.evaluate.diversity"]
+    command += ["--references", str(present), "--paraphrases", str(tmp_path / "none.txt")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "none.txt can't be read" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_streams(tmp_path):
+    # A generator of pairs is consumed one by one: nothing is read ahead.
+    lines = "a b c d\n" * 1000
+    paths = write(tmp_path / "ref.txt", lines), write(tmp_path / "para.txt", lines)
+    pairs = read_pairs(*paths)
+    assert next(pairs) == ("a b c d", "a b c d")
+    assert math.isclose(diversity(pairs)["pairs"], 999)

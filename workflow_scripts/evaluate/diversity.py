@@ -1,0 +1,229 @@
+"""How far paraphrases are from their references (ParaBank 2, 3.6; DESIGN 10).
+
+One comparison is always between a first sentence (the reference, or the paraphrase of the better
+rank), which plays BLEU's reference, and a second one (the paraphrase), which plays its hypothesis.
+"""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.text import words
+from workflow_scripts.subword.segmenter import Segmenter
+
+ORDERS = 4
+# JSON figures are rounded here: the last bits of a logarithm differ between processors.
+DECIMALS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """What the measures need of a sentence, counted once and compared many times.
+
+    Attributes:
+        ngrams: its n-grams of 1 to 4 words.
+        bags: its words, and its pieces where a model is given, as multisets.
+    """
+
+    ngrams: Counter[tuple[str, ...]]
+    bags: dict[str, Counter[str]]
+
+
+def sentence(text: str, segmenter: Segmenter | None = None) -> Sentence:
+    """Count the words of `text`, and the pieces of these same words if there is a segmenter."""
+    tokens = words(text)
+    ngrams = Counter(
+        tuple(tokens[start : start + order])
+        for order in range(1, ORDERS + 1)
+        for start in range(len(tokens) - order + 1)
+    )
+    bags = {"words": Counter(tokens)}
+    if segmenter is not None:
+        bags["pieces"] = Counter(segmenter.pieces(" ".join(tokens)))
+    return Sentence(ngrams, bags)
+
+
+def bleu_counts(first: Sentence, second: Sentence) -> NDArray[np.int64]:
+    """Return shape (2, 4): the second sentence's clipped matches, and its n-grams, by order."""
+    counts = np.zeros((2, ORDERS), dtype=np.int64)
+    for ngram, count in second.ngrams.items():
+        order = len(ngram) - 1
+        counts[1, order] += count
+        counts[0, order] += min(count, first.ngrams[ngram])
+    return counts
+
+
+def one_minus_bleu(counts: NDArray[Any]) -> NDArray[np.float64]:
+    """Return 100 - BLEU of summed `bleu_counts`, shape (..., 2, 4) -> (...).
+
+    No brevity penalty and no smoothing: where an order has no match, or no n-gram at all, BLEU
+    is 0 and the result 100.
+    """
+    with np.errstate(divide="ignore"):
+        logs = np.log(counts[..., 0, :]) - np.log(np.maximum(counts[..., 1, :], 1))
+    return 100.0 * (1.0 - np.exp(logs.mean(axis=-1)))
+
+
+@dataclass
+class Overlap:
+    """Running means over lines of two bags' intersection/union and length ratio."""
+
+    pairs: int = 0
+    intersection_over_union: float = 0.0
+    ratios: int = 0
+    length_ratio: float = 0.0
+
+    def add(self, first: Counter[str], second: Counter[str]) -> None:
+        """Count one pair: multisets, so a repeated word counts as often as both have it.
+
+        Two empty bags are equal: their intersection/union is 1. The length ratio, second over
+        first, doesn't exist where the first is empty: such lines stay out of its mean.
+        """
+        shared = sum(min(count, first[token]) for token, count in second.items())
+        first_length, second_length = first.total(), second.total()
+        union = first_length + second_length - shared
+        self.pairs += 1
+        self.intersection_over_union += shared / union if union else 1.0
+        if first_length:
+            self.ratios += 1
+            self.length_ratio += second_length / first_length
+
+    def merge(self, other: "Overlap") -> None:
+        """Add the sums of another part of the corpus."""
+        self.pairs += other.pairs
+        self.intersection_over_union += other.intersection_over_union
+        self.ratios += other.ratios
+        self.length_ratio += other.length_ratio
+
+    def result(self) -> dict[str, float | None]:
+        """Return the means, intersection/union x 100; None where no line has the measure."""
+        return {
+            "intersection_over_union": mean(100.0 * self.intersection_over_union, self.pairs),
+            "length_ratio": mean(self.length_ratio, self.ratios),
+        }
+
+
+def mean(total: float, count: int) -> float | None:
+    """Return `total / count`, rounded for JSON; None where there is nothing to take it of."""
+    return round(total / count, DECIMALS) if count else None
+
+
+@dataclass
+class Comparison:
+    """Running sums of one comparison over a corpus."""
+
+    pairs: int = 0
+    bleu: NDArray[np.int64] = field(default_factory=lambda: np.zeros((2, ORDERS), dtype=np.int64))
+    overlaps: dict[str, Overlap] = field(default_factory=dict)
+
+    def add(self, first: Sentence, second: Sentence) -> NDArray[np.int64]:
+        """Count one pair; return its own `bleu_counts`."""
+        counts = bleu_counts(first, second)
+        self.pairs += 1
+        self.bleu += counts
+        for bag, tokens in first.bags.items():
+            self.overlaps.setdefault(bag, Overlap()).add(tokens, second.bags[bag])
+        return counts
+
+    def merge(self, other: "Comparison") -> None:
+        """Add the sums of another part of the corpus."""
+        self.pairs += other.pairs
+        self.bleu += other.bleu
+        for bag, overlap in other.overlaps.items():
+            self.overlaps.setdefault(bag, Overlap()).merge(overlap)
+
+    def result(self) -> dict[str, Any]:
+        """Return `pairs`, `one_minus_bleu` (None without pairs) and the overlaps by bag."""
+        bleu = round(float(one_minus_bleu(self.bleu)), DECIMALS) if self.pairs else None
+        return {
+            "pairs": self.pairs,
+            "one_minus_bleu": bleu,
+            **{bag: overlap.result() for bag, overlap in self.overlaps.items()},
+        }
+
+
+def diversity(
+    pairs: Iterable[tuple[str, str]], segmenter: Segmenter | None = None
+) -> dict[str, float | int | None]:
+    """Return the measures of (reference, paraphrase) pairs, as Table 1 of ParaBank 2 has them.
+
+    BLEU always counts words; the other two count pieces if there is a segmenter.
+    """
+    bag = "words" if segmenter is None else "pieces"
+    comparison = Comparison()
+    for reference, paraphrase in pairs:
+        comparison.add(sentence(reference, segmenter), sentence(paraphrase, segmenter))
+    result = comparison.result()
+    return {key: result[key] for key in ("pairs", "one_minus_bleu")} | result.get(bag, {})
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a UTF-8 file; only line feeds end one, CRLF and a BOM are taken off.
+
+    Raises:
+        InputError: the file is missing, or a line is not UTF-8.
+    """
+    try:
+        with path.open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                try:
+                    text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError as error:
+                    raise InputError(
+                        f"{path}, line {number} is not UTF-8; convert the file"
+                    ) from error
+                yield text.removesuffix("\n").removesuffix("\r")
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}") from error
+
+
+def read_pairs(references: Path, paraphrases: Path) -> Iterator[tuple[str, str]]:
+    """Yield the line pairs of two files.
+
+    Raises:
+        InputError: their numbers of lines differ, or are zero.
+    """
+    lengths = [0, 0]
+    for pair in zip_longest(read_lines(references), read_lines(paraphrases)):
+        lengths = [length + (line is not None) for length, line in zip(lengths, pair, strict=True)]
+        if lengths[0] == lengths[1]:
+            yield pair
+    if lengths[0] != lengths[1]:
+        raise InputError(
+            f"{references} has {lengths[0]} lines and {paraphrases} has {lengths[1]}; "
+            "they must be parallel, one sentence a line"
+        )
+    if not lengths[0]:
+        raise InputError(f"{references} and {paraphrases} are empty; there is nothing to measure")
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Print the diversity of paraphrases, one sentence a line, as one JSON object."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--references", type=Path, required=True, metavar="REF.txt")
+    parser.add_argument("--paraphrases", type=Path, required=True, metavar="PARA.txt")
+    parser.add_argument(
+        "--pieces",
+        type=Path,
+        metavar="SPM.model",
+        help="take intersection/union and length ratio on the pieces of this SentencePiece model",
+    )
+    arguments = parser.parse_args(argv)
+    segmenter = Segmenter(arguments.pieces) if arguments.pieces else None
+    pairs = progress(read_pairs(arguments.references, arguments.paraphrases), desc="diversity")
+    print(json.dumps(diversity(pairs, segmenter)))
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,94 @@
+"""Mean and spread of the measures of several independent runs (ParaBank 2, 3.6)."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.atomic import write_json
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.evaluate.diversity import DECIMALS
+
+# What must agree, or the figures don't belong together.
+IDENTITY = ("system", "best")
+# Parts that are measures; the rest are histograms and counts by name.
+MEASURES = ("ranks", "difference", "between", "testbed")
+LABELS = {"rank", "first", "second"}
+# Intervals are of one run; the spread over runs takes their place.
+OMITTED = {"interval", "low", "high", "variations"}
+
+
+def combine(values: list[Any]) -> Any:
+    """Return the values' mean and spread (largest minus smallest), leaf by leaf.
+
+    Args:
+        values: JSON values of one shape, one of each run; null where a run lacks the measure.
+    """
+    first = next((value for value in values if value is not None), None)
+    if isinstance(first, dict):
+        return {
+            key: first[key]
+            if key in LABELS
+            else combine([value and value[key] for value in values])
+            for key in first
+            if key not in OMITTED
+        }
+    if isinstance(first, list):
+        return [combine(list(items)) for items in zip(*filter(None, values), strict=True)]
+    if any(value is None for value in values):
+        return None
+    mean = sum(values) / len(values)
+    return {
+        "mean": round(mean, DECIMALS),
+        "spread": round(max(values) - min(values), DECIMALS),
+    }
+
+
+def spread(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return mean and spread of the measures.json of at least two runs.
+
+    Raises:
+        InputError: there are fewer, or they are of different systems, ranks or groups.
+    """
+    if len(runs) < 2:
+        raise InputError("a spread needs the measures.json of at least two runs")
+    for key in (*IDENTITY, "groups"):
+        found = [sorted(run[key]) if key == "groups" else run[key] for run in runs]
+        if any(value != found[0] for value in found):
+            raise InputError(f"the runs differ in '{key}': {found}; compare runs of one system")
+    groups = {
+        group: {part: combine([run["groups"][group][part] for run in runs]) for part in MEASURES}
+        for group in runs[0]["groups"]
+    }
+    return {**{key: runs[0][key] for key in IDENTITY}, "runs": len(runs), "groups": groups}
+
+
+def read_measures(path: Path) -> dict[str, Any]:
+    """Return a measures.json.
+
+    Raises:
+        InputError: it is missing or isn't one.
+    """
+    try:
+        measures = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"{path} is not JSON: {error}") from error
+    if not isinstance(measures, dict) or not {*IDENTITY, "groups"} <= measures.keys():
+        raise InputError(f"{path} is no measures.json of evaluate.measures")
+    return measures
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Write mean and spread of several runs' measures.json."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--measures", type=Path, nargs="+", required=True, help="one of each run")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    write_json(arguments.output, spread([read_measures(path) for path in arguments.measures]))
+
+
+if __name__ == "__main__":
+    run(main)
