@@ -109,20 +109,9 @@ def test_main_writes_every_reference_and_adds_up(tmp_path, segmenter):
     write_json(tmp_path / "threshold.json", {"max_sum": 3.5})
 
     def run_main(output):
-        main(
-            [
-                "--config",
-                json.dumps(CONFIG),
-                "--input",
-                str(scored),
-                "--threshold",
-                str(tmp_path / "threshold.json"),
-                "--segmenter",
-                str(segmenter),
-                "--output",
-                str(output),
-            ]
-        )
+        inputs = ["--input", str(scored), "--threshold", str(tmp_path / "threshold.json")]
+        outputs = ["--segmenter", str(segmenter), "--output", str(output)]
+        main(["--config", json.dumps(CONFIG), *inputs, *outputs])
         return output.read_bytes()
 
     output = tmp_path / "out" / "0000.parquet"
