@@ -1,0 +1,185 @@
+import json
+
+import pytest
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.evaluate.diversity import diversity
+from workflow_scripts.evaluate.measures import group_of, main, measure, summary
+
+CONFIG = {
+    "system": "s",
+    "best": 3,
+    "groups": {"seen": ["train"], "held_out": ["held"]},
+    "testbed": [],
+    "bootstrap": 100,
+    "seed": 1,
+}
+
+
+def row(corpus, reference, *texts, number=0):
+    paraphrases = [
+        {
+            "rank": rank,
+            "text": text,
+            "forward_nll": 0.5,
+            "backward_nll": 0.5 * rank,
+            "sum": 0.5 + 0.5 * rank,
+            "cluster": rank,
+            "variant": "",
+        }
+        for rank, text in enumerate(texts, start=1)
+    ]
+    return {
+        "id": f"{corpus}:{number}",
+        "source": "s",
+        "reference": reference,
+        "corpus": corpus,
+        "paraphrases": paraphrases,
+        "candidates": 9,
+        "kept": 5,
+        "reason": "",
+    }
+
+
+ROWS = [
+    row("train", "a b c d e f", "a b c d f e", "b a c d e f", "f e d c b a", "cut off"),
+    row("held", "g h i j k", "g h i k j", "x g h i j"),
+    row("train", "l m n o p", "l m n o p!"),
+    row("elsewhere", "q r s t u"),
+]
+
+
+def measured(segmenter, rows=ROWS, **changes):
+    config = {**CONFIG, **changes}
+    return summary(measure(rows, config, segmenter, None), config)
+
+
+def test_each_rank_is_a_system_and_lacking_ones_repeat_the_last(segmenter):
+    groups = measured(segmenter)
+    pairs = {
+        1: [("a b c d e f", "a b c d f e"), ("g h i j k", "g h i k j"), ("l m n o p", "l m n o p")],
+        2: [("a b c d e f", "b a c d e f"), ("g h i j k", "x g h i j"), ("l m n o p", "l m n o p")],
+        3: [("a b c d e f", "f e d c b a"), ("g h i j k", "x g h i j"), ("l m n o p", "l m n o p")],
+    }
+    for rank, expected in pairs.items():
+        found = groups["all"]["ranks"][rank - 1]
+        words, pieces = diversity(expected), diversity(expected, segmenter)
+        assert found["rank"] == rank
+        for bag, result in (("words", words), ("pieces", pieces)):
+            assert {"pairs": 3, "one_minus_bleu": found["one_minus_bleu"], **found[bag]} == result
+    assert [rank["listed"] for rank in groups["all"]["ranks"]] == [3, 2, 1]
+    assert [rank["repeated"] for rank in groups["all"]["ranks"]] == [0, 1, 2]
+    assert [rank["copies"] for rank in groups["all"]["ranks"]] == [1, 0, 0]
+    assert [rank["mean_sum"] for rank in groups["all"]["ranks"]] == [1.0, 1.5, 2.0]
+
+
+def test_groups_and_references_without_paraphrases(segmenter):
+    groups = measured(segmenter)
+    assert groups.keys() == {"all", "seen", "held_out"}
+    assert {name: group["references"] for name, group in groups.items()} == {
+        "all": 4,
+        "seen": 2,
+        "held_out": 1,
+    }
+    assert groups["all"]["references_by_paraphrases"] == [1, 1, 1, 1]
+    assert groups["seen"]["references_by_paraphrases"] == [0, 1, 0, 1]
+    alone = diversity([("g h i j k", "g h i k j")])
+    assert groups["held_out"]["ranks"][0]["one_minus_bleu"] == alone["one_minus_bleu"]
+
+
+def test_between_ranks(segmenter):
+    between = measured(segmenter)["all"]["between"]
+    assert [(pair["first"], pair["second"]) for pair in between] == [(1, 2), (1, 3), (2, 3)]
+    pairs = [("a b c d f e", "f e d c b a"), ("g h i k j", "x g h i j"), ("l m n o p",) * 2]
+    expected = diversity(pairs)
+    assert between[1]["one_minus_bleu"] == expected["one_minus_bleu"]
+    assert between[1]["words"]["intersection_over_union"] == expected["intersection_over_union"]
+
+
+def test_intervals_hold_their_values(segmenter):
+    group = measured(segmenter)["all"]
+    for rank in group["ranks"]:
+        assert rank["interval"]["low"] <= rank["one_minus_bleu"] <= rank["interval"]["high"]
+    difference = group["difference"]
+    last, first = (group["ranks"][rank]["one_minus_bleu"] for rank in (-1, 0))
+    assert difference["one_minus_bleu"] == pytest.approx(last - first, abs=1e-5)
+    assert difference["low"] <= difference["one_minus_bleu"] <= difference["high"]
+
+
+def test_a_group_without_paraphrases_has_no_figures(segmenter):
+    group = measured(segmenter, rows=ROWS[3:])["held_out"]
+    assert group["difference"] is None
+    assert group["ranks"][0]["one_minus_bleu"] is None
+    assert group["ranks"][0]["interval"] is None
+    assert group["references"] == 0
+
+
+def test_paraphrases_without_backward_scores(segmenter):
+    unscored = row("train", "a b", "a c")
+    unscored["paraphrases"][0].update(backward_nll=None, sum=None)
+    ranks = measured(segmenter, rows=[unscored])["all"]["ranks"]
+    assert ranks[0]["mean_sum"] is None
+    assert ranks[0]["listed"] == 1
+
+
+def test_a_corpus_in_two_groups_is_refused():
+    with pytest.raises(InputError, match="'x' is both in seen and in held_out"):
+        group_of({"seen": ["x"], "held_out": ["y", "x"]})
+
+
+def write_folders(folder, shards):
+    for name, schema in (("selected", "paraphrases"), ("scored", "scored")):
+        for number, rows in enumerate(shards):
+            path = folder / name / f"{number:04d}.parquet"
+            with TableWriter(path, schema) as writer:
+                for each in rows:
+                    if schema == "scored":
+                        base = {key: each[key] for key in ("id", "source", "reference", "corpus")}
+                        keys = ("text", "forward_nll", "backward_nll", "sum", "variant")
+                        candidates = [
+                            {"count": 1, **{key: paraphrase[key] for key in keys}}
+                            for paraphrase in each["paraphrases"]
+                        ]
+                        each = {**base, "candidates": candidates}
+                    writer.write(each)
+            write_record(path, len(rows), len(rows), {})
+
+
+def run_main(folder, segmenter_path, shards, *options, output="measures.json", **changes):
+    path = folder / output
+    arguments = ["--config", json.dumps({**CONFIG, **changes})]
+    arguments += ["--folder", str(folder / "selected"), "--scored", str(folder / "scored")]
+    arguments += ["--shards", str(shards), "--segmenter", str(segmenter_path)]
+    main([*arguments, *options, "--output", str(path)])
+    return path
+
+
+def test_command(tmp_path, segmenter, segmenter_path):
+    write_folders(tmp_path, [ROWS[:2], ROWS[2:]])
+    path = run_main(tmp_path, segmenter_path, 2)
+    measures = json.loads(path.read_text())
+    scores = {name: group.pop("scores") for name, group in measures["groups"].items()}
+    assert measures["groups"] == measured(segmenter)
+    assert (measures["system"], measures["best"], measures["bootstrap"]) == ("s", 3, 100)
+    assert scores["all"]["candidates"] == 7
+    assert scores["held_out"]["candidates"] == 2
+    assert verify(tmp_path / "evaluation")["files"].keys() == {"measures.json"}
+
+
+def test_result_depends_neither_on_processes_nor_on_shards(tmp_path, segmenter_path):
+    write_folders(tmp_path / "one", [ROWS])
+    write_folders(tmp_path / "two", [ROWS[:1], ROWS[1:]])
+    one = run_main(tmp_path / "one", segmenter_path, 1).read_bytes()
+    two = run_main(tmp_path / "two", segmenter_path, 2, "--threads", "2").read_bytes()
+    assert one == two
+    assert run_main(tmp_path / "one", segmenter_path, 1, output="again.json").read_bytes() == one
+
+
+def test_changed_upstream_is_refused(tmp_path, segmenter_path):
+    write_folders(tmp_path, [ROWS])
+    with (tmp_path / "scored" / "0000.parquet").open("ab") as stream:
+        stream.write(b"\0")
+    with pytest.raises(InputError, match=r"scored/0000\.parquet differs"):
+        run_main(tmp_path, segmenter_path, 1)

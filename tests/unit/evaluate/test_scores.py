@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.evaluate.scores import BINS, scored_histograms
+
+
+def candidate(forward, backward):
+    total = None if backward is None else forward + backward
+    return {
+        "text": "a",
+        "forward_nll": forward,
+        "backward_nll": backward,
+        "sum": total,
+        "count": 1,
+        "variant": "",
+    }
+
+
+def write(path, rows):
+    with TableWriter(path, "scored") as writer:
+        for number, (corpus, candidates) in enumerate(rows):
+            row = {"id": f"{corpus}:{number}", "source": "s", "reference": "r", "corpus": corpus}
+            writer.write({**row, "candidates": candidates})
+    return path
+
+
+def test_by_hand(tmp_path):
+    rows = [
+        ("seen", [candidate(0.0, 0.25), candidate(0.55, 12.0)]),
+        ("held", [candidate(4.0, None)]),
+        ("seen", []),
+    ]
+    path = write(tmp_path / "0000.parquet", rows)
+    found = scored_histograms(path, {"all": None, "seen": {"seen"}, "none": set()})
+    everything = found["all"].result()
+    assert (everything["candidates"], everything["pruned"]) == (3, 1)
+    assert everything["width"] == 0.1
+    filled = {
+        score: {bin: n for bin, n in enumerate(everything[score]) if n}
+        for score in ("forward", "backward", "sum")
+    }
+    assert filled == {
+        "forward": {0: 1, 5: 1, 40: 1},
+        "backward": {2: 1, BINS: 1},
+        "sum": {2: 1, BINS: 1},
+    }
+    assert found["seen"].result()["pruned"] == 0
+    assert found["seen"].result()["candidates"] == 2
+    assert found["none"].result()["candidates"] == 0
+
+
+@given(st.lists(st.floats(0, 20, width=32), max_size=50))
+def test_every_candidate_is_in_one_bin(tmp_path_factory, scores):
+    path = tmp_path_factory.mktemp("scores") / "0000.parquet"
+    write(path, [("c", [candidate(score, None) for score in scores])])
+    histogram = scored_histograms(path, {"all": None})["all"].result()
+    assert sum(histogram["forward"]) == len(scores) == histogram["pruned"]
+    expected, _ = np.histogram(scores, bins=[*range(11), np.inf])
+    by_nat = [sum(histogram["forward"][nat * 10 : nat * 10 + 10]) for nat in range(10)]
+    assert by_nat == expected[:10].tolist()
+
+
+def test_merge_adds(tmp_path):
+    path = write(tmp_path / "0000.parquet", [("c", [candidate(1.0, 1.0)])])
+    one, two = (scored_histograms(path, {"all": None})["all"] for _ in range(2))
+    one.merge(two)
+    assert one.result()["candidates"] == 2
+    assert one.result()["sum"][20] == 2
+
+
+def test_damaged_file_is_refused(tmp_path):
+    (tmp_path / "0000.parquet").write_bytes(b"not Parquet")
+    with pytest.raises(Exception, match="0000"):
+        scored_histograms(tmp_path / "0000.parquet", {"all": None})

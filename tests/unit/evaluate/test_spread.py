@@ -1,0 +1,87 @@
+import copy
+import json
+
+import pytest
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.evaluate.spread import main, read_measures, spread
+
+RUN = {
+    "system": "s",
+    "best": 1,
+    "bootstrap": 10,
+    "groups": {
+        "all": {
+            "references": 5,
+            "ranks": [
+                {
+                    "rank": 1,
+                    "one_minus_bleu": 40.0,
+                    "interval": {"low": 39.0, "high": 41.0},
+                    "words": {"intersection_over_union": 50.0, "length_ratio": None},
+                }
+            ],
+            "difference": None,
+            "between": [{"first": 1, "second": 2, "one_minus_bleu": 30.0}],
+            "testbed": {"distinct_correct": 2.0, "variations": {"synonym": 3}},
+        }
+    },
+}
+
+
+def changed(**values):
+    run = copy.deepcopy(RUN)
+    run["groups"]["all"]["ranks"][0].update(values)
+    return run
+
+
+def test_mean_and_spread():
+    result = spread([RUN, changed(one_minus_bleu=43.0), changed(one_minus_bleu=37.0)])
+    group = result["groups"]["all"]
+    assert result["runs"] == 3
+    assert group["ranks"][0]["one_minus_bleu"] == {"mean": 40.0, "spread": 6.0}
+    assert group["ranks"][0]["rank"] == 1
+    assert group["ranks"][0]["words"]["length_ratio"] is None
+    assert group["difference"] is None
+    assert group["between"][0] == {
+        "first": 1,
+        "second": 2,
+        "one_minus_bleu": {"mean": 30.0, "spread": 0.0},
+    }
+    assert group["testbed"] == {"distinct_correct": {"mean": 2.0, "spread": 0.0}}
+    assert "interval" not in group["ranks"][0]
+
+
+@pytest.mark.parametrize(
+    ("runs", "message"),
+    [
+        ([RUN], "at least two"),
+        ([RUN, {**RUN, "system": "other"}], "differ in 'system'"),
+        ([RUN, {**RUN, "best": 2}], "differ in 'best'"),
+        ([RUN, {**RUN, "groups": {}}], "differ in 'groups'"),
+    ],
+)
+def test_runs_that_do_not_belong_together(runs, message):
+    with pytest.raises(InputError, match=message):
+        spread(runs)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"system": 1}'])
+def test_not_measures(tmp_path, content):
+    path = tmp_path / "measures.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match=r"measures\.json"):
+        read_measures(path)
+    with pytest.raises(InputError, match="can't be read"):
+        read_measures(tmp_path / "none.json")
+
+
+def test_command(tmp_path):
+    paths = []
+    for name, run in (("a", RUN), ("b", changed(one_minus_bleu=50.0))):
+        paths.append(tmp_path / name / "measures.json")
+        paths[-1].parent.mkdir()
+        paths[-1].write_text(json.dumps(run))
+    main(["--measures", *map(str, paths), "--output", str(tmp_path / "spread.json")])
+    result = json.loads((tmp_path / "spread.json").read_text())
+    assert result["groups"]["all"]["ranks"][0]["one_minus_bleu"] == {"mean": 45.0, "spread": 10.0}
