@@ -52,14 +52,10 @@ def _describe(error: ValidationError) -> list[str]:
         missing = [key for key in error.validator_value if key not in error.instance]
         return [f"{where}: key '{key}' is missing" for key in missing]
     if error.validator == "oneOf" and error.context:
-        # Report the alternative that fits best: the one that failed deepest.
-        best = max(error.context, key=lambda e: len(e.absolute_path))
-        if len(best.absolute_path) > len(error.absolute_path) or best.validator in (
-            "additionalProperties",
-            "required",
-        ):
+        # Of the alternatives, the one meant is the one that failed deepest, and not by its type.
+        best = max(error.context, key=lambda e: (len(e.absolute_path), e.validator != "type"))
+        if best.validator not in ("type", "not"):
             return _describe(best)
-    if error.validator == "oneOf":
         return [f"{where}: {error.schema.get('description', error.message)}"]
     return [f"{where}: {error.message} ({error.schema.get('description', 'see the schema')})"]
 

@@ -59,12 +59,12 @@ class FileHashes:
     def sha256(self, path: str, key: str) -> str:
         """Return the hash of `path`; `key` is the configuration key that names it."""
         try:
-            status = os.stat(path)
+            status = Path(path).stat()
         except OSError as error:
             raise InputError(f"{key}: {path}: {error.strerror}; correct the path") from error
         stamp = f"{Path(path).absolute()}:{status.st_size}:{status.st_mtime_ns}"
         if stamp not in self._known:
-            with open(path, "rb") as stream:
+            with Path(path).open("rb") as stream:
                 self._known[stamp] = hashlib.file_digest(stream, "sha256").hexdigest()
             self._save()
         return self._known[stamp]
@@ -160,6 +160,18 @@ class Layout:
                 return [each for each in self.units() if each != unit]
         raise ValueError(f"unknown stage {stage}")
 
+    def description(self, unit: Unit) -> dict[str, Any]:
+        """Return what the unit's manifest says of it besides its records."""
+        stage, instance = unit
+        key = self.key(stage, instance)
+        return {
+            "name": "/".join(part for part in (stage, instance, key) if part),
+            "stage": stage,
+            "instance": instance,
+            "version": STAGE_VERSIONS[stage],
+            "config": self.stage_config(unit),
+        }
+
     def stage_config(self, unit: Unit) -> dict[str, Any]:
         """Return the unit's part of the configuration, as its commands get it."""
         return getattr(self, f"_{unit[0]}_config")(unit[1])
@@ -182,11 +194,51 @@ class Layout:
         parts = [self.config["results"], stage, instance, self.key(stage, instance)]
         return "/".join(part for part in parts if part)
 
+    def shards(self, stage: str, instance: str | None = None) -> int:
+        """Return the number of shards 0000, 0001, ... that a unit consists of."""
+        if stage in ("corpus", "clean", "dual_filter", "subword"):
+            return self.config["shards"]["early"]
+        if stage in ("generate", "score", "select"):
+            return self.config["shards"]["late"]
+        return 0
+
+    def shard_names(self, stage: str, instance: str | None = None) -> list[str]:
+        """Return 0000, 0001, ... for a unit."""
+        return [f"{shard:04d}" for shard in range(self.shards(stage, instance))]
+
+    def early_shards(self, late: str) -> list[str]:
+        """Return the names of the early shards that make up the late shard `late`."""
+        size = self.config["shards"]["early"] // self.config["shards"]["late"]
+        first = int(late) * size
+        return [f"{shard:04d}" for shard in range(first, first + size)]
+
+    def parts(self, stage: str, instance: str | None = None) -> list[str]:
+        """Return the names of a unit's records besides those of its shards."""
+        match stage, instance:
+            case "corpus", _:
+                return ["rejected.tsv"]
+            case "subword", _:
+                return ["source", "reference"]
+            case "train", _:
+                return ["model"]
+            case "generate", "references":
+                return ["sample"]
+            case "evaluate", _:
+                return ["measures"]
+            case "release", _:
+                return [f"{system}/paraphrases" for system in self.systems]
+        return []
+
+    def input_files(self, corpus: str) -> list[str]:
+        """Return the text files that a corpus is read from; none for a testbed corpus."""
+        block = self.config["corpora"][corpus]
+        return [path for key in _TEXT_KEYS if key in block for path in as_list(block[key])]
+
     def _content(self, unit: Unit) -> dict[str, Any]:
         """Return what the digest covers: the configuration part, files by content, shards."""
         stage, instance = unit
         content = dict(self.stage_config(unit))
-        content["shards"] = self.config["shards"]
+        content["shards"] = [self.shards(*part) for part in (unit, *self.upstream(unit))]
         if stage == "corpus":
             content["block"] = self._block_content(instance)
         if stage == "train" and "folder" in content["model"]:
@@ -299,3 +351,20 @@ class Layout:
             "systems": {name: self.config["systems"][name] for name in self.systems},
             "seed": self.config["seed"],
         }
+
+    def vocabulary_config(self, unit: Unit, side: str) -> dict[str, Any]:
+        """Return the configuration of the SentencePiece model of one side."""
+        part = self.stage_config(unit)
+        keys = ("model_type", "coverage", "split_digits", "sentences", "seed")
+        return {
+            **{key: part[key] for key in keys},
+            "side": side,
+            "vocab_size": part["vocab_size"][side],
+            "corpora": part["train"],
+        }
+
+    def system_release_config(self, system: str) -> dict[str, Any]:
+        """Return the configuration of the released corpus of one system."""
+        part = self._release_config(None)
+        block = part.pop("systems")[system]
+        return {**part, "system": system, "block": block, "best": block["select"]["best"]}

@@ -19,7 +19,7 @@ from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 
-# The packages whose version can change what a stage writes.
+# The packages whose version can change what a stage writes; a record names those it has loaded.
 TOOLS = ("numpy", "pyarrow", "rapidfuzz", "sacrebleu", "sacremoses", "sentencepiece", "torch")
 
 
@@ -65,6 +65,7 @@ def write_record(
         "rows_in": rows_in,
         "rows_out": rows_out,
         "rejected": rejected,
+        "tools": {tool: metadata.version(tool) for tool in TOOLS if tool in sys.modules},
     }
     if extra:
         record["extra"] = extra
@@ -118,50 +119,59 @@ def shard_paths(folder: str | Path, count: int) -> list[Path]:
 
 
 def merge(
-    stage: dict[str, Any], records: dict[str, dict[str, Any]], upstream: dict[str, str]
+    unit: dict[str, Any], records: dict[str, dict[str, Any]], upstream: dict[str, str]
 ) -> dict[str, Any]:
-    """Return a stage's manifest.
+    """Return the manifest of a unit (a stage, or one instance of it).
 
     Args:
-        stage: name, instance, version and config part, as the workflow resolved them.
-        records: the record of each of the stage's parts, by its name.
-        upstream: SHA-256 of each manifest that the stage read, by "<stage>/<folder name>".
+        unit: stage, instance, version and configuration part, as the workflow resolved them.
+        records: the record of each of the unit's parts, by its name.
+        upstream: SHA-256 of each manifest that the unit read, by "<stage>/[<instance>/]<version>".
     """
     rejected: Counter[str] = Counter()
+    tools: dict[str, set[str]] = {}
     for record in records.values():
         rejected.update(record["rejected"])
-    versions = {tool: metadata.version(tool) for tool in TOOLS}
+        for tool, version in record["tools"].items():
+            tools.setdefault(tool, set()).add(version)
     return {
-        **stage,
+        **unit,
         "rows_in": sum(record["rows_in"] for record in records.values()),
         "rows_out": sum(record["rows_out"] for record in records.values()),
         "rejected": dict(rejected),
         "parts": records,
-        "tools": {"python": ".".join(map(str, sys.version_info[:2])), **versions},
+        "tools": {tool: sorted(versions) for tool, versions in tools.items()},
         "upstream": upstream,
     }
 
 
-def _upstream_name(manifest: Path) -> str:
-    folder = manifest.parent
-    return "/".join(folder.parts[-3:])
+def read_manifest(path: str | Path) -> dict[str, Any]:
+    """Return the manifest of a unit.
+
+    Raises:
+        InputError: it is missing or damaged.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: no readable manifest ({error}); run its stage again") from error
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Merge the records of a stage folder into its manifest."""
+    """Merge the records of a unit's folder into its manifest."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--shards", type=int, default=0, help="shards 0000, 0001, ... of it")
     parser.add_argument("--parts", nargs="*", default=[], help="further data files of it")
-    parser.add_argument("--stage", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--unit", type=json.loads, required=True, help="stage, version ... (JSON)")
     parser.add_argument("--upstream", type=Path, nargs="*", default=[], help="manifests it read")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
     paths = shard_paths(arguments.folder, arguments.shards)
     paths += [arguments.folder / part for part in arguments.parts]
     records = {path.stem: verify(path) for path in paths}
-    upstream = {_upstream_name(path): sha256(path) for path in arguments.upstream}
-    write_json(arguments.output, merge(arguments.stage, records, upstream))
+    upstream = {read_manifest(path)["name"]: sha256(path) for path in arguments.upstream}
+    write_json(arguments.output, merge(arguments.unit, records, upstream))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,53 @@
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+configfile: "config.yaml"
+
+
+include: "rules/common.smk"
+
+
+pathvars:
+    results=config["results"],
+    clean=LAYOUT.folder("clean"),
+    pairs=LAYOUT.folder(*LAYOUT.pairs),
+    references=LAYOUT.folder("generate", "references"),
+    forward=LAYOUT.folder("train", "forward"),
+    backward=LAYOUT.folder("train", "backward"),
+    release=LAYOUT.folder("release"),
+
+
+wildcard_constraints:
+    shard=r"\d{4}",
+    version=r"v\d+-[0-9a-f]{12}",
+    corpus="|".join(LAYOUT.corpora),
+    vocabulary="main|filter",
+    role="|".join(LAYOUT.roles),
+    system="|".join(LAYOUT.systems),
+    side="source|reference",
+    unit=r"[a-z_]+(/[A-Za-z]\w*)?",
+
+
+rule all:
+    default_target: True
+    input:
+        "<release>/manifest.json",
+
+
+include: "rules/corpus.smk"
+include: "rules/clean.smk"
+include: "rules/subword.smk"
+include: "rules/train.smk"
+include: "rules/dual_filter.smk"
+include: "rules/generate.smk"
+include: "rules/score.smk"
+include: "rules/select.smk"
+include: "rules/evaluate.smk"
+include: "rules/release.smk"
+include: "rules/manifest.smk"
+
+
+onstart:
+    link_run(LAYOUT)

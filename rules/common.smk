@@ -1,0 +1,209 @@
+import sys
+from pathlib import Path
+
+sys.path.insert(0, workflow.basedir)
+
+from snakemake.exceptions import WorkflowError
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.layout import Layout, canonical
+from workflow_scripts.core.runs import link_run
+
+# Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile.
+shell.prefix(f"export PYTHONPATH={workflow.basedir!r}; ")
+
+try:
+    LAYOUT = Layout(config)
+except InputError as error:
+    raise WorkflowError(str(error)) from None
+
+# The wildcard that tells the instances of a stage apart.
+INSTANCE = {
+    "corpus": "corpus",
+    "subword": "vocabulary",
+    "train": "role",
+    **dict.fromkeys(("generate", "score", "select", "evaluate"), "system"),
+}
+COMPUTE = config["compute"]
+EARLY = LAYOUT.shard_names("clean")
+LATE = LAYOUT.shard_names("select")
+
+
+def instance_of(stage, wildcards):
+    return getattr(wildcards, INSTANCE[stage]) if stage in INSTANCE else None
+
+
+def part(stage, name, instance=None):
+    """Input function: a file in the folder of a unit, of the job's own instance by default."""
+
+    def path(wildcards):
+        unit = (stage, instance or instance_of(stage, wildcards))
+        return f"{LAYOUT.folder(*unit)}/{name}".format(**wildcards)
+
+    return path
+
+
+def shards_of(stage, suffix, instance=None):
+    """Input function: that file of every shard of a unit."""
+
+    def paths(wildcards):
+        unit = (stage, instance or instance_of(stage, wildcards))
+        folder = LAYOUT.folder(*unit)
+        return [f"{folder}/{name}{suffix}" for name in LAYOUT.shard_names(*unit)]
+
+    return paths
+
+
+def unit_folder(stage, instance=None):
+    """Params function: the folder of a unit, of the job's own instance by default."""
+    return lambda wildcards: LAYOUT.folder(stage, instance or instance_of(stage, wildcards))
+
+
+def unit_config(stage, instance=None):
+    """Params function: the unit's configuration as one canonical JSON string.
+
+    Snakemake stores params as a set without names, in which two swapped values go unseen.
+    """
+
+    def text(wildcards):
+        unit = (stage, instance or instance_of(stage, wildcards))
+        version = getattr(wildcards, "version", None)
+        if version is not None and version != LAYOUT.key(*unit):
+            raise WorkflowError(
+                f"{'/'.join(filter(None, unit))}/{version} is not of this configuration, "
+                f"whose version is {LAYOUT.key(*unit)}"
+            )
+        return canonical(LAYOUT.stage_config(unit))
+
+    return text
+
+
+def upstream_of(stage, wildcards):
+    """The one unit that the job's unit of this stage reads."""
+    (unit,) = LAYOUT.upstream((stage, instance_of(stage, wildcards)))
+    return unit
+
+
+def upstream_folder(stage):
+    """Params function: the folder of the one unit that the job's unit of this stage reads."""
+    return lambda wildcards: LAYOUT.folder(*upstream_of(stage, wildcards))
+
+
+def upstream_part(stage, name):
+    """Input function: a file in that folder."""
+    folder = upstream_folder(stage)
+    return lambda wildcards: f"{folder(wildcards)}/{name}".format(**wildcards)
+
+
+def upstream_shards(stage, suffix):
+    """Input function: that file of every shard in that folder."""
+    folder = upstream_folder(stage)
+    return lambda wildcards: [
+        f"{folder(wildcards)}/{name}{suffix}"
+        for name in LAYOUT.shard_names(*upstream_of(stage, wildcards))
+    ]
+
+
+def corpus_files(wildcards):
+    """Input function: the text files of a corpus."""
+    return LAYOUT.input_files(wildcards.corpus)
+
+
+def corpus_shards(suffix):
+    """Input function: one shard of every corpus, in the order of their priority."""
+    return lambda wildcards: [
+        f"{LAYOUT.folder('corpus', name)}/{wildcards.shard}{suffix}" for name in LAYOUT.corpora
+    ]
+
+
+def early_shards(suffix):
+    """Input function: the early shards of the bitext that make up one late shard."""
+
+    def paths(wildcards):
+        names = LAYOUT.early_shards(wildcards.shard)
+        return [f"{LAYOUT.folder(*LAYOUT.pairs)}/{name}{suffix}" for name in names]
+
+    return paths
+
+
+def vocabulary_config(wildcards):
+    """Params function: the configuration of one SentencePiece model, as canonical JSON."""
+    unit = ("subword", wildcards.vocabulary)
+    return canonical(LAYOUT.vocabulary_config(unit, wildcards.side))
+
+
+def manifest_path(unit):
+    return f"{LAYOUT.folder(*unit)}/manifest.json"
+
+
+def manifests(stage):
+    """The manifests of all units of a stage."""
+    return [manifest_path(unit) for unit in LAYOUT.units() if unit[0] == stage]
+
+
+def stage_target(stage):
+    """Input function of a stage's target rule: the manifests of all its units.
+
+    `-R select` names the target rule alone; this lets it force the stage's other rules as well,
+    before Snakemake asks which jobs must run.
+    """
+
+    def paths(wildcards):
+        if workflow.get_rule(stage) in workflow.dag.forcerules:
+            workflow.dag.forcerules.update(
+                each for each in workflow.rules if each.name.startswith(f"{stage}_")
+            )
+        return manifests(stage)
+
+    return paths
+
+
+def upstream_manifests(wildcards):
+    """Input function: the manifests of all that the unit `{unit}` reads."""
+    return [manifest_path(unit) for unit in LAYOUT.upstream(unit_of(wildcards))]
+
+
+def unit_of(wildcards):
+    stage, _, instance = wildcards.unit.partition("/")
+    return stage, instance or None
+
+
+def unit_records(wildcards):
+    """Input function: the records that the manifest of `{unit}` merges."""
+    unit = unit_of(wildcards)
+    names = [*LAYOUT.shard_names(*unit), *LAYOUT.parts(*unit)]
+    return [f"{LAYOUT.folder(*unit)}/{name}.json" for name in names]
+
+
+def unit_others(wildcards):
+    """Input function: what else must be there before the manifest says that all is."""
+    if unit_of(wildcards)[0] != "release":
+        return []
+    folder = LAYOUT.folder("release")
+    sums = [f"{folder}/{system}/SHA256SUMS" for system in LAYOUT.systems]
+    return [f"{folder}/report.html", *sums]
+
+
+def unit_description(wildcards):
+    """Params function: what the manifest of `{unit}` says of it, as canonical JSON."""
+    return canonical(LAYOUT.description(unit_of(wildcards)))
+
+
+def system_manifests(wildcards):
+    """Input function: the manifests behind the corpus of one system."""
+    units = [unit for unit in LAYOUT.units() if unit[0] != "release"]
+    return [
+        manifest_path((stage, instance))
+        for stage, instance in units
+        if instance == wildcards.system or instance not in LAYOUT.systems
+    ]
+
+
+def system_release_config(wildcards):
+    """Params function: the configuration of one system's released corpus, as canonical JSON."""
+    return canonical(LAYOUT.system_release_config(wildcards.system))
+
+
+def of_systems(stage, name=""):
+    """`<system>=<path>` of every system, as the report takes them."""
+    return [f"{system}={LAYOUT.folder(stage, system)}{name}" for system in LAYOUT.systems]

@@ -1,0 +1,59 @@
+rule dual_filter:
+    input:
+        stage_target("dual_filter"),
+
+
+rule dual_filter_scores:
+    input:
+        pairs="<clean>/{shard}.parquet",
+        record="<clean>/{shard}.json",
+        forward=part("train", "model.json", "filter_forward"),
+        backward=part("train", "model.json", "filter_backward"),
+    output:
+        scores="<results>/dual_filter/scores/{version}/{shard}.parquet",
+        record="<results>/dual_filter/scores/{version}/{shard}.json",
+    log:
+        "<results>/logs/dual_filter/scores/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/dual_filter/scores/{version}/{shard}.tsv"
+    conda:
+        "../envs/nmt.yaml"
+    threads: COMPUTE["search_threads"]
+    resources:
+        mem_mb=4000,
+        runtime=600,
+    params:
+        config=unit_config("dual_filter", "scores"),
+        forward=unit_folder("train", "filter_forward"),
+        backward=unit_folder("train", "filter_backward"),
+    shell:
+        "python -m workflow_scripts.dual_filter.scores --config {params.config:q}"
+        " --input {input.pairs:q} --forward {params.forward:q} --backward {params.backward:q}"
+        " --device {COMPUTE[device]} --batch-tokens {COMPUTE[batch_tokens]}"
+        " --threads {threads} --output {output.scores:q} 2>&1 | tee {log:q}"
+
+
+rule dual_filter_kept:
+    input:
+        pairs="<clean>/{shard}.parquet",
+        record="<clean>/{shard}.json",
+        scores=part("dual_filter", "{shard}.parquet", "scores"),
+        scores_record=part("dual_filter", "{shard}.json", "scores"),
+    output:
+        pairs="<results>/dual_filter/kept/{version}/{shard}.parquet",
+        record="<results>/dual_filter/kept/{version}/{shard}.json",
+    log:
+        "<results>/logs/dual_filter/kept/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/dual_filter/kept/{version}/{shard}.tsv"
+    conda:
+        "../envs/text.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        config=unit_config("dual_filter", "kept"),
+    shell:
+        "python -m workflow_scripts.dual_filter.keep --config {params.config:q}"
+        " --input {input.pairs:q} --scores {input.scores:q}"
+        " --output {output.pairs:q} 2>&1 | tee {log:q}"

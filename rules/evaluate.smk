@@ -1,0 +1,33 @@
+rule evaluate:
+    input:
+        stage_target("evaluate"),
+
+
+rule evaluate_measures:
+    input:
+        selected=shards_of("select", ".parquet"),
+        records=shards_of("select", ".json"),
+        threshold=part("select", "threshold.json"),
+        scored=shards_of("score", ".parquet"),
+        scored_records=shards_of("score", ".json"),
+        segmenter="<forward>/reference.model",
+    output:
+        measures="<results>/evaluate/{system}/{version}/measures.json",
+    log:
+        "<results>/logs/evaluate/{system}/{version}/measures.log",
+    benchmark:
+        "<results>/benchmarks/evaluate/{system}/{version}/measures.tsv"
+    conda:
+        "../envs/text.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=480,
+    params:
+        config=unit_config("evaluate"),
+        selected=unit_folder("select"),
+        scored=unit_folder("score"),
+        shards=len(LATE),
+    shell:
+        "python -m workflow_scripts.evaluate.measures --config {params.config:q}"
+        " --folder {params.selected:q} --scored {params.scored:q} --shards {params.shards}"
+        " --segmenter {input.segmenter:q} --output {output.measures:q} 2>&1 | tee {log:q}"

@@ -1,0 +1,81 @@
+rule generate:
+    input:
+        stage_target("generate"),
+
+
+rule generate_sample:
+    input:
+        pairs=expand("<pairs>/{shard}.parquet", shard=EARLY),
+        records=expand("<pairs>/{shard}.json", shard=EARLY),
+    output:
+        sample="<results>/generate/references/{version}/sample.json",
+    log:
+        "<results>/logs/generate/references/{version}/sample.log",
+    benchmark:
+        "<results>/benchmarks/generate/references/{version}/sample.tsv"
+    conda:
+        "../envs/text.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    params:
+        config=unit_config("generate", "references"),
+        folder=LAYOUT.folder(*LAYOUT.pairs),
+        shards=len(EARLY),
+    shell:
+        "python -m workflow_scripts.generate.sample_references --config {params.config:q}"
+        " --folder {params.folder:q} --shards {params.shards}"
+        " --output {output.sample:q} 2>&1 | tee {log:q}"
+
+
+rule generate_references:
+    input:
+        sample="<results>/generate/references/{version}/sample.json",
+        pairs=early_shards(".parquet"),
+        records=early_shards(".json"),
+    output:
+        references="<results>/generate/references/{version}/{shard}.parquet",
+        record="<results>/generate/references/{version}/{shard}.json",
+    log:
+        "<results>/logs/generate/references/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/generate/references/{version}/{shard}.tsv"
+    conda:
+        "../envs/text.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    params:
+        config=unit_config("generate", "references"),
+    shell:
+        "python -m workflow_scripts.generate.references --config {params.config:q}"
+        " --sample {input.sample:q} --inputs {input.pairs:q}"
+        " --output {output.references:q} 2>&1 | tee {log:q}"
+
+
+rule generate_shard:
+    input:
+        references="<references>/{shard}.parquet",
+        record="<references>/{shard}.json",
+        model="<forward>/model.json",
+    output:
+        candidates="<results>/generate/{system}/{version}/{shard}.parquet",
+        record="<results>/generate/{system}/{version}/{shard}.json",
+    log:
+        "<results>/logs/generate/{system}/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/generate/{system}/{version}/{shard}.tsv"
+    conda:
+        "../envs/nmt.yaml"
+    threads: COMPUTE["search_threads"]
+    resources:
+        mem_mb=4000,
+        runtime=1440,
+    params:
+        config=unit_config("generate"),
+        model=unit_folder("train", "forward"),
+    shell:
+        "python -m workflow_scripts.generate.candidates --config {params.config:q}"
+        " --input {input.references:q} --model {params.model:q}"
+        " --device {COMPUTE[device]} --batch-rows {COMPUTE[batch_rows]} --threads {threads}"
+        " --output {output.candidates:q} 2>&1 | tee {log:q}"

@@ -1,0 +1,112 @@
+rule release:
+    input:
+        stage_target("release"),
+
+
+rule release_export:
+    input:
+        selected=shards_of("select", ".parquet"),
+        records=shards_of("select", ".json"),
+    output:
+        tsv="<results>/release/{version}/{system}/paraphrases.tsv.zst",
+        parquet="<results>/release/{version}/{system}/paraphrases.parquet",
+        record="<results>/release/{version}/{system}/paraphrases.json",
+    log:
+        "<results>/logs/release/{version}/{system}/export.log",
+    benchmark:
+        "<results>/benchmarks/release/{version}/{system}/export.tsv"
+    conda:
+        "../envs/text.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=240,
+    params:
+        config=system_release_config,
+        selected=unit_folder("select"),
+        shards=len(LATE),
+        folder=lambda wildcards: f"{LAYOUT.folder('release')}/{wildcards.system}",
+    shell:
+        "python -m workflow_scripts.release.export --config {params.config:q}"
+        " --folder {params.selected:q} --shards {params.shards}"
+        " --output {params.folder:q} 2>&1 | tee {log:q}"
+
+
+rule release_datasheet:
+    input:
+        manifests=system_manifests,
+        measures=part("evaluate", "measures.json"),
+        metrics=[f"{LAYOUT.folder('train', role)}/metrics.json" for role in LAYOUT.roles],
+        export="<results>/release/{version}/{system}/paraphrases.json",
+    output:
+        datasheet="<results>/release/{version}/{system}/README.md",
+    log:
+        "<results>/logs/release/{version}/{system}/datasheet.log",
+    benchmark:
+        "<results>/benchmarks/release/{version}/{system}/datasheet.tsv"
+    conda:
+        "../envs/text.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=30,
+    params:
+        config=system_release_config,
+    shell:
+        "python -m workflow_scripts.release.datasheet --config {params.config:q}"
+        " --manifests {input.manifests:q} --measures {input.measures:q}"
+        " --models {input.metrics:q} --output {output.datasheet:q} 2>&1 | tee {log:q}"
+
+
+rule release_checksums:
+    input:
+        "<results>/release/{version}/{system}/paraphrases.tsv.zst",
+        "<results>/release/{version}/{system}/paraphrases.parquet",
+        "<results>/release/{version}/{system}/README.md",
+    output:
+        "<results>/release/{version}/{system}/SHA256SUMS",
+    log:
+        "<results>/logs/release/{version}/{system}/checksums.log",
+    benchmark:
+        "<results>/benchmarks/release/{version}/{system}/checksums.tsv"
+    conda:
+        "../envs/text.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    shell:
+        "python -m workflow_scripts.release.checksums --files {input:q}"
+        " --output {output:q} 2>&1 | tee {log:q}"
+
+
+rule release_report:
+    input:
+        manifests=[manifest_path(u) for u in LAYOUT.units() if u[0] != "release"],
+        measures=[f"{LAYOUT.folder('evaluate', system)}/measures.json" for system in LAYOUT.systems],
+        selected=[
+            f"{LAYOUT.folder('select', system)}/{shard}.{suffix}"
+            for system in LAYOUT.systems
+            for shard in LATE
+            for suffix in ("parquet", "json")
+        ],
+        models=[f"{LAYOUT.folder('train', role)}/learning_curve.tsv" for role in LAYOUT.roles],
+    output:
+        report="<results>/release/{version}/report.html",
+    log:
+        "<results>/logs/release/{version}/report.log",
+    benchmark:
+        "<results>/benchmarks/release/{version}/report.tsv"
+    conda:
+        "../envs/text.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        config=unit_config("release"),
+        measures=of_systems("evaluate", "/measures.json"),
+        models=[f"{role}={LAYOUT.folder('train', role)}" for role in LAYOUT.roles],
+        selected=of_systems("select"),
+        shards=len(LATE),
+    shell:
+        "python -m workflow_scripts.release.report --config {params.config:q}"
+        " --manifests {input.manifests:q} --measures {params.measures:q}"
+        " --models {params.models:q} --selected {params.selected:q} --shards {params.shards}"
+        " --output {output.report:q} 2>&1 | tee {log:q}"

@@ -1,0 +1,31 @@
+rule score:
+    input:
+        stage_target("score"),
+
+
+rule score_shard:
+    input:
+        candidates=part("generate", "{shard}.parquet"),
+        record=part("generate", "{shard}.json"),
+        model="<backward>/model.json",
+    output:
+        scored="<results>/score/{system}/{version}/{shard}.parquet",
+        record="<results>/score/{system}/{version}/{shard}.json",
+    log:
+        "<results>/logs/score/{system}/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/score/{system}/{version}/{shard}.tsv"
+    conda:
+        "../envs/nmt.yaml"
+    threads: COMPUTE["search_threads"]
+    resources:
+        mem_mb=4000,
+        runtime=1440,
+    params:
+        config=unit_config("score"),
+        model=unit_folder("train", "backward"),
+    shell:
+        "python -m workflow_scripts.score.shard --config {params.config:q}"
+        " --input {input.candidates:q} --model {params.model:q}"
+        " --device {COMPUTE[device]} --batch-tokens {COMPUTE[batch_tokens]} --threads {threads}"
+        " --output {output.scored:q} 2>&1 | tee {log:q}"

@@ -1,0 +1,54 @@
+rule select:
+    input:
+        stage_target("select"),
+
+
+rule select_threshold:
+    input:
+        scored=shards_of("score", ".parquet"),
+        records=shards_of("score", ".json"),
+    output:
+        threshold="<results>/select/{system}/{version}/threshold.json",
+    log:
+        "<results>/logs/select/{system}/{version}/threshold.log",
+    benchmark:
+        "<results>/benchmarks/select/{system}/{version}/threshold.tsv"
+    conda:
+        "../envs/text.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    params:
+        config=unit_config("select"),
+        folder=unit_folder("score"),
+        shards=len(LATE),
+    shell:
+        "python -m workflow_scripts.select.threshold --config {params.config:q}"
+        " --folder {params.folder:q} --shards {params.shards}"
+        " --output {output.threshold:q} 2>&1 | tee {log:q}"
+
+
+rule select_shard:
+    input:
+        scored=part("score", "{shard}.parquet"),
+        record=part("score", "{shard}.json"),
+        threshold="<results>/select/{system}/{version}/threshold.json",
+        segmenter="<forward>/reference.model",
+    output:
+        paraphrases="<results>/select/{system}/{version}/{shard}.parquet",
+        record="<results>/select/{system}/{version}/{shard}.json",
+    log:
+        "<results>/logs/select/{system}/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/select/{system}/{version}/{shard}.tsv"
+    conda:
+        "../envs/text.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=480,
+    params:
+        config=unit_config("select"),
+    shell:
+        "python -m workflow_scripts.select.shard --config {params.config:q}"
+        " --input {input.scored:q} --threshold {input.threshold:q}"
+        " --segmenter {input.segmenter:q} --output {output.paraphrases:q} 2>&1 | tee {log:q}"

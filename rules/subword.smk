@@ -1,0 +1,55 @@
+rule subword:
+    input:
+        stage_target("subword"),
+
+
+rule subword_train:
+    input:
+        pairs=upstream_shards("subword", ".parquet"),
+        records=upstream_shards("subword", ".json"),
+    output:
+        model="<results>/subword/{vocabulary}/{version}/{side}.model",
+        record="<results>/subword/{vocabulary}/{version}/{side}.json",
+    log:
+        "<results>/logs/subword/{vocabulary}/{version}/{side}.log",
+    benchmark:
+        "<results>/benchmarks/subword/{vocabulary}/{version}/{side}.tsv"
+    conda:
+        "../envs/text.yaml"
+    resources:
+        mem_mb=8000,
+        runtime=240,
+    params:
+        config=vocabulary_config,
+        folder=upstream_folder("subword"),
+        shards=len(EARLY),
+    shell:
+        "python -m workflow_scripts.subword.train --config {params.config:q}"
+        " --folder {params.folder:q} --shards {params.shards}"
+        " --output {output.model:q} 2>&1 | tee {log:q}"
+
+
+rule subword_segment:
+    input:
+        pairs=upstream_part("subword", "{shard}.parquet"),
+        record=upstream_part("subword", "{shard}.json"),
+        source="<results>/subword/{vocabulary}/{version}/source.model",
+        reference="<results>/subword/{vocabulary}/{version}/reference.model",
+    output:
+        segments="<results>/subword/{vocabulary}/{version}/{shard}.parquet",
+        record="<results>/subword/{vocabulary}/{version}/{shard}.json",
+    log:
+        "<results>/logs/subword/{vocabulary}/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/subword/{vocabulary}/{version}/{shard}.tsv"
+    conda:
+        "../envs/text.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=240,
+    params:
+        config=unit_config("subword"),
+    shell:
+        "python -m workflow_scripts.subword.segment --config {params.config:q}"
+        " --input {input.pairs:q} --source-model {input.source:q}"
+        " --reference-model {input.reference:q} --output {output.segments:q} 2>&1 | tee {log:q}"

@@ -1,0 +1,50 @@
+rule train:
+    input:
+        stage_target("train"),
+
+
+# The checkpoints in work/ are no output: Snakemake deletes outputs before a job starts again, and
+# training must go on from where it was killed.
+rule train_model:
+    input:
+        segments=upstream_shards("train", ".parquet"),
+        records=upstream_shards("train", ".json"),
+        source=upstream_part("train", "source.model"),
+        reference=upstream_part("train", "reference.model"),
+    output:
+        multiext(
+            "<results>/train/{role}/{version}/",
+            "params.best",
+            "config",
+            "version",
+            "args.yaml",
+            "vocab.src.0.json",
+            "vocab.trg.0.json",
+            "source.model",
+            "reference.model",
+            "learning_curve.tsv",
+            "learning_curve.svg",
+            "metrics.json",
+            "model.json",
+        ),
+    log:
+        "<results>/logs/train/{role}/{version}.log",
+    benchmark:
+        "<results>/benchmarks/train/{role}/{version}.tsv"
+    conda:
+        "../envs/nmt.yaml"
+    threads: COMPUTE["train_threads"]
+    resources:
+        mem_mb=8000,
+        runtime=2880,
+    params:
+        config=unit_config("train"),
+        segments=upstream_folder("train"),
+        shards=len(EARLY),
+        folder=unit_folder("train"),
+    shell:
+        "python -m workflow_scripts.train.sockeye --config {params.config:q}"
+        " --folder {params.segments:q} --shards {params.shards}"
+        " --source-model {input.source:q} --reference-model {input.reference:q}"
+        " --work {params.folder:q}/work --device {COMPUTE[device]} --threads {threads}"
+        " --output {params.folder:q} 2>&1 | tee {log:q}"
