@@ -44,9 +44,10 @@ class Segmenter:
         seeded per sentence.
         """
         # The library gives scores only with a protocol buffer per piece, ten times slower.
+        # A run of unknown characters is one piece, scored character by character.
         score, unknown = self._scores.get, self._unknown_score
         return [
-            (pieces, sum(score(piece, unknown) for piece in pieces))
+            (pieces, sum(score(piece, unknown * len(piece)) for piece in pieces))
             for pieces in self._processor.nbest_encode(text, nbest_size=n, out_type=str)
         ]
 

@@ -1,0 +1,136 @@
+"""From a block of `models` in the config to the arguments of Sockeye's command lines."""
+
+from typing import Any
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.train import layout
+
+SCHEDULES = ("none", "inv-sqrt-decay", "linear-decay", "plateau-reduce")
+# Pieces. With buckets this narrow hardly any padding is computed; narrower ones gain nothing.
+_BUCKET_WIDTH = 4
+_REQUIRED = frozenset(
+    {
+        "encoder_layers",
+        "decoder_layers",
+        "size",
+        "feed_forward",
+        "heads",
+        "dropout",
+        "label_smoothing",
+        "batch_words",
+        "max_updates",
+        "checkpoint_updates",
+        "learning_rate",
+        "warmup",
+        "schedule",
+        "max_length",
+    }
+)
+_DEFAULTS = {"patience": None, "update_interval": 1, "amp": False}
+
+
+def complete_block(role: str, block: dict[str, Any]) -> dict[str, Any]:
+    """Return a `models` block with its defaults filled in.
+
+    Raises:
+        InputError: a key is missing or unknown, or values don't fit each other.
+    """
+    missing = sorted(_REQUIRED - block.keys())
+    unknown = sorted(block.keys() - _REQUIRED - _DEFAULTS.keys())
+    if missing or unknown:
+        raise InputError(
+            f"models.{role}: "
+            + "; ".join(
+                f"{what} {', '.join(keys)}"
+                for what, keys in (("missing", missing), ("unknown", unknown))
+                if keys
+            )
+        )
+    if block["size"] % block["heads"]:
+        raise InputError(
+            f"models.{role}.size {block['size']} is no multiple of heads {block['heads']}"
+        )
+    if block["schedule"] not in SCHEDULES:
+        raise InputError(
+            f"models.{role}.schedule '{block['schedule']}' is none of {', '.join(SCHEDULES)}"
+        )
+    if block["batch_words"] <= block["max_length"]:
+        raise InputError(
+            f"models.{role}.batch_words {block['batch_words']} must exceed max_length "
+            f"{block['max_length']}: a batch holds at least one sentence"
+        )
+    return _DEFAULTS | block
+
+
+def _flags(options: dict[str, Any]) -> list[str]:
+    """Spell options as a command line: True stands for a bare flag, None for no flag."""
+    words = []
+    for name, value in options.items():
+        if value is True:
+            words.append(f"--{name}")
+        elif value is not None and value is not False:
+            words += [f"--{name}", str(value)]
+    return words
+
+
+def prepare_arguments(block: dict[str, Any]) -> list[str]:
+    """Return the arguments of `sockeye.prepare_data`: text to shards of bucketed tensors."""
+    return _flags(
+        {
+            "source": layout.TRAIN_SOURCE,
+            "target": layout.TRAIN_TARGET,
+            "source-vocab": layout.SOURCE_VOCABULARY,
+            "target-vocab": layout.TARGET_VOCABULARY,
+            "max-seq-len": f"{block['max_length']}:{block['max_length']}",
+            "bucket-width": _BUCKET_WIDTH,
+            "no-logfile": True,
+            "output": layout.PREPARED_UNFINISHED,
+        }
+    )
+
+
+def train_arguments(block: dict[str, Any], seed: int, device: str) -> list[str]:
+    """Return the arguments of `sockeye.train`.
+
+    All paths are relative to the work folder, so that a work folder can be moved: Sockeye resumes
+    only when every argument is literally the same. `--max-updates` and `patience` are the only
+    ways to stop; the others are checked at checkpoints only or can't be resumed.
+
+    Args:
+        block: a complete `models` block.
+        seed: seeds the initial weights, the order of the data and dropout.
+        device: "cpu" or "cuda".
+    """
+    dropout = f"{block['dropout']}:{block['dropout']}"
+    return _flags(
+        {
+            "prepared-data": layout.PREPARED,
+            "validation-source": layout.DEV_SOURCE,
+            "validation-target": layout.DEV_TARGET,
+            "output": layout.MODEL,
+            "no-logfile": True,
+            "use-cpu": device == "cpu",
+            "amp": block["amp"],
+            "seed": seed,
+            "num-layers": f"{block['encoder_layers']}:{block['decoder_layers']}",
+            "transformer-model-size": block["size"],
+            "transformer-feed-forward-num-hidden": block["feed_forward"],
+            "transformer-attention-heads": block["heads"],
+            "transformer-dropout-prepost": dropout,
+            "transformer-dropout-attention": dropout,
+            "transformer-dropout-act": dropout,
+            "weight-tying-type": "trg_softmax",
+            "label-smoothing": block["label_smoothing"],
+            "batch-type": "word",
+            "batch-size": block["batch_words"],
+            "update-interval": block["update_interval"],
+            "max-updates": block["max_updates"],
+            "checkpoint-interval": block["checkpoint_updates"],
+            "max-num-checkpoint-not-improved": block["patience"],
+            "initial-learning-rate": block["learning_rate"],
+            "learning-rate-warmup": block["warmup"],
+            "learning-rate-scheduler-type": block["schedule"],
+            "decode-and-evaluate": 0,
+            "keep-last-params": 1,
+        }
+    )

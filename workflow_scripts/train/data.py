@@ -1,0 +1,99 @@
+"""The text files and vocabularies that Sockeye reads, from shards of segments."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.atomic import atomic_path, write_json
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.tables import count_rows, read_rows
+from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.train import layout
+
+# Sockeye's special symbols, in the only order that it accepts.
+_SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
+_FILES = {
+    "train": (layout.TRAIN_SOURCE, layout.TRAIN_TARGET),
+    "dev": (layout.DEV_SOURCE, layout.DEV_TARGET),
+    "test": (layout.TEST_SOURCE, layout.TEST_TARGET),
+}
+
+
+def sides(direction: str) -> tuple[str, str]:
+    """Return which side of the bitext a model reads and which it writes."""
+    return ("source", "reference") if direction == "forward" else ("reference", "source")
+
+
+def vocabulary(segmenter: Segmenter) -> dict[str, int]:
+    """Return Sockeye's vocabulary of one side: every piece of the model, seen in training or not.
+
+    So the piece ids depend on the sub-word model alone, and no piece of it is ever <unk>.
+    """
+    return {piece: index for index, piece in enumerate([*_SPECIAL, *segmenter.vocabulary()])}
+
+
+def select_rows(
+    rows: Iterable[dict[str, Any]], max_length: int, counts: Counter[str]
+) -> Iterator[dict[str, Any]]:
+    """Pass on the segments to train, validate and test on; count all by split.
+
+    Segments of more than `max_length` pieces on either side are left out (and counted) where
+    Sockeye would leave them out without a word: in train and dev, not in test.
+    """
+    for row in rows:
+        counts[row["split"]] += 1
+        longest = max(len(row["source"].split(" ")), len(row["reference"].split(" ")))
+        if row["split"] != "test" and longest > max_length:
+            counts[f"{row['split']}_too_long"] += 1
+        else:
+            yield row
+
+
+def write_text(
+    shards: list[Path], direction: str, max_length: int, work: Path, needed: tuple[str, ...]
+) -> dict[str, int]:
+    """Write the three splits as text, one segment a line, and last of all their counts.
+
+    Args:
+        shards: files of segments.
+        direction: "forward" or "backward".
+        max_length: the most pieces that a side of a training or validation segment may have.
+        work: the folder to write to.
+        needed: the splits that must not be empty.
+
+    Returns:
+        Segments by split, and those left out by `<split>_too_long`.
+
+    Raises:
+        InputError: a needed split is empty.
+    """
+    counts: Counter[str] = Counter()
+    total = sum(map(count_rows, shards))
+    rows = chain.from_iterable(read_rows(shard, "segments") for shard in shards)
+    with ExitStack() as stack:
+        streams = {
+            split: [
+                stack.enter_context(
+                    stack.enter_context(atomic_path(work / name)).open("w", encoding="utf-8")
+                )
+                for name in names
+            ]
+            for split, names in _FILES.items()
+        }
+        for row in select_rows(progress(rows, total, "segments"), max_length, counts):
+            for stream, side in zip(streams[row["split"]], sides(direction), strict=True):
+                stream.write(row[side] + "\n")
+    for split in needed:
+        if counts[split] == counts[f"{split}_too_long"]:
+            raise InputError(
+                f"no {split} segments in {shards[0].parent} ({counts[split]} in all, "
+                f"{counts[f'{split}_too_long']} of them longer than max_length {max_length}): "
+                f"does train.{'corpora' if split == 'train' else split} name the right corpus, "
+                "and does clean leave any of it?"
+            )
+    write_json(work / layout.COUNTS, counts)
+    return dict(counts)

@@ -1,0 +1,107 @@
+"""A finished Sockeye 3 model of the user's own in place of a trained one."""
+
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.scoring import score
+from workflow_scripts.nmt.vocabulary import Vocabulary
+from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.train import layout
+
+KEYS = ("folder", "source_model", "reference_model")
+# A sub-word model belongs to a vocabulary if it holds at least this share of its pieces; training
+# text need not show them all.
+_KNOWN_PIECES = 0.5
+_OPTIONAL_FILES = ("args.yaml",)
+
+
+def check_block(role: str, block: dict[str, Any]) -> dict[str, Path]:
+    """Return the paths of a `models` block with a `folder`.
+
+    Raises:
+        InputError: keys other than the three paths, or a path that is not there.
+    """
+    if set(block) != set(KEYS):
+        raise InputError(
+            f"the model of {role}: a model with a folder has exactly the keys {', '.join(KEYS)}, "
+            f"not {', '.join(sorted(block))}"
+        )
+    paths = {key: Path(block[key]) for key in KEYS}
+    for key, path in paths.items():
+        if not path.exists():
+            raise InputError(f"the model of {role}: {key} {path} does not exist")
+    return paths
+
+
+def copy_model(folder: Path, target: Path, names: tuple[str, ...]) -> None:
+    """Copy a model folder's files (what links point to); `args.yaml` may be missing.
+
+    Raises:
+        InputError: another file is missing, or the model is not of Sockeye 3.
+    """
+    missing = [
+        name for name in names if name not in _OPTIONAL_FILES and not (folder / name).is_file()
+    ]
+    if missing:
+        raise InputError(f"{folder} is no Sockeye 3 model folder: {', '.join(missing)} missing")
+    version = (folder / "version").read_text(encoding="utf-8").strip()
+    if not version.startswith("3."):
+        raise InputError(f"{folder} is a model of Sockeye {version}; Sockeye 3 is needed")
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    for name in names:
+        if (folder / name).is_file():
+            shutil.copyfile(folder / name, target / name)
+        else:
+            (target / name).write_text("# trained elsewhere\n", encoding="utf-8")
+
+
+def check_pieces(side: str, segmenter: Segmenter, known: Vocabulary) -> None:
+    """Refuse a sub-word model that does not belong to the model's vocabulary `known`.
+
+    Raises:
+        InputError: too few of its pieces are in the vocabulary.
+    """
+    pieces = segmenter.vocabulary()
+    share = sum(piece in known for piece in pieces) / len(pieces)
+    if share < _KNOWN_PIECES:
+        raise InputError(
+            f"{segmenter.path} does not belong to the model: only {share:.0%} of its pieces are in "
+            f"the {side} vocabulary; are source_model and reference_model exchanged?"
+        )
+
+
+def rewrite_text(path: Path, old: Segmenter, new: Segmenter) -> None:
+    """Cut a file of pieces of the subword stage into the pieces of the model's own."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text(
+        "".join(" ".join(new.pieces(old.text(line.split()))) + "\n" for line in lines),
+        encoding="utf-8",
+    )
+
+
+def perplexity(model: Model, work: Path) -> float:
+    """Return the validation perplexity per target piece, </s> included.
+
+    Pairs longer than the model was trained for have no score and are left out.
+    """
+    with (
+        (work / layout.DEV_SOURCE).open(encoding="utf-8") as sources,
+        (work / layout.DEV_TARGET).open(encoding="utf-8") as targets,
+    ):
+        pairs = [
+            (model.source_vocab.ids(source.split()), model.target_vocab.ids(target.split()))
+            for source, target in zip(sources, targets, strict=True)
+        ]
+    total = pieces = 0.0
+    for (_, target), nll in zip(pairs, score(model, pairs), strict=True):
+        if math.isfinite(nll):
+            total += nll * (len(target) + 1)
+            pieces += len(target) + 1
+    if not pieces:
+        raise InputError("no validation pair can be scored by the model: all are too long or empty")
+    return math.exp(total / pieces)

@@ -1,0 +1,101 @@
+"""Run Sockeye's data preparation and training in a work folder; started by `train.sockeye`.
+
+Sockeye itself stays as it is; what it lacks to be resumed exactly is added from outside.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import torch
+from sockeye import arguments, data_io, prepare_data, train
+
+from workflow_scripts.core.atomic import write_json
+from workflow_scripts.train import layout, snapshots
+
+
+def resume_at_the_next_batch() -> None:
+    """Make a resumed training bit-identical to an undisturbed one.
+
+    Sockeye's `ParallelSampleIter.load_state` steps back by one batch, but `save_state` had saved
+    the index of the batch that comes next: the last batch before the checkpoint would be trained
+    on twice, and every later one would come one update late.
+    """
+    original = data_io.ParallelSampleIter.load_state
+
+    def load_state(self: data_io.ParallelSampleIter, fname: str) -> None:
+        original(self, fname)
+        self.curr_batch_index += 1
+
+    data_io.ParallelSampleIter.load_state = load_state
+
+
+def end_with_parent() -> None:
+    """End this process when its parent is gone, also by kill -9.
+
+    Our standard input is a pipe that the parent never writes to: it ends with the parent. Else an
+    orphan would go on writing into the work folder while its successor trains there.
+    """
+
+    def watch() -> None:
+        os.read(sys.stdin.fileno(), 1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _parse(add_arguments: Any, words: list[str]) -> argparse.Namespace:
+    parser = arguments.ConfigArgumentParser()
+    add_arguments(parser)
+    return parser.parse_args(words)
+
+
+def prepare(words: list[str]) -> None:
+    """Turn the training text into Sockeye's tensors, unless that is done; then drop the text."""
+    if not Path(layout.PREPARED).exists():
+        shutil.rmtree(layout.PREPARED_UNFINISHED, ignore_errors=True)
+        prepare_data.prepare_data(_parse(arguments.add_prepare_data_cli_args, words))
+        Path(layout.PREPARED_UNFINISHED).rename(layout.PREPARED)
+    for name in (layout.TRAIN_SOURCE, layout.TRAIN_TARGET):
+        Path(name).unlink(missing_ok=True)
+
+
+def run_training(words: list[str]) -> None:
+    """Train from the newest snapshot, or from the start, to the end."""
+    resume_at_the_next_batch()
+    work, model = Path(), Path(layout.MODEL)
+    snapshots.restore(work, model)
+    state = train.train(
+        _parse(arguments.add_train_cli_args, words),
+        checkpoint_callback=lambda checkpoint: snapshots.take(work, model, checkpoint),
+    )
+    write_json(
+        layout.FINISHED,
+        {
+            "updates": state.updates,
+            "epochs": state.epoch,
+            "checkpoints": state.checkpoint,
+            "best_checkpoint": state.best_checkpoint,
+            "validation_perplexity": state.best_metric,
+            "diverged": bool(state.diverged),
+        },
+    )
+
+
+def main() -> None:
+    """Work in the folder that is the only argument, by its plan."""
+    end_with_parent()
+    os.chdir(sys.argv[1])
+    settings = json.loads(Path(layout.PLAN).read_text(encoding="utf-8"))["settings"]
+    torch.set_flush_denormal(True)
+    prepare(settings["prepare"])
+    run_training(settings["train"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""The training process: one at a time per work folder, its log as progress lines, its failures."""
+
+import fcntl
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.progress import INTERVAL_SECONDS
+from workflow_scripts.train import layout
+
+_REPOSITORY = Path(__file__).resolve().parents[2]
+# Seconds that a killed predecessor's training process may need to notice and end.
+_LOCK_PATIENCE = 20
+_LOG_TAIL_LINES = 25
+_UPDATES = re.compile(r"E=\d+ B=(?P<batches>\d+)\s.*u/sec=(?P<rate>[\d.]+)\s+ppl=(?P<ppl>[\d.]+)")
+_VALIDATION = re.compile(r"Checkpoint \[\d+\]\s.*Validation-ppl=(?P<ppl>[\d.]+)")
+
+
+@contextmanager
+def locked(work: Path) -> Iterator[IO[bytes]]:
+    """Hold the work folder's lock; the training process inherits it with the open file.
+
+    Raises:
+        InputError: another process works in the folder.
+    """
+    work.mkdir(parents=True, exist_ok=True)
+    with (work / layout.LOCK).open("wb") as lock:
+        deadline = time.monotonic() + _LOCK_PATIENCE
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise InputError(
+                        f"another process is training in {work}; wait for it or stop it first"
+                    ) from None
+                time.sleep(0.5)
+        yield lock
+
+
+class ProgressLines:
+    """Turn Sockeye's log into progress lines on stderr, at most one every ten seconds."""
+
+    def __init__(self, role: str, block: dict[str, Any]):
+        self._role = role
+        self._total = block["max_updates"]
+        self._interval = block["update_interval"]
+        self._validation = ""
+        self._reported = time.monotonic()
+
+    def read(self, line: str) -> None:
+        """Take one line of the log."""
+        validation = _VALIDATION.search(line)
+        if validation:
+            self._validation = f", validation {float(validation['ppl']):.2f}"
+        updates = _UPDATES.search(line)
+        if updates and time.monotonic() - self._reported >= INTERVAL_SECONDS:
+            self._reported = time.monotonic()
+            print(self._line(updates), file=sys.stderr, flush=True)
+
+    def _line(self, updates: re.Match[str]) -> str:
+        done = int(updates["batches"]) // self._interval
+        rate = float(updates["rate"])
+        left = f"{(self._total - done) / rate / 60:.1f} min left at most" if rate else "starting"
+        return (
+            f"train {self._role}: {done:,} of {self._total:,} updates "
+            f"({done / self._total:.0%}), {rate:.2f}/s, {left}, "
+            f"perplexity {float(updates['ppl']):.2f}{self._validation}"
+        )
+
+
+def run_sockeye(work: Path, lock: IO[bytes], lines: ProgressLines, threads: int) -> None:
+    """Run the training process to its end; everything it says is in the work folder's log.
+
+    Raises:
+        InputError: it failed, or was killed.
+    """
+    search_path = [str(_REPOSITORY), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {
+        "OMP_NUM_THREADS": str(threads),
+        "PYTHONPATH": os.pathsep.join(filter(None, search_path)),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "workflow_scripts.train.launcher", str(work)],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        pass_fds=(lock.fileno(),),
+        text=True,
+        errors="replace",
+    )
+    with process, (work / layout.LOG).open("a", encoding="utf-8") as log:
+        for line in process.stdout:
+            log.write(line)
+            log.flush()
+            lines.read(line)
+    if process.returncode:
+        raise InputError(_failure(work, process.returncode))
+
+
+def _failure(work: Path, status: int) -> str:
+    log = work / layout.LOG
+    end = "\n".join(log.read_text(encoding="utf-8").splitlines()[-_LOG_TAIL_LINES:])
+    if status == -9:
+        reason = "was killed (out of memory?)"
+    elif "out of memory" in end:
+        reason = "ran out of memory: halve batch_words and double update_interval"
+    else:
+        reason = f"failed with exit status {status}"
+    return (
+        f"Sockeye's training {reason}. The same command goes on from its last checkpoint. "
+        f"The end of {log}:\n{end}"
+    )

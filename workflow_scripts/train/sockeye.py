@@ -1,0 +1,263 @@
+"""Train one model with Sockeye 3, or take over a finished one; measure it; publish its folder.
+
+All work happens in a folder of its own that outlives kills; `--output` gets its files only when
+the training is complete, and their record (`model.json`) last.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import torch
+
+from workflow_scripts.core.atomic import atomic_path, write_json
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import record_path, sha256, shard_paths, verify, write_record
+from workflow_scripts.nmt.checkpoint import choose_device, load_model
+from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.train import arguments, bleu, curve, data, folder, layout, process, snapshots
+
+MODEL_FILES = (
+    "config",
+    "params.best",
+    "vocab.src.0.json",
+    "vocab.trg.0.json",
+    "version",
+    "args.yaml",
+)
+# The record `model.json` speaks for all files of the model folder.
+_RECORD = "model"
+
+
+@dataclass
+class Task:
+    """What the command line asks for; `segmenters` are the two sub-word models by side."""
+
+    role: str
+    direction: str
+    model: dict[str, Any]
+    seed: int
+    shards: list[Path]
+    segmenters: dict[str, Path]
+    work: Path
+    threads: int
+    device: str
+
+
+@dataclass
+class Result:
+    """A finished model in the work folder; `metrics` are those found so far."""
+
+    segmenters: dict[str, Path]
+    metrics: dict[str, Any]
+    curve: list[dict[str, Any]]
+    seconds: float
+
+
+def follow_plan(task: Task, settings: Any) -> None:
+    """Keep what an earlier process left in the work folder if it followed the same plan.
+
+    The plan is all that a model depends on: its settings and the hashes of what it is made of.
+    With another plan the folder is emptied and the work starts over.
+    """
+    files = [*task.shards, *task.segmenters.values()]
+    plan = {
+        "direction": task.direction,
+        "settings": settings,
+        "inputs": {path.name: sha256(path) for path in files},
+    }
+    path = task.work / layout.PLAN
+    known = read_json(path) if path.exists() else None
+    if known == plan:
+        return
+    if known is not None:
+        print(
+            f"train {task.role}: {task.work} holds work on other data or settings; starting over",
+            file=sys.stderr,
+        )
+    for entry in task.work.iterdir():
+        if entry.name == layout.LOCK:
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    write_json(path, plan)
+
+
+def read_json(path: Path) -> Any:
+    """Return a JSON file's value."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def train_model(task: Task, lock: IO[bytes]) -> Result:
+    """Bring the training in the work folder to its end, from wherever it stands.
+
+    Raises:
+        InputError: the training failed or diverged.
+    """
+    work = task.work
+    block = arguments.complete_block(task.role, task.model)
+    follow_plan(
+        task,
+        {
+            "prepare": arguments.prepare_arguments(block),
+            "train": arguments.train_arguments(block, task.seed, task.device),
+        },
+    )
+    if not (work / layout.COUNTS).exists():
+        for name, side in zip(
+            (layout.SOURCE_VOCABULARY, layout.TARGET_VOCABULARY),
+            data.sides(task.direction),
+            strict=True,
+        ):
+            write_json(work / name, data.vocabulary(Segmenter(task.segmenters[side])))
+        data.write_text(task.shards, task.direction, block["max_length"], work, ("train", "dev"))
+    if not (work / layout.FINISHED).exists():
+        lines = process.ProgressLines(task.role, block)
+        process.run_sockeye(work, lock, lines, task.threads)
+    finished = read_json(work / layout.FINISHED)
+    if finished.pop("diverged"):
+        raise InputError(
+            f"the training of {task.role} diverged at update {finished['updates']}: lower the "
+            "model's learning_rate or raise its warmup"
+        )
+    metrics = curve.read_metrics(work / layout.MODEL / "metrics")
+    return Result(
+        segmenters=task.segmenters,
+        metrics=finished,
+        curve=curve.curve(metrics, block["checkpoint_updates"], finished["updates"]),
+        seconds=float(metrics[-1]["time-elapsed"]),
+    )
+
+
+def take_over_model(task: Task) -> Result:
+    """Copy a finished model of the user's own to the work folder, and check it.
+
+    Raises:
+        InputError: the folder, or a sub-word model, is not what it should be.
+    """
+    work = task.work
+    paths = folder.check_block(task.role, task.model)
+    own = {"source": paths["source_model"], "reference": paths["reference_model"]}
+    follow_plan(task, {key: str(path) for key, path in paths.items()})
+    folder.copy_model(paths["folder"], work / layout.MODEL, MODEL_FILES)
+    model = load_model(work / layout.MODEL, device=task.device)
+    data.write_text(task.shards, task.direction, model.max_target_pieces, work, ("dev",))
+    for side, vocabulary, names in zip(
+        data.sides(task.direction),
+        (model.source_vocab, model.target_vocab),
+        ((layout.DEV_SOURCE, layout.TEST_SOURCE), (layout.DEV_TARGET, layout.TEST_TARGET)),
+        strict=True,
+    ):
+        segmenter = Segmenter(own[side])
+        folder.check_pieces(side, segmenter, vocabulary)
+        for name in names:
+            folder.rewrite_text(work / name, Segmenter(task.segmenters[side]), segmenter)
+    metrics = {"validation_perplexity": folder.perplexity(model, work)}
+    return Result(segmenters=own, metrics=metrics, curve=[], seconds=0.0)
+
+
+def count_parameters(params: Path) -> int:
+    """Return the number of trained weights; tied ones count once, positions are not trained."""
+    weights = torch.load(params, map_location="cpu", weights_only=True)
+    trained = {
+        tensor.data_ptr(): tensor.numel()
+        for name, tensor in weights.items()
+        if "pos_embedding" not in name
+    }
+    return sum(trained.values())
+
+
+def measure(task: Task, result: Result) -> dict[str, Any]:
+    """Return the metrics of a model: its figures so far, its size, and BLEU on the test set."""
+    work = task.work
+    counts = read_json(work / layout.COUNTS)
+    test = (work / layout.TEST_SOURCE, work / layout.TEST_TARGET)
+    target = Segmenter(result.segmenters[data.sides(task.direction)[1]])
+    model = work / layout.MODEL
+    return {
+        "role": task.role,
+        "direction": task.direction,
+        **result.metrics,
+        "parameters": count_parameters(model / "params.best"),
+        "segments": counts,
+        "bleu": bleu.measure(model, test, target, task.threads, task.device)
+        if counts.get("test")
+        else None,
+    }
+
+
+def publish(task: Task, result: Result, metrics: dict[str, Any], output: Path) -> None:
+    """Copy the finished model and its figures to the output folder; the record comes last."""
+    record_path(output / _RECORD).unlink(missing_ok=True)
+    curve.write_table(output / "learning_curve.tsv", result.curve)
+    curve.write_plot(output / "learning_curve.svg", result.curve, f"{task.role} model")
+    write_json(output / "metrics.json", metrics)
+    sources = {name: task.work / layout.MODEL / name for name in MODEL_FILES}
+    sources |= {f"{side}.model": path for side, path in result.segmenters.items()}
+    for name, path in sources.items():
+        with atomic_path(output / name) as temporary:
+            shutil.copyfile(path, temporary)
+    names = [*sources, "learning_curve.tsv", "learning_curve.svg", "metrics.json"]
+    trained, too_long = (metrics["segments"].get(key, 0) for key in ("train", "train_too_long"))
+    write_record(
+        output / _RECORD,
+        trained,
+        trained - too_long,
+        {"too_long": too_long},
+        extra=metrics,
+        files=[output / name for name in names],
+    )
+
+
+def make_model(task: Task, output: Path) -> None:
+    """Train or take over a model, measure it and publish its folder.
+
+    A folder that is already published, whole and by the same plan, is left as it is.
+    """
+    for path in [*task.shards, *task.segmenters.values()]:
+        verify(path)
+    with process.locked(task.work) as lock:
+        result = take_over_model(task) if "folder" in task.model else train_model(task, lock)
+        start = time.monotonic()
+        metrics = measure(task, result)
+        publish(task, result, metrics, output)
+        seconds = {"training": result.seconds, "measuring": time.monotonic() - start}
+        write_json(output / "timings.json", seconds)
+        snapshots.drop(task.work)
+        shutil.rmtree(task.work / layout.PREPARED, ignore_errors=True)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Train one translation model with Sockeye 3, or take over a finished one, and measure it."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--folder", type=Path, required=True, help="shards of segments")
+    parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument("--source-model", type=Path, required=True)
+    parser.add_argument("--reference-model", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True, help="survives kills, resumed from")
+    parser.add_argument("--output", type=Path, required=True, help="the model folder")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    options = parser.parse_args(argv)
+    task = Task(
+        **options.config,
+        shards=shard_paths(options.folder, options.shards),
+        segmenters={"source": options.source_model, "reference": options.reference_model},
+        work=options.work,
+        threads=options.threads,
+        device=choose_device(options.device).type,
+    )
+    make_model(task, options.output)
+
+
+if __name__ == "__main__":
+    run(main)
