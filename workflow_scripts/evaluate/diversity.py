@@ -56,12 +56,13 @@ def sentence(text: str, segmenter: Segmenter | None = None) -> Sentence:
 
 def bleu_counts(first: Sentence, second: Sentence) -> NDArray[np.int64]:
     """Return shape (2, 4): the second sentence's clipped matches, and its n-grams, by order."""
-    counts = np.zeros((2, ORDERS), dtype=np.int64)
+    matches, totals = [0] * ORDERS, [0] * ORDERS
     for ngram, count in second.ngrams.items():
         order = len(ngram) - 1
-        counts[1, order] += count
-        counts[0, order] += min(count, first.ngrams[ngram])
-    return counts
+        totals[order] += count
+        if ngram in first.ngrams:
+            matches[order] += min(count, first.ngrams[ngram])
+    return np.array([matches, totals])
 
 
 def one_minus_bleu(counts: NDArray[Any]) -> NDArray[np.float64]:
@@ -90,7 +91,7 @@ class Overlap:
         Two empty bags are equal: their intersection/union is 1. The length ratio, second over
         first, doesn't exist where the first is empty: such lines stay out of its mean.
         """
-        shared = sum(min(count, first[token]) for token, count in second.items())
+        shared = sum(min(count, first[token]) for token, count in second.items() if token in first)
         first_length, second_length = first.total(), second.total()
         union = first_length + second_length - shared
         self.pairs += 1

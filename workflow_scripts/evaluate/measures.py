@@ -214,12 +214,26 @@ def score_shard(path: Path, config: dict[str, Any]) -> dict[str, ScoreHistogram]
     return scored_histograms(path, {"all": None, **groups})
 
 
+def read_threshold(path: Path) -> dict[str, Any]:
+    """Return the threshold of the select stage with its counts.
+
+    Raises:
+        InputError: it is missing.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}; run select again") from error
+
+
 def main(argv: list[str] | None = None) -> None:
     """Measure the selected paraphrases of one system."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--config", type=json.loads, required=True, help="JSON")
-    parser.add_argument("--folder", type=Path, required=True, help="selected paraphrases")
-    parser.add_argument("--scored", type=Path, required=True, help="scored candidates")
+    parser.add_argument(
+        "--folder", type=Path, required=True, help="of the select stage, with threshold.json"
+    )
+    parser.add_argument("--scored", type=Path, required=True, help="of the score stage")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--segmenter", type=Path, required=True, help="reference.model")
     parser.add_argument("--threads", type=int, default=1, help="processes, one shard each")
@@ -228,6 +242,7 @@ def main(argv: list[str] | None = None) -> None:
     config = arguments.config
     selected = shard_paths(arguments.folder, arguments.shards)
     scored = shard_paths(arguments.scored, arguments.shards)
+    threshold = read_threshold(arguments.folder / "threshold.json")
     rows = [verify(path)["rows_out"] for path in selected]
     for path in scored:
         verify(path)
@@ -246,10 +261,7 @@ def main(argv: list[str] | None = None) -> None:
     measures = summary(groups, config)
     for name, histogram in histograms.items():
         measures[name]["scores"] = histogram.result()
-    write_json(
-        arguments.output,
-        {**{key: config[key] for key in ("system", "best", "bootstrap")}, "groups": measures},
-    )
+    write_json(arguments.output, {"config": config, "threshold": threshold, "groups": measures})
     record = arguments.output.with_name(RECORD)
     write_record(record, sum(rows), sum(rows), {}, files=[arguments.output])
 

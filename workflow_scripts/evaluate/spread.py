@@ -11,7 +11,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.evaluate.diversity import DECIMALS
 
 # What must agree, or the figures don't belong together.
-IDENTITY = ("system", "best")
+IDENTITY = ("system", "best", "groups")
 # Parts that are measures; the rest are histograms and counts by name.
 MEASURES = ("ranks", "difference", "between", "testbed")
 LABELS = {"rank", "first", "second"}
@@ -53,15 +53,14 @@ def spread(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """
     if len(runs) < 2:
         raise InputError("a spread needs the measures.json of at least two runs")
-    for key in (*IDENTITY, "groups"):
-        found = [sorted(run[key]) if key == "groups" else run[key] for run in runs]
-        if any(value != found[0] for value in found):
-            raise InputError(f"the runs differ in '{key}': {found}; compare runs of one system")
+    identities = [{key: run["config"][key] for key in IDENTITY} for run in runs]
+    if any(identity != identities[0] for identity in identities):
+        raise InputError(f"the runs differ: {identities}; compare runs of one system")
     groups = {
         group: {part: combine([run["groups"][group][part] for run in runs]) for part in MEASURES}
         for group in runs[0]["groups"]
     }
-    return {**{key: runs[0][key] for key in IDENTITY}, "runs": len(runs), "groups": groups}
+    return {**identities[0], "runs": len(runs), "groups": groups}
 
 
 def read_measures(path: Path) -> dict[str, Any]:
@@ -76,7 +75,7 @@ def read_measures(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} can't be read: {error.strerror}") from error
     except ValueError as error:
         raise InputError(f"{path} is not JSON: {error}") from error
-    if not isinstance(measures, dict) or not {*IDENTITY, "groups"} <= measures.keys():
+    if not isinstance(measures, dict) or not {"config", "groups"} <= measures.keys():
         raise InputError(f"{path} is no measures.json of evaluate.measures")
     return measures
 

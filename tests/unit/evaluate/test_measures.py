@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.tables import TableWriter
@@ -145,6 +146,7 @@ def write_folders(folder, shards):
                         each = {**base, "candidates": candidates}
                     writer.write(each)
             write_record(path, len(rows), len(rows), {})
+    write_json(folder / "selected" / "threshold.json", {"max_sum": 3.5})
 
 
 def run_main(folder, segmenter_path, shards, *options, output="measures.json", **changes):
@@ -162,7 +164,7 @@ def test_command(tmp_path, segmenter, segmenter_path):
     measures = json.loads(path.read_text())
     scores = {name: group.pop("scores") for name, group in measures["groups"].items()}
     assert measures["groups"] == measured(segmenter)
-    assert (measures["system"], measures["best"], measures["bootstrap"]) == ("s", 3, 100)
+    assert (measures["config"], measures["threshold"]) == (CONFIG, {"max_sum": 3.5})
     assert scores["all"]["candidates"] == 7
     assert scores["held_out"]["candidates"] == 2
     assert verify(tmp_path / "evaluation")["files"].keys() == {"measures.json"}
@@ -182,4 +184,11 @@ def test_changed_upstream_is_refused(tmp_path, segmenter_path):
     with (tmp_path / "scored" / "0000.parquet").open("ab") as stream:
         stream.write(b"\0")
     with pytest.raises(InputError, match=r"scored/0000\.parquet differs"):
+        run_main(tmp_path, segmenter_path, 1)
+
+
+def test_missing_threshold(tmp_path, segmenter_path):
+    write_folders(tmp_path, [ROWS])
+    (tmp_path / "selected" / "threshold.json").unlink()
+    with pytest.raises(InputError, match=r"threshold\.json can't be read"):
         run_main(tmp_path, segmenter_path, 1)

@@ -7,9 +7,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.evaluate.spread import main, read_measures, spread
 
 RUN = {
-    "system": "s",
-    "best": 1,
-    "bootstrap": 10,
+    "config": {"system": "s", "best": 1, "groups": {"seen": ["x"]}, "seed": 1},
     "groups": {
         "all": {
             "references": 5,
@@ -31,6 +29,7 @@ RUN = {
 
 def changed(**values):
     run = copy.deepcopy(RUN)
+    run["config"]["seed"] = 2
     run["groups"]["all"]["ranks"][0].update(values)
     return run
 
@@ -38,7 +37,7 @@ def changed(**values):
 def test_mean_and_spread():
     result = spread([RUN, changed(one_minus_bleu=43.0), changed(one_minus_bleu=37.0)])
     group = result["groups"]["all"]
-    assert result["runs"] == 3
+    assert (result["runs"], result["system"], result["best"]) == (3, "s", 1)
     assert group["ranks"][0]["one_minus_bleu"] == {"mean": 40.0, "spread": 6.0}
     assert group["ranks"][0]["rank"] == 1
     assert group["ranks"][0]["words"]["length_ratio"] is None
@@ -56,9 +55,9 @@ def test_mean_and_spread():
     ("runs", "message"),
     [
         ([RUN], "at least two"),
-        ([RUN, {**RUN, "system": "other"}], "differ in 'system'"),
-        ([RUN, {**RUN, "best": 2}], "differ in 'best'"),
-        ([RUN, {**RUN, "groups": {}}], "differ in 'groups'"),
+        ([RUN, {**RUN, "config": {**RUN["config"], "system": "t"}}], "differ: .*'system': 't'"),
+        ([RUN, {**RUN, "config": {**RUN["config"], "best": 2}}], "differ: .*'best': 2"),
+        ([RUN, {**RUN, "config": {**RUN["config"], "groups": {}}}], "differ: .*'groups': {}"),
     ],
 )
 def test_runs_that_do_not_belong_together(runs, message):
@@ -66,7 +65,7 @@ def test_runs_that_do_not_belong_together(runs, message):
         spread(runs)
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"system": 1}'])
+@pytest.mark.parametrize("content", ["{", "[]", '{"config": {}}'])
 def test_not_measures(tmp_path, content):
     path = tmp_path / "measures.json"
     path.write_text(content)
