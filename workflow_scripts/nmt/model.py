@@ -1,0 +1,286 @@
+"""The Transformer of Sockeye 3 for inference: pre-norm, ReLU, fixed positions (DESIGN 5).
+
+Letters of shapes: S sentences, L source positions, B target sequences, T target positions,
+N decoder slots, H heads, D model size, d = D / H, V vocabulary size.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F  # noqa: N812 (the name that torch's own documentation uses)
+from torch import Tensor
+
+from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD, Vocabulary
+
+NORM_EPSILON = 1e-6
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """What inference needs to know of a model beyond its weights.
+
+    `max_source` and `max_target` are the positions it was trained with (the source counts its
+    </s>, the target its <s>); `length_ratio` and `length_ratio_std` are target over source
+    length in the training data.
+    """
+
+    size: int
+    encoder_layers: int
+    decoder_layers: int
+    encoder_heads: int
+    decoder_heads: int
+    encoder_hidden: int
+    decoder_hidden: int
+    max_source: int
+    max_target: int
+    length_ratio: float
+    length_ratio_std: float
+
+
+@dataclass
+class Norm:
+    """A layer normalisation; weight and bias: [D]."""
+
+    weight: Tensor
+    bias: Tensor
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Normalise the last dimension."""
+        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, NORM_EPSILON)
+
+
+@dataclass
+class SelfAttention:
+    """Packed projections; `inward`: [3D, D] for queries (scaled), keys, values; `out`: [D, D]."""
+
+    norm: Norm
+    inward: Tensor
+    out: Tensor
+
+
+@dataclass
+class CrossAttention:
+    """`query`: [D, D] (scaled), `memory`: [2D, D] for keys and values, `out`: [D, D]."""
+
+    norm: Norm
+    query: Tensor
+    memory: Tensor
+    out: Tensor
+
+
+@dataclass
+class FeedForward:
+    """Two layers with a ReLU between; weights [hidden, D] and [D, hidden]."""
+
+    norm: Norm
+    weight1: Tensor
+    bias1: Tensor
+    weight2: Tensor
+    bias2: Tensor
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Return `x` with the block's output added."""
+        hidden = F.linear(self.norm(x), self.weight1, self.bias1).relu_()
+        return F.linear(hidden, self.weight2, self.bias2).add_(x)
+
+
+@dataclass
+class EncoderLayer:
+    """One layer of the encoder."""
+
+    attention: SelfAttention
+    feed_forward: FeedForward
+
+
+@dataclass
+class DecoderLayer:
+    """One layer of the decoder."""
+
+    attention: SelfAttention
+    cross: CrossAttention
+    feed_forward: FeedForward
+
+
+@dataclass
+class Weights:
+    """All tensors of a model; `output` may have more rows than pieces (bias -inf)."""
+
+    source_embedding: Tensor
+    target_embedding: Tensor
+    source_positions: Tensor
+    target_positions: Tensor
+    encoder: list[EncoderLayer]
+    encoder_norm: Norm
+    decoder: list[DecoderLayer]
+    decoder_norm: Norm
+    output: Tensor
+    output_bias: Tensor
+
+
+@dataclass
+class Memory:
+    """What the decoder sees of its source sentences, per layer of the decoder.
+
+    `keys`, `values`: [S, H, L, d] each; `lengths`: [S] counts valid source positions.
+    """
+
+    keys: list[Tensor]
+    values: list[Tensor]
+    lengths: Tensor
+
+    def select(self, index: Tensor) -> "Memory":
+        """Return the memory of the sentences at `index`, which may repeat."""
+        return Memory(
+            [keys[index] for keys in self.keys],
+            [values[index] for values in self.values],
+            self.lengths[index],
+        )
+
+
+class Model:
+    """A Sockeye 3 model on one device.
+
+    Everything it computes is in `dtype`, but logits are returned in fp32. The embeddings are
+    kept scaled by sqrt(D) and the query projections by d ** -0.5, as every use wants them.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        weights: Weights,
+        source_vocab: Vocabulary,
+        target_vocab: Vocabulary,
+    ):
+        self.config = config
+        self.weights = weights
+        self.source_vocab = source_vocab
+        self.target_vocab = target_vocab
+        self.device = weights.output.device
+        self.dtype = weights.output.dtype
+
+    @property
+    def max_source_pieces(self) -> int:
+        """How many pieces a source sentence may have (its </s> not counted)."""
+        return self.config.max_source - 1
+
+    @property
+    def max_target_pieces(self) -> int:
+        """How many pieces a target may have to be scored (its <s> not counted)."""
+        return self.config.max_target - 1
+
+    def can_read(self, source: Sequence[int]) -> bool:
+        """Tell whether a source of piece ids is neither empty nor longer than the model takes."""
+        return 0 < len(source) <= self.max_source_pieces
+
+    def max_output_length(self, source_pieces: int) -> int:
+        """Return how many tokens, </s> included, an output may have (the rule of Sockeye)."""
+        factor = self.config.length_ratio + 2 * self.config.length_ratio_std
+        return math.ceil(factor * (source_pieces + 1))
+
+    def encode(self, sources: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        """Encode sentences of piece ids (without </s>).
+
+        Returns:
+            The encoder's output [S, L, D] and the lengths [S] with </s>. Positions beyond a
+            sentence's length hold numbers without meaning.
+        """
+        tokens, lengths = self._padded([[*source, EOS] for source in sources])
+        mask = _valid(lengths, tokens.shape[1])[:, None, None]
+        weights = self.weights
+        x = weights.source_embedding[tokens] + weights.source_positions[: tokens.shape[1]]
+        for layer in weights.encoder:
+            x = self._attend_self(x, layer.attention, self.config.encoder_heads, mask)
+            x = layer.feed_forward(x)
+        return weights.encoder_norm(x), lengths
+
+    def remember(self, encoded: Tensor, lengths: Tensor) -> Memory:
+        """Project the encoder's output [S, L, D] to the keys and values of all decoder layers."""
+        keys, values = [], []
+        for layer in self.weights.decoder:
+            projected = _heads(F.linear(encoded, layer.cross.memory), 2 * self.config.decoder_heads)
+            key, value = projected.chunk(2, dim=1)
+            keys.append(key)
+            values.append(value)
+        return Memory(keys, values, lengths)
+
+    def decode(self, targets: list[list[int]], memory: Memory) -> Tensor:
+        """Teacher-forced decoding of B targets of piece ids, one for each sentence of `memory`.
+
+        Returns:
+            The decoder's output [tokens, D] before every piece and </s>, target after target.
+        """
+        tokens, lengths = self._padded([[BOS, *target] for target in targets])
+        weights, heads = self.weights, self.config.decoder_heads
+        x = weights.target_embedding[tokens] + weights.target_positions[: tokens.shape[1]]
+        cross_mask = _valid(memory.lengths, memory.keys[0].shape[2])[:, None, None]
+        for layer, keys, values in zip(weights.decoder, memory.keys, memory.values, strict=True):
+            x = self._attend_self(x, layer.attention, heads, None)
+            query = _heads(F.linear(layer.cross.norm(x), layer.cross.query), heads)
+            context = F.scaled_dot_product_attention(
+                query, keys, values, attn_mask=cross_mask, scale=1.0
+            )
+            x = x + F.linear(context.transpose(1, 2).flatten(2), layer.cross.out)
+            x = layer.feed_forward(x)
+        return weights.decoder_norm(x)[_valid(lengths, tokens.shape[1])]
+
+    def labels(self, targets: list[list[int]]) -> Tensor:
+        """Return the ids [tokens] that `decode` has to predict: each target, then its </s>."""
+        return torch.tensor([token for target in targets for token in (*target, EOS)]).to(
+            self.device
+        )
+
+    def logits(self, hidden: Tensor, out: Tensor | None = None) -> Tensor:
+        """Return the fp32 scores [N, output rows] of the decoder's output [N, D].
+
+        `out` [at least N, output rows] is filled instead of new memory; on a CPU fresh pages
+        cost a quarter of the product's own time.
+        """
+        weights = self.weights
+        if out is None or out.dtype != self.dtype:
+            return F.linear(hidden, weights.output, weights.output_bias).float()
+        return torch.addmm(
+            weights.output_bias, hidden, weights.output.T, out=out[: hidden.shape[0]]
+        )
+
+    def _attend_self(
+        self, x: Tensor, block: SelfAttention, heads: int, mask: Tensor | None
+    ) -> Tensor:
+        """Return `x` [S, L, D] plus its self-attention; causal where no mask is given."""
+        query, key, value = _heads(F.linear(block.norm(x), block.inward), 3 * heads).chunk(3, 1)
+        context = F.scaled_dot_product_attention(
+            query, key, value, attn_mask=mask, is_causal=mask is None, scale=1.0
+        )
+        return x + F.linear(context.transpose(1, 2).flatten(2), block.out)
+
+    def _padded(self, sequences: list[list[int]]) -> tuple[Tensor, Tensor]:
+        """Return ids [S, L] filled up with <pad>, and the lengths [S]."""
+        lengths = [len(sequence) for sequence in sequences]
+        width = max(lengths)
+        rows = [
+            sequence + [PAD] * (width - length)
+            for sequence, length in zip(sequences, lengths, strict=True)
+        ]
+        return (
+            torch.tensor(rows, device=self.device),
+            torch.tensor(lengths, device=self.device),
+        )
+
+
+def log_normaliser(logits: Tensor, maximum: Tensor) -> Tensor:
+    """Return log sum exp of every row of `logits` [N, V], given its maximum [N].
+
+    The logits are overwritten: at this size memory traffic is what it costs.
+    """
+    return logits.sub_(maximum[:, None]).exp_().sum(dim=1).log_().add_(maximum)
+
+
+def _heads(x: Tensor, heads: int) -> Tensor:
+    """Turn [S, L, heads * d] into [S, heads, L, d]."""
+    return x.unflatten(2, (heads, -1)).transpose(1, 2)
+
+
+def _valid(lengths: Tensor, width: int) -> Tensor:
+    """Return the mask [S, width] that is true below the lengths [S]."""
+    return torch.arange(width, device=lengths.device) < lengths[:, None]

@@ -1,0 +1,324 @@
+"""Top-k sampling with negative constraints, for a stream of requests (ParaBank 2, 2.1)."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields
+from itertools import islice
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt import automaton
+from workflow_scripts.nmt.automaton import Automaton, AutomatonTable
+from workflow_scripts.nmt.candidates import OutputLayer
+from workflow_scripts.nmt.decoder import Decoder
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.randomness import derive, request_key, uniform
+from workflow_scripts.nmt.vocabulary import BOS, EOS
+
+# New hypotheses wait until this share of the rows is free, so that sentences are encoded and
+# automata are packed for many of them at once.
+REFILL_SHARE = 0.125
+
+
+@dataclass(frozen=True)
+class SampleRequest:
+    """Samples wanted of one sentence under one constraint set.
+
+    `source`: piece ids without </s>; `avoid`: phrases of piece ids that no sample may contain,
+    at the sentence start only where they begin with <s>. `id` and `set` choose the random
+    numbers.
+    """
+
+    id: str
+    set: int
+    source: list[int]
+    avoid: list[tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class SampleResult:
+    """The finished samples of a request, in the order drawn.
+
+    `outputs`: piece ids without </s>; `nlls`: NLL in nats per token, </s> included, under the
+    full softmax; `dropped` counts samples that reached the maximum length unfinished.
+    """
+
+    request: SampleRequest
+    outputs: list[list[int]]
+    nlls: list[float]
+    dropped: int
+
+
+@torch.inference_mode()
+def sample(
+    model: Model,
+    requests: Iterable[SampleRequest],
+    *,
+    k: int,
+    samples: int,
+    seed: int,
+    temperature: float = 1.0,
+    batch_rows: int = 512,
+) -> Iterator[SampleResult]:
+    """Yield the samples of every request, in the order of the requests.
+
+    Each token is drawn from the `k` most probable ones that complete no forbidden phrase,
+    renormalised. A sample depends on (seed, id, set, number of the sample) alone, beyond the
+    rounding of floating-point sums; at equal device, threads and `batch_rows` it is the same to
+    the bit. A source that the model cannot read (`Model.can_read`) has all its samples dropped.
+
+    Args:
+        model: generates.
+        requests: read as rows become free. Requests of the same source share its encoding when
+            they follow one another.
+        k: how many tokens to draw from.
+        samples: how many samples each request gets.
+        seed: of the run.
+        temperature: divides the log-probabilities before the draw; NLLs are those at 1.
+        batch_rows: most hypotheses at a time; with the longest sentence it bounds the memory.
+    """
+    if k < 1 or samples < 1 or batch_rows < 1 or not temperature > 0:
+        raise InputError("k, samples, batch_rows and temperature must be above zero")
+    sampler = _Sampler(model, requests, samples, seed, batch_rows)
+    while sampler.refill():
+        sampler.step(k, temperature)
+        yield from sampler.results()
+    yield from sampler.results()
+
+
+@dataclass
+class _Job:
+    """A request at work.
+
+    `ended` holds the samples that have ended: output and NLL, or None where one is dropped.
+    """
+
+    request: SampleRequest
+    key: int
+    automaton: Automaton
+    limit: int
+    ended: dict[int, tuple[list[int], float] | None] = field(default_factory=dict)
+
+    def result(self) -> SampleResult:
+        finished = [end for _, end in sorted(self.ended.items()) if end is not None]
+        return SampleResult(
+            self.request,
+            [output for output, _ in finished],
+            [nll for _, nll in finished],
+            len(self.ended) - len(finished),
+        )
+
+
+@dataclass
+class _Rows:
+    """One row per hypothesis: tensors [rows], but for `output` [rows, longest output].
+
+    `job`, `sample`: their numbers; `key`: of the random numbers; `state`: of the automaton;
+    `slot`: of the decoder; `length`: tokens so far, at most `limit`; `nll`: their sum (fp64).
+    """
+
+    job: Tensor
+    sample: Tensor
+    key: Tensor
+    state: Tensor
+    slot: Tensor
+    limit: Tensor
+    length: Tensor
+    nll: Tensor
+    output: Tensor
+
+    def __len__(self) -> int:
+        return len(self.job)
+
+    def select(self, index: Tensor) -> "_Rows":
+        """Return the rows at `index`."""
+        return _Rows(*(getattr(self, column.name)[index] for column in fields(self)))
+
+    def join(self, other: "_Rows") -> "_Rows":
+        """Return these rows, then those of `other`."""
+        width = max(self.output.shape[1], other.output.shape[1])
+        for rows in (self, other):
+            rows.output = F.pad(rows.output, (0, width - rows.output.shape[1]))
+        pairs = ((getattr(self, c.name), getattr(other, c.name)) for c in fields(self))
+        return _Rows(*map(torch.cat, pairs))
+
+
+class _Sampler:
+    """All hypotheses at work, and the jobs they belong to."""
+
+    def __init__(
+        self,
+        model: Model,
+        requests: Iterable[SampleRequest],
+        samples: int,
+        seed: int,
+        batch_rows: int,
+    ):
+        self._model = model
+        self._samples = samples
+        self._seed = seed
+        self._batch_rows = batch_rows
+        self._decoder = Decoder(model, batch_rows)
+        self._output_layer = OutputLayer(model)
+        # Jobs whose results are not out yet, in order, by number.
+        self._jobs: dict[int, _Job] = {}
+        self._waiting = self._hypotheses(requests)
+        self._rows = self._new_rows([])
+        self._automata = AutomatonTable.pack([], model.device)
+        # The token that each slot of the decoder reads next.
+        self._tokens = self._integers([])
+
+    def refill(self) -> bool:
+        """Start new hypotheses if enough rows are free; tells whether there are any rows."""
+        free = self._batch_rows - len(self._rows)
+        if free >= max(1, REFILL_SHARE * self._batch_rows):
+            starts = list(islice(self._waiting, free))
+            if starts:
+                self._start(starts)
+        return len(self._rows) > 0
+
+    def step(self, k: int, temperature: float) -> None:
+        """Draw one more token for every row."""
+        rows, automata = self._rows, self._automata
+        hidden = self._decoder.step(self._tokens)
+        # However many of the best tokens are forbidden to a row, k others are among these.
+        best = self._output_layer.best(hidden, k + automata.forbidden.shape[1])
+        ids, log_probabilities = best.ids[rows.slot], best.log_probabilities[rows.slot]
+        forbidden = automata.forbidden[rows.state]
+        allowed = (ids[:, :, None] != forbidden[:, None]).all(dim=2)
+        numbers = uniform(rows.key, rows.length)
+        drawn = draw(ids, log_probabilities, allowed, k, temperature, numbers)[:, None]
+        tokens = ids.gather(1, drawn)
+        rows.nll = rows.nll - log_probabilities.gather(1, drawn)[:, 0]
+        rows.output.scatter_(1, rows.length[:, None], tokens)
+        rows.length = rows.length + 1
+        tokens = tokens[:, 0]
+        rows.state = automata.advance(rows.state, tokens)
+        possible = allowed.any(dim=1)
+        finished = possible & (tokens == EOS)
+        ended = finished | ~possible | (rows.length == rows.limit)
+        self._collect(rows.select(ended), finished[ended])
+        self._rows = rows.select(~ended)
+        self._branch(tokens[~ended])
+
+    def results(self) -> Iterator[SampleResult]:
+        """Yield, and forget, the jobs that have ended, up to the first that has not."""
+        for number, job in list(self._jobs.items()):
+            if len(job.ended) < self._samples:
+                return
+            del self._jobs[number]
+            yield job.result()
+
+    def _hypotheses(self, requests: Iterable[SampleRequest]) -> Iterator[tuple[int, int]]:
+        """Open jobs as they are asked for; yields the job and sample number of each start."""
+        for number, request in enumerate(requests):
+            job = self._jobs[number] = _Job(
+                request,
+                request_key(self._seed, request.id, request.set),
+                automaton.build(request.avoid),
+                self._model.max_output_length(len(request.source)),
+            )
+            if self._model.can_read(request.source):
+                yield from ((number, index) for index in range(self._samples))
+            else:
+                job.ended = dict.fromkeys(range(self._samples))
+
+    def _start(self, starts: list[tuple[int, int]]) -> None:
+        rows = self._new_rows(starts)
+        sources = [self._jobs[number].request.source for number, _ in starts]
+        places, place = torch.unique(
+            self._integers(self._decoder.places(sources)), return_inverse=True
+        )
+        slots = self._decoder.start(places)
+        rows.slot = slots[place]
+        self._tokens = torch.cat([self._tokens, torch.full_like(slots, BOS)])
+        self._pack_automata(rows)
+        self._rows = self._rows.join(rows)
+
+    def _pack_automata(self, new: _Rows) -> None:
+        """Replace the table of automata by one for the jobs of the current and the new rows."""
+        rows = self._rows
+        jobs, index = torch.unique(torch.cat([rows.job, new.job]), return_inverse=True)
+        automata = [self._jobs[number].automaton for number in jobs.tolist()]
+        table = AutomatonTable.pack(automata, self._model.device)
+        offset = table.offset[index]
+        rows.state = rows.state - self._automata.root[rows.state] + offset[: len(rows)]
+        starts = self._integers([automaton.start for automaton in automata])
+        new.state = starts[index[len(rows) :]] + offset[len(rows) :]
+        self._automata = table
+
+    def _branch(self, tokens: Tensor) -> None:
+        """Let rows go on with `tokens`; those of one slot that agree go on in one slot."""
+        size = len(self._model.target_vocab)
+        children, child = torch.unique(self._rows.slot * size + tokens, return_inverse=True)
+        slots = self._decoder.branch(children // size)
+        self._rows.slot = slots[child]
+        self._tokens = torch.empty_like(children)
+        self._tokens[slots] = children % size
+
+    def _collect(self, rows: _Rows, finished: Tensor) -> None:
+        """Hand rows that have ended to their jobs."""
+        columns = (rows.job, rows.sample, finished, rows.length, rows.nll, rows.output)
+        for number, sample, whole, length, nll, output in zip(
+            *(column.tolist() for column in columns), strict=True
+        ):
+            end = (output[: length - 1], nll / length) if whole else None
+            self._jobs[number].ended[sample] = end
+
+    def _new_rows(self, starts: list[tuple[int, int]]) -> _Rows:
+        """Return rows for (job, sample) numbers, with slots and states still to be set."""
+        jobs = [self._jobs[number] for number, _ in starts]
+        samples = self._integers([sample for _, sample in starts])
+        limits = [job.limit for job in jobs]
+        zeros = torch.zeros_like(samples)
+        return _Rows(
+            job=self._integers([number for number, _ in starts]),
+            sample=samples,
+            key=derive(self._integers([job.key for job in jobs]), samples),
+            state=zeros,
+            slot=zeros,
+            limit=self._integers(limits),
+            length=zeros,
+            nll=zeros.double(),
+            output=zeros.new_zeros(len(starts), max(limits, default=0)),
+        )
+
+    def _integers(self, values: list[int]) -> Tensor:
+        return torch.tensor(values, dtype=torch.int64, device=self._model.device)
+
+
+def draw(
+    ids: Tensor,
+    log_probabilities: Tensor,
+    allowed: Tensor,
+    k: int,
+    temperature: float,
+    numbers: Tensor,
+) -> Tensor:
+    """Draw one of the best `k` allowed candidates of every row, renormalised.
+
+    The cumulative distribution runs over the tokens in the order of their ids: rounding that
+    swaps two candidates of nearly equal probability leaves it nearly the same.
+
+    Args:
+        ids: [rows, candidates], best first.
+        log_probabilities: [rows, candidates].
+        allowed: [rows, candidates].
+        k: how many candidates to keep.
+        temperature: divides the log-probabilities.
+        numbers: [rows] in [0, 1).
+
+    Returns:
+        The chosen column [rows]; without meaning in a row where nothing is allowed.
+    """
+    kept = allowed & (allowed.cumsum(dim=1) <= k)
+    scaled = (log_probabilities.double() / temperature).masked_fill(~kept, -torch.inf)
+    order = ids.argsort(dim=1)
+    cumulative = scaled.softmax(dim=1).gather(1, order).cumsum(dim=1)
+    total = cumulative[:, -1]
+    # Rounding must not lift the point to the total, beyond which there is no candidate.
+    point = torch.minimum(numbers * total, torch.nextafter(total, torch.zeros_like(total)))
+    position = (cumulative <= point[:, None]).sum(dim=1)
+    return order.gather(1, position.clamp(max=ids.shape[1] - 1)[:, None])[:, 0]

@@ -1,0 +1,100 @@
+"""Scoring of given translations by forced decoding."""
+
+import math
+from collections.abc import Iterable, Iterator
+
+import torch
+from torch import Tensor
+
+from workflow_scripts.nmt.model import Model, log_normaliser
+
+# Pairs are sorted by length inside a buffer of this many batches.
+BUFFER_BATCHES = 64
+# Rows of the output layer that are computed at once: enough for fast products, few enough to
+# bound the memory of their logits.
+OUTPUT_ROWS = 512
+
+Pair = tuple[list[int], list[int]]
+
+
+@torch.inference_mode()
+def score(model: Model, pairs: Iterable[Pair], *, batch_tokens: int = 4096) -> Iterator[float]:
+    """Yield the NLL of every (source, target) pair of piece ids, in the order of the input.
+
+    The NLL is in nats per target token, </s> included, as `sockeye-score` gives it. A pair with
+    an empty side, or with a side longer than the model was trained for, has no score that could
+    be compared: its NLL is infinite.
+
+    Args:
+        model: scores targets given sources.
+        pairs: piece ids without </s>; read in buffers, so that memory stays bounded.
+        batch_tokens: how many padded positions of the longer side one batch may have.
+    """
+    buffer: list[Pair] = []
+    buffered = 0
+    for pair in pairs:
+        buffer.append(pair)
+        buffered += _width(pair)
+        if buffered >= BUFFER_BATCHES * batch_tokens:
+            yield from _score_buffer(model, buffer, batch_tokens)
+            buffer, buffered = [], 0
+    yield from _score_buffer(model, buffer, batch_tokens)
+
+
+def _score_buffer(model: Model, pairs: list[Pair], batch_tokens: int) -> list[float]:
+    scores = [math.inf] * len(pairs)
+    readable = (
+        index
+        for index, (source, target) in enumerate(pairs)
+        if model.can_read(source) and 0 < len(target) <= model.max_target_pieces
+    )
+    # Equal sources become neighbours among equal lengths, so that a batch encodes them once.
+    order = sorted(
+        readable, key=lambda index: (_width(pairs[index]), len(pairs[index][1]), pairs[index][0])
+    )
+    for batch in _batches(order, pairs, batch_tokens):
+        nlls = _score_batch(model, [pairs[index] for index in batch])
+        for index, nll in zip(batch, nlls, strict=True):
+            scores[index] = nll
+    return scores
+
+
+def _width(pair: Pair) -> int:
+    """Return the positions of the longer side with its </s>."""
+    return max(map(len, pair)) + 1
+
+
+def _batches(order: list[int], pairs: list[Pair], batch_tokens: int) -> Iterator[list[int]]:
+    """Cut indices, sorted by width, into batches of at most `batch_tokens` padded positions."""
+    batch: list[int] = []
+    for index in order:
+        if batch and (len(batch) + 1) * _width(pairs[index]) > batch_tokens:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def _score_batch(model: Model, pairs: list[Pair]) -> list[float]:
+    places: dict[tuple[int, ...], int] = {}
+    index = [places.setdefault(tuple(source), len(places)) for source, _ in pairs]
+    memory = model.remember(*model.encode([list(source) for source in places]))
+    if len(places) < len(pairs):
+        memory = memory.select(torch.tensor(index, device=model.device))
+    targets = [target for _, target in pairs]
+    losses = _token_losses(model, model.decode(targets, memory), model.labels(targets))
+    lengths = torch.tensor([len(target) + 1 for target in targets], device=model.device)
+    row = torch.arange(len(targets), device=model.device).repeat_interleave(lengths)
+    sums = torch.zeros(len(targets), dtype=torch.float64, device=model.device)
+    return (sums.index_add_(0, row, losses.double()) / lengths).tolist()
+
+
+def _token_losses(model: Model, hidden: Tensor, labels: Tensor) -> Tensor:
+    """Return -log p of every label [tokens] given the decoder's output [tokens, D]."""
+    losses = []
+    for rows, ids in zip(hidden.split(OUTPUT_ROWS), labels.split(OUTPUT_ROWS), strict=True):
+        logits = model.logits(rows)
+        chosen = logits.gather(1, ids[:, None])[:, 0]
+        losses.append(log_normaliser(logits, logits.amax(dim=1)) - chosen)
+    return torch.cat(losses)

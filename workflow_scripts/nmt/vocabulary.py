@@ -1,0 +1,59 @@
+"""Pieces and their ids, as a Sockeye 3 vocabulary file has them."""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from workflow_scripts.core.errors import InputError
+
+PAD, UNK, BOS, EOS = range(4)
+SYMBOLS = ("<pad>", "<unk>", "<s>", "</s>")
+
+
+class Vocabulary:
+    """A map between pieces and ids 0..size-1.
+
+    `words` counts the ids that text can have: Sockeye fills a vocabulary up to a multiple of
+    eight with entries `<pad4001>`, `<pad4002>` ... at its end, which no text contains.
+    """
+
+    def __init__(self, pieces: Sequence[str]):
+        if tuple(pieces[: len(SYMBOLS)]) != SYMBOLS:
+            raise InputError(f"a vocabulary must begin with {' '.join(SYMBOLS)}")
+        self._pieces = list(pieces)
+        self._ids = {piece: index for index, piece in enumerate(pieces)}
+        if len(self._ids) != len(self._pieces):
+            raise InputError("a vocabulary must not hold a piece twice")
+        self.words = len(pieces)
+        while pieces[self.words - 1] == f"<pad{self.words - 1}>":
+            self.words -= 1
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Vocabulary":
+        """Read a JSON object of piece -> id; the ids must be 0..size-1."""
+        try:
+            entries = json.loads(Path(path).read_text(encoding="utf-8"))
+            pieces = sorted(entries, key=entries.__getitem__)
+            complete = [entries[piece] for piece in pieces] == list(range(len(pieces)))
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise InputError(f"{path}: cannot read the vocabulary: {error}") from error
+        if not complete:
+            raise InputError(f"{path}: the ids of a vocabulary must be 0 to its size - 1")
+        try:
+            return cls(pieces)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    def __contains__(self, piece: str) -> bool:
+        return piece in self._ids
+
+    def ids(self, pieces: Iterable[str]) -> list[int]:
+        """Return the id of every piece; a piece that is not in the vocabulary becomes <unk>."""
+        return [self._ids.get(piece, UNK) for piece in pieces]
+
+    def pieces(self, ids: Iterable[int]) -> list[str]:
+        """Return the piece of every id."""
+        return [self._pieces[index] for index in ids]
