@@ -1,0 +1,190 @@
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workflow_scripts.clean.shard import clean_pairs, codec, main
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.corpus.importer import shard_of
+
+CONFIG = {
+    "charset": {"source": "latin-2", "reference": "latin-1"},
+    "min_words": 1,
+    "max_words": 10,
+    "max_ratio": 3.0,
+    "drop_copies": True,
+}
+
+
+def row(source, reference, corpus="c", number=1):
+    return {"id": f"{corpus}:{number}", "source": source, "reference": reference, "corpus": corpus}
+
+
+def reasons(*pairs, **changes):
+    rows = [row(*pair) for pair in pairs]
+    return [reason for _, reason in clean_pairs(rows, {**CONFIG, **changes})]
+
+
+@pytest.mark.parametrize(
+    ("source", "reference", "reason"),
+    [
+        ("Žluťoučký kůň.", "A yellow horse, naïve.", None),
+        ("„Kůň“ – …", "“A horse” – …", None),  # judged after normalisation
+        ("Garçon à la carte", "A waiter", "charset_source"),
+        ("Pan Dvořák", "Mr Dvořák", "charset_reference"),
+        ("\u0430no", "yes", "charset_source"),
+        ("mÃ¡ psÅ\x99", "has a dog", "charset_source"),
+        ("to je", "that\x92s it", "charset_reference"),
+        ("to je \ufffd", "it is", "charset_source"),
+        ("10 000", "ten thousand", "no_letters"),
+        ("deset", "10.", "no_letters"),
+        ("\u200b\u00ad", "nothing to see", "no_letters"),
+        ("jeden dva", "one " * 11, "too_long"),
+        ("jedendva" * 13, "one" * 30, "too_long"),
+        ("kočka " * 5, "kitten " * 15, "too_long"),
+        ("x" * 11, "y " * 9 + "y" * 30, "ratio"),
+        ("Pili.", "They were drinking.", None),  # short sides count as ten characters
+        ("Pili.", "They were drinking too much.", None),
+        ("Pili.", "They were drinking too much beer.", "ratio"),
+        ("Brand story", "BRAND STORY!", "copy"),
+        ("Brand story", "A brand story", None),
+    ],
+)
+def test_each_reason(source, reference, reason):
+    assert reasons((source, reference)) == [reason]
+
+
+def test_bounds_on_words_are_inclusive():
+    assert reasons(("jeden dva", "one two"), min_words=2) == [None]
+    assert reasons(("jeden", "one two"), min_words=2) == ["too_short"]
+    assert reasons(("a b " * 5, "c d " * 5)) == [None]
+    assert reasons(("a b " * 5 + "e", "c d " * 5)) == ["too_long"]
+
+
+def test_copies_stay_when_asked_for():
+    assert reasons(("Praha", "Praha"), drop_copies=False) == [None]
+
+
+def test_without_a_charset_every_character_passes():
+    charset = {"source": None, "reference": "utf-8"}
+    assert reasons(("Привет 世界", "Γειά \u4e16"), charset=charset) == [None]
+    assert reasons(("Привет", "hello \ufffd"), charset=charset) == ["charset_reference"]
+
+
+def test_the_first_of_equal_pairs_that_passes_is_kept():
+    pairs = [
+        ("Ahoj, světe\x96", "Hello, world!"),
+        ("Ahoj, světe!", "Hello, world!"),
+        ("AHOJ sve\u030cte", "hello\u2014world"),
+        ("Ahoj, světe!", "Hello, worlds!"),
+        ("Ahoj s. 10", "page 1 0"),
+        ("Ahoj s 1-0", "Page 10"),
+    ]
+    assert reasons(*pairs) == ["charset_source", None, "duplicate", None, None, "duplicate"]
+
+
+def test_a_pair_is_not_a_duplicate_when_only_the_border_of_its_sides_agrees():
+    assert reasons(("ab", "c"), ("a", "bc")) == [None, None]
+
+
+@pytest.mark.parametrize("name", ["latin-2", "latin2", "iso-8859-2", "ISO8859-2"])
+def test_names_of_charsets(name):
+    assert "ř".encode(codec(name, "source")) == b"\xf8"
+
+
+@pytest.mark.parametrize("name", ["latin-99", "hex", "rot13", "base64", ""])
+def test_names_that_are_no_charset(name):
+    with pytest.raises(InputError, match=rf"languages\.source\.charset: '{name}' is not"):
+        codec(name, "source")
+
+
+def shard(folder, corpus, pairs):
+    path = folder / f"{corpus}.parquet"
+    with TableWriter(path, "pairs") as table:
+        for number, pair in enumerate(pairs, 1):
+            table.write(row(*pair, corpus=corpus, number=number))
+    write_record(path, len(pairs), len(pairs), {})
+    return path
+
+
+def run_clean(inputs, corpora, output):
+    config = {**CONFIG, "corpora": corpora}
+    main(["--config", json.dumps(config), "--inputs", *map(str, inputs), "--output", str(output)])
+    return list(read_rows(output, "pairs"))
+
+
+def test_corpora_that_come_first_win_and_all_are_counted(tmp_path):
+    test = shard(tmp_path, "test", [("Pes spí.", "The dog sleeps."), ("Kočka", "1")])
+    train = shard(tmp_path, "train", [("pes spí", "the dog sleeps"), ("„Pes“ jí…", "A dog’s life")])
+    output = tmp_path / "out" / "0000.parquet"
+    rows = run_clean([test, train], ["test", "train"], output)
+    assert rows == [
+        row("Pes spí.", "The dog sleeps.", "test", 1),
+        row('"Pes" jí...', "A dog's life", "train", 2),
+    ]
+    record = verify(output)
+    assert (record["rows_in"], record["rows_out"]) == (4, 2)
+    assert record["rejected"] == {"no_letters": 1, "duplicate": 1}
+    assert record["extra"]["corpora"] == {
+        "test": {"in": 2, "out": 1, "no_letters": 1},
+        "train": {"in": 2, "out": 1, "duplicate": 1},
+    }
+    first = output.read_bytes()
+    run_clean([test, train], ["test", "train"], output)
+    assert output.read_bytes() == first
+
+
+def test_inputs_that_are_not_the_corpora_are_refused(tmp_path):
+    one, two = shard(tmp_path, "one", [("a", "b")]), shard(tmp_path, "two", [("c", "d")])
+    with pytest.raises(InputError, match=r"pairs of corpus 'two' where 'one' is expected"):
+        run_clean([two, one], ["one", "two"], tmp_path / "out.parquet")
+    with pytest.raises(InputError, match=r"1 --inputs for the 2 corpora"):
+        run_clean([one], ["one", "two"], tmp_path / "out.parquet")
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_a_changed_input_is_refused(tmp_path):
+    path = shard(tmp_path, "one", [("a", "b")])
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"one\.parquet differs from what its stage wrote"):
+        run_clean([path], ["one"], tmp_path / "out.parquet")
+
+
+texts = st.text(st.characters(exclude_characters="\n\x00", exclude_categories=["Cs"])) | st.text(
+    st.sampled_from("abCŘ1 .,„“’\u00ad\u200b\u00a0\x85\x96")
+)
+
+
+@given(st.lists(st.tuples(texts, texts), max_size=30))
+def test_any_text_is_kept_normalised_or_rejected(pairs):
+    config = {**CONFIG, "charset": {"source": "utf-8", "reference": "latin-1"}}
+    judged = list(clean_pairs([row(*pair) for pair in pairs], config))
+    assert len(judged) == len(pairs)
+    for pair, reason in judged:
+        if reason is None:
+            pair["reference"].encode("latin-1")
+            assert 1 <= len(pair["source"].split()) <= 10
+    kept = [pair for pair, reason in judged if reason is None]
+    assert [reason for _, reason in clean_pairs(kept, config)] == [None] * len(kept)
+
+
+def test_sharding_changes_no_decision():
+    pairs = [
+        (f"{'Á' if n % 3 else 'á'} věta {n % 40}{'!' * (n % 2)}", f"sentence\u2014{n % 40}")
+        for n in range(200)
+    ]
+    whole = [pair for pair, why in clean_pairs([row(*p) for p in pairs], CONFIG) if why is None]
+    for shards in (2, 5):
+        kept = []
+        for number in range(shards):
+            rows = [row(*pair) for pair in pairs if shard_of(*pair, shards) == number]
+            kept += [pair for pair, why in clean_pairs(rows, CONFIG) if why is None]
+        key = str
+        assert sorted(map(key, kept)) == sorted(map(key, whole))
+    assert Counter(len(pair["source"]) > 0 for pair in whole) == {True: 40}

@@ -1,0 +1,1 @@
+"""Stage clean: normalised pairs that are worth training on, each once (ParaBank 2, 3.1)."""

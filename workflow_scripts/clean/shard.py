@@ -1,0 +1,171 @@
+"""The same shard of every corpus -> one shard of clean pairs (ParaBank 2, 3.1; DESIGN 3)."""
+
+import argparse
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.clean.normalise import normalise
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.core.text import dedup_key
+
+Row = dict[str, str]
+
+# Bounds text without blanks, which has few words however long it is.
+CHARACTERS_PER_WORD = 10
+# A shorter side counts as this long in the ratio: "Pili." is rightly "They were drinking."
+RATIO_CHARACTERS = 10
+_LETTER = re.compile(r"[^\W\d_]")
+# Both pass a charset test of their code page, and both only come from a wrong decoding.
+_DAMAGE = re.compile("[\x80-\x9f\N{REPLACEMENT CHARACTER}]")
+
+
+def codec(name: str, side: str) -> str:
+    """Return the name under which Python knows a charset: `latin-2` is its `latin2`.
+
+    Raises:
+        InputError: there is no such text encoding.
+    """
+    for candidate in (name, name.replace("-", "")):
+        try:
+            "".encode(candidate)
+        except LookupError:
+            continue
+        return candidate
+    raise InputError(
+        f"languages.{side}.charset: '{name}' is not a text encoding that Python knows; try "
+        "latin-1, latin-2, cp1250 or, to let every character pass, null"
+    )
+
+
+def _fits(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return not _DAMAGE.search(text)
+
+
+class PairTest:
+    """The tests that a normalised pair must pass by itself."""
+
+    def __init__(self, config: dict[str, Any]):
+        """Take the bounds from the stage's config part.
+
+        Raises:
+            InputError: a charset is unknown.
+        """
+        self._charsets = {
+            side: codec(name, side) for side, name in config["charset"].items() if name
+        }
+        self._min_words: int = config["min_words"]
+        self._max_words: int = config["max_words"]
+        self._max_ratio: float = config["max_ratio"]
+
+    def reason(self, source: str, reference: str) -> str | None:
+        """Return why the pair fails, or None.
+
+        `charset_source`, `charset_reference`: a side has characters outside its charset, or traces
+        of a wrong decoding; `no_letters`: a side without any; `too_short`, `too_long`: its words
+        (split at blanks) or its characters; `ratio`: of the two sides' characters.
+        """
+        sides = {"source": source, "reference": reference}
+        for side, charset in self._charsets.items():
+            if not _fits(sides[side], charset):
+                return f"charset_{side}"
+        if not all(_LETTER.search(text) for text in sides.values()):
+            return "no_letters"
+        words = [len(text.split()) for text in sides.values()]
+        shorter, longer = sorted(map(len, sides.values()))
+        if min(words) < self._min_words:
+            return "too_short"
+        if max(words) > self._max_words or longer > self._max_words * CHARACTERS_PER_WORD:
+            return "too_long"
+        return "ratio" if longer > self._max_ratio * max(shorter, RATIO_CHARACTERS) else None
+
+
+def clean_pairs(rows: Iterable[Row], config: dict[str, Any]) -> Iterator[tuple[Row, str | None]]:
+    """Normalise pairs and judge them: each comes back with the reason to leave it out, or None.
+
+    Besides the reasons of `PairTest`: `copy`, both sides have the same letters and digits;
+    `duplicate`, an earlier pair that was kept has the same dedup key. Only the keys' 16-byte
+    digests are held: some 100 bytes of memory per kept pair of the shard.
+    """
+    test = PairTest(config)
+    seen: set[bytes] = set()
+    for row in rows:
+        source, reference = normalise(row["source"]), normalise(row["reference"])
+        row = {**row, "source": source, "reference": reference}
+        reason = test.reason(source, reference)
+        if reason is None:
+            key = dedup_key(source, reference)
+            digest = hashlib.blake2b(key.encode("utf-8"), digest_size=16).digest()
+            source_key, _, reference_key = key.partition("\t")
+            if config["drop_copies"] and source_key == reference_key:
+                reason = "copy"
+            elif digest in seen:
+                reason = "duplicate"
+            else:
+                seen.add(digest)
+        yield row, reason
+
+
+def _rows_of(corpora: list[str], paths: list[Path]) -> Iterator[Row]:
+    """Yield the rows of one shard of every corpus, in order of priority."""
+    for corpus, path in zip(corpora, paths, strict=True):
+        verify(path)
+        for row in read_rows(path, "pairs"):
+            if row["corpus"] != corpus:
+                raise InputError(
+                    f"{path}: pairs of corpus '{row['corpus']}' where '{corpus}' is expected; "
+                    "--inputs must follow the order of clean.corpora"
+                )
+            yield row
+
+
+def clean_shard(config: dict[str, Any], inputs: list[Path], output: Path) -> None:
+    """Clean one shard of every corpus into one file with its record.
+
+    Raises:
+        InputError: the inputs don't match `config["corpora"]`, are damaged, or a charset is
+            unknown.
+    """
+    corpora: list[str] = config["corpora"]
+    if len(corpora) != len(inputs):
+        raise InputError(f"{len(inputs)} --inputs for the {len(corpora)} corpora {corpora}")
+    counts = {corpus: Counter({"in": 0, "out": 0}) for corpus in corpora}
+    rejected: Counter[str] = Counter()
+    rows = progress(_rows_of(corpora, inputs), desc=f"clean {output.stem}")
+    with TableWriter(output, "pairs") as table:
+        for row, reason in clean_pairs(rows, config):
+            counts[row["corpus"]].update(("in", reason or "out"))
+            if reason:
+                rejected[reason] += 1
+            else:
+                table.write(row)
+    rows_in = table.rows_written + rejected.total()
+    write_record(output, rows_in, table.rows_written, rejected, {"corpora": counts})
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Clean one shard."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument(
+        "--inputs", type=Path, nargs="+", required=True, help="one per corpus, by priority"
+    )
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    clean_shard(arguments.config, arguments.inputs, arguments.output)
+
+
+if __name__ == "__main__":
+    run(main)

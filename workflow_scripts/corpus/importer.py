@@ -1,0 +1,101 @@
+"""One corpus -> shards of pairs, and a list of the lines that were rejected (DESIGN 3 and 9)."""
+
+import argparse
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from workflow_scripts.core.atomic import atomic_path
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import shard_paths, write_record
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.core.text import dedup_key
+from workflow_scripts.corpus.pairs import Pair, Rejected, read_pairs
+from workflow_scripts.corpus.spill import Spill
+
+REJECTED = "rejected.tsv.zst"
+_SHOWN_BYTES = 200
+
+
+def shard_of(source: str, reference: str, shards: int) -> int:
+    """Return a pair's shard: pairs that count as duplicates of each other get the same one."""
+    key = dedup_key(source, reference).encode("utf-8")
+    return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") % shards
+
+
+def rejected_line(rejected: Rejected) -> str:
+    """Return the TSV line of a rejected line: file, line number, reason, escaped start."""
+    start = rejected.text[:_SHOWN_BYTES].decode("utf-8", "surrogateescape")
+    return f"{rejected.file}\t{rejected.line}\t{rejected.reason}\t{repr(start)[1:-1]}\n"
+
+
+@contextmanager
+def _compressed_lines(path: Path) -> Iterator[Callable[[str], Any]]:
+    """Give a function that writes text to a zstd file, which appears whole."""
+    with (
+        atomic_path(path) as temporary,
+        temporary.open("wb") as raw,
+        zstandard.ZstdCompressor().stream_writer(raw) as stream,
+    ):
+        yield lambda text: stream.write(text.encode("utf-8"))
+
+
+def import_corpus(name: str, rows: Iterable[Pair | Rejected], shards: int, folder: Path) -> None:
+    """Write a corpus' shards, its list of rejected lines, and the record of each file.
+
+    The records add up over the folder: a shard's speaks for its pairs, that of the rejected lines
+    for all others.
+
+    Raises:
+        InputError: there is no pair at all.
+    """
+    rejected: Counter[str] = Counter()
+    pairs = 0
+    with Spill(folder, shards) as spill:
+        with _compressed_lines(folder / REJECTED) as write:
+            for row in progress(rows, desc=f"corpus {name}: lines read"):
+                if isinstance(row, Pair):
+                    pairs += 1
+                    shard = shard_of(row.source, row.reference, shards)
+                    spill.add(shard, (f"{name}:{row.place}", row.source, row.reference))
+                else:
+                    rejected[row.reason] += 1
+                    write(rejected_line(row))
+            if not pairs:
+                why = ", ".join(f"{count} {reason}" for reason, count in rejected.items())
+                raise InputError(
+                    f"corpora.{name}: no pair in it ({why or 'the files are empty'}); check its "
+                    "paths, its encoding (UTF-8) and, for TSV, its columns"
+                )
+        write_record(folder / REJECTED, rejected.total(), 0, rejected)
+        paths = shard_paths(folder, shards)
+        for shard, path in enumerate(progress(paths, shards, f"corpus {name}: shards written")):
+            with TableWriter(path, "pairs") as table:
+                for identity, source, reference in spill.rows(shard):
+                    table.write(
+                        {"id": identity, "source": source, "reference": reference, "corpus": name}
+                    )
+            write_record(path, table.rows_written, table.rows_written, {})
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Import one corpus."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the shards")
+    arguments = parser.parse_args(argv)
+    config = arguments.config
+    rows = read_pairs(config["name"], config["block"], config["max_line_bytes"])
+    import_corpus(config["name"], rows, config["shards"], arguments.output)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,69 @@
+r"""Lines of plain and compressed files as bytes, in bounded memory.
+
+Only b"\n" ends a line. Python's text mode and str.splitlines also end lines at a lone carriage
+return, form feeds, U+0085 or U+2028; one of these inside a sentence would shift all later lines
+of a bitext's side against the other side.
+"""
+
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from workflow_scripts.core.errors import InputError
+
+_BOM = b"\xef\xbb\xbf"
+_BUFFER_BYTES = 1 << 20
+_READ_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError)
+
+
+def _open(path: Path) -> BinaryIO:
+    """Open a file for reading, decompressed by its suffix; several members or frames are one."""
+    match path.suffix:
+        case ".gz":
+            stream = gzip.GzipFile(path)
+        case ".xz":
+            stream = lzma.LZMAFile(path)  # noqa: SIM115 (closed by the BufferedReader)
+        case ".zst":
+            # Unlike zstandard's stream reader, Arrow's says when the last frame is cut off.
+            stream = pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")
+        case _:
+            return path.open("rb", buffering=_BUFFER_BYTES)
+    return io.BufferedReader(stream, _BUFFER_BYTES)
+
+
+def read_lines(path: str | Path, max_bytes: int) -> Iterator[bytes]:
+    r"""Yield the lines of a file without their ends (\n or \r\n), decompressed by suffix.
+
+    A line of more than `max_bytes` bytes comes as its first `max_bytes + 1` bytes; the rest of it
+    is never held in memory. A UTF-8 byte order mark at the start of the file is removed.
+
+    Raises:
+        InputError: the file is missing, can't be read, or its compressed data is damaged or cut
+            off.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path} is not a file; check the paths of the corpus in the config")
+    limit = len(_BOM) + max_bytes + len(b"\r\n")
+    number = 0
+    try:
+        with _open(path) as stream:
+            while line := stream.readline(limit):
+                number += 1
+                rest = line
+                while not rest.endswith(b"\n") and len(rest) == limit:
+                    rest = stream.readline(limit)
+                if number == 1:
+                    line = line.removeprefix(_BOM)
+                yield line.removesuffix(b"\n").removesuffix(b"\r")[: max_bytes + 1]
+    except _READ_ERRORS as error:
+        raise InputError(
+            f"{path}: can't be read beyond line {number} ({error}); the file is damaged or cut "
+            "off, fetch it again"
+        ) from error

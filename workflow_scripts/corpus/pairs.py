@@ -1,0 +1,123 @@
+"""The pairs of one corpus in the order of its files, and the lines that can't be pairs."""
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.corpus.lines import read_lines
+
+
+class Pair(NamedTuple):
+    """One pair; `place` is its line number (1-based), after `<file number>:` if several files."""
+
+    place: str
+    source: str
+    reference: str
+
+
+class Rejected(NamedTuple):
+    """One line that is no pair: where it stands, why, and its bytes as far as they were read."""
+
+    file: str
+    line: int
+    reason: str
+    text: bytes
+
+
+def problem(line: bytes, max_bytes: int) -> str | None:
+    """Return why a line can't be one side of a pair, or None."""
+    if len(line) > max_bytes:
+        return "too_long"
+    if b"\0" in line:
+        return "nul"
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError:
+        return "not_utf8"
+    return None if text.strip() else "empty"
+
+
+def _pair_or_rejected(
+    place: str, number: int, sides: list[tuple[str, bytes]], max_bytes: int
+) -> Pair | Rejected:
+    """Judge both sides of a line, each given as (file, bytes); the first bad one is named."""
+    for file, line in sides:
+        if reason := problem(line, max_bytes):
+            return Rejected(file, number, reason, line)
+    (_, source), (_, reference) = sides
+    return Pair(place, source.decode("utf-8"), reference.decode("utf-8"))
+
+
+def _text_pairs(
+    source: str, reference: str, prefix: str, max_bytes: int
+) -> Iterator[Pair | Rejected]:
+    """Yield the lines of two parallel files.
+
+    Raises:
+        InputError: one file has more lines than the other.
+    """
+    sources, references = read_lines(source, max_bytes), read_lines(reference, max_bytes)
+    for number, (left, right) in enumerate(zip_longest(sources, references), 1):
+        if left is None or right is None:
+            counts = [number - 1, number - 1]
+            counts[left is None] += 1 + sum(1 for _ in (references if left is None else sources))
+            raise InputError(
+                f"{source} has {counts[0]} lines, {reference} has {counts[1]}: the two sides of "
+                "a bitext must be equally long, line n of one translating line n of the other"
+            )
+        sides = [(source, left), (reference, right)]
+        yield _pair_or_rejected(f"{prefix}{number}", number, sides, max_bytes)
+
+
+def _tsv_pairs(
+    path: str, columns: tuple[int, int], header: bool, prefix: str, max_bytes: int
+) -> Iterator[Pair | Rejected]:
+    """Yield the lines of a tab-separated file; quotation marks are data, not syntax."""
+    for number, line in enumerate(read_lines(path, max_bytes), 1):
+        if header and number == 1:
+            continue
+        cells = line.split(b"\t")
+        if len(line) > max_bytes:
+            yield Rejected(path, number, "too_long", line)
+        elif len(cells) <= max(columns):
+            yield Rejected(path, number, "columns", line)
+        else:
+            sides = [(path, cells[column]) for column in columns]
+            yield _pair_or_rejected(f"{prefix}{number}", number, sides, max_bytes)
+
+
+def _paths(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
+
+
+def read_pairs(name: str, block: dict[str, Any], max_bytes: int) -> Iterator[Pair | Rejected]:
+    """Yield every line of a corpus, as a pair or rejected with its reason.
+
+    Args:
+        name: the corpus' name in the config, for messages.
+        block: the corpus' block of the config: `source` and `reference` (a path or a list of
+            paths each), `tsv` with `columns` and `header`, or `testbed`.
+        max_bytes: bound on a line's length; a TSV line counts as a whole.
+
+    Raises:
+        InputError: see `read_lines`; or the two sides differ in their number of files or lines.
+    """
+    if "tsv" in block:
+        paths = _paths(block["tsv"])
+        columns = (block["columns"]["source"], block["columns"]["reference"])
+        for path, prefix in zip(paths, _prefixes(paths), strict=True):
+            yield from _tsv_pairs(path, columns, block.get("header", False), prefix, max_bytes)
+        return
+    sources, references = _paths(block["source"]), _paths(block["reference"])
+    if len(sources) != len(references):
+        raise InputError(
+            f"corpora.{name}: {len(sources)} source files, but {len(references)} reference files"
+        )
+    for source, reference, prefix in zip(sources, references, _prefixes(sources), strict=True):
+        yield from _text_pairs(source, reference, prefix, max_bytes)
+
+
+def _prefixes(paths: list[str]) -> list[str]:
+    """Return what precedes the line number in the ids of each file's pairs."""
+    return [""] if len(paths) == 1 else [f"{number}:" for number in range(1, len(paths) + 1)]
