@@ -3,7 +3,8 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-configfile: "config.yaml"
+# Relative to the Snakefile: the working directory may be another.
+configfile: f"{workflow.basedir}/config.yaml"
 
 
 include: "rules/common.smk"

@@ -1,5 +1,5 @@
+import shlex
 import sys
-from pathlib import Path
 
 sys.path.insert(0, workflow.basedir)
 
@@ -9,8 +9,9 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout, canonical
 from workflow_scripts.core.runs import link_run
 
-# Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile.
-shell.prefix(f"export PYTHONPATH={workflow.basedir!r}; ")
+# Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile. The
+# strict mode is Snakemake's own default, which a prefix replaces.
+shell.prefix(f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(workflow.basedir))}; ")
 
 try:
     LAYOUT = Layout(config)
@@ -24,6 +25,7 @@ INSTANCE = {
     "train": "role",
     **dict.fromkeys(("generate", "score", "select", "evaluate"), "system"),
 }
+# Given to jobs as resources: unlike params, another value is no reason to run again.
 COMPUTE = config["compute"]
 EARLY = LAYOUT.shard_names("clean")
 LATE = LAYOUT.shard_names("select")
@@ -204,6 +206,6 @@ def system_release_config(wildcards):
     return canonical(LAYOUT.system_release_config(wildcards.system))
 
 
-def of_systems(stage, name=""):
-    """`<system>=<path>` of every system, as the report takes them."""
-    return [f"{system}={LAYOUT.folder(stage, system)}{name}" for system in LAYOUT.systems]
+def of_systems(stage):
+    """`<system>=<folder>` of every system, as the report takes them."""
+    return [f"{system}={LAYOUT.folder(stage, system)}" for system in LAYOUT.systems]

@@ -22,6 +22,8 @@ rule dual_filter_scores:
     resources:
         mem_mb=4000,
         runtime=600,
+        device=COMPUTE["device"],
+        batch_tokens=COMPUTE["batch_tokens"],
     params:
         config=unit_config("dual_filter", "scores"),
         forward=unit_folder("train", "filter_forward"),
@@ -29,7 +31,7 @@ rule dual_filter_scores:
     shell:
         "python -m workflow_scripts.dual_filter.scores --config {params.config:q}"
         " --input {input.pairs:q} --forward {params.forward:q} --backward {params.backward:q}"
-        " --device {COMPUTE[device]} --batch-tokens {COMPUTE[batch_tokens]}"
+        " --device {resources.device} --batch-tokens {resources.batch_tokens}"
         " --threads {threads} --output {output.scores:q} 2>&1 | tee {log:q}"
 
 

@@ -20,7 +20,7 @@ rule generate_sample:
         runtime=120,
     params:
         config=unit_config("generate", "references"),
-        folder=LAYOUT.folder(*LAYOUT.pairs),
+        folder=unit_folder(*LAYOUT.pairs),
         shards=len(EARLY),
     shell:
         "python -m workflow_scripts.generate.sample_references --config {params.config:q}"
@@ -71,11 +71,13 @@ rule generate_shard:
     resources:
         mem_mb=4000,
         runtime=1440,
+        device=COMPUTE["device"],
+        batch_rows=COMPUTE["batch_rows"],
     params:
         config=unit_config("generate"),
         model=unit_folder("train", "forward"),
     shell:
         "python -m workflow_scripts.generate.candidates --config {params.config:q}"
         " --input {input.references:q} --model {params.model:q}"
-        " --device {COMPUTE[device]} --batch-rows {COMPUTE[batch_rows]} --threads {threads}"
+        " --device {resources.device} --batch-rows {resources.batch_rows} --threads {threads}"
         " --output {output.candidates:q} 2>&1 | tee {log:q}"

@@ -101,7 +101,7 @@ rule release_report:
         runtime=60,
     params:
         config=unit_config("release"),
-        measures=of_systems("evaluate", "/measures.json"),
+        measures=[f"{each}/measures.json" for each in of_systems("evaluate")],
         models=[f"{role}={LAYOUT.folder('train', role)}" for role in LAYOUT.roles],
         selected=of_systems("select"),
         shards=len(LATE),

@@ -21,11 +21,13 @@ rule score_shard:
     resources:
         mem_mb=4000,
         runtime=1440,
+        device=COMPUTE["device"],
+        batch_tokens=COMPUTE["batch_tokens"],
     params:
         config=unit_config("score"),
         model=unit_folder("train", "backward"),
     shell:
         "python -m workflow_scripts.score.shard --config {params.config:q}"
         " --input {input.candidates:q} --model {params.model:q}"
-        " --device {COMPUTE[device]} --batch-tokens {COMPUTE[batch_tokens]} --threads {threads}"
+        " --device {resources.device} --batch-tokens {resources.batch_tokens} --threads {threads}"
         " --output {output.scored:q} 2>&1 | tee {log:q}"

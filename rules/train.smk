@@ -37,6 +37,7 @@ rule train_model:
     resources:
         mem_mb=8000,
         runtime=2880,
+        device=COMPUTE["device"],
     params:
         config=unit_config("train"),
         segments=upstream_folder("train"),
@@ -46,5 +47,5 @@ rule train_model:
         "python -m workflow_scripts.train.sockeye --config {params.config:q}"
         " --folder {params.segments:q} --shards {params.shards}"
         " --source-model {input.source:q} --reference-model {input.reference:q}"
-        " --work {params.folder:q}/work --device {COMPUTE[device]} --threads {threads}"
+        " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"

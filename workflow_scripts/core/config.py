@@ -31,7 +31,8 @@ def validate(config: Config) -> None:
         InputError: it names each offending key, what is wrong with it and what would be right.
     """
     errors = sorted(Draft202012Validator(schema()).iter_errors(config), key=lambda e: list(e.path))
-    problems = [problem for error in errors for problem in _describe(error)]
+    # jsonschema reports each missing key of a mapping as an error of its own.
+    problems = list(dict.fromkeys(line for error in errors for line in _describe(error)))
     if not problems:
         problems = list(_inconsistencies(config))
     if problems:
@@ -93,8 +94,9 @@ def _inconsistencies(config: Config):
             yield from _model_problems(name, config["models"][name])
     limit = generate["limit"]
     for name in limit if isinstance(limit, dict) else []:
-        if name not in (generate["corpora"] or run["corpora"]):
-            yield f"generate.limit: '{name}' is not among the corpora that are paraphrased"
+        if name not in config["corpora"]:
+            known = list(config["corpora"])
+            yield f"generate.limit: '{name}' is not in corpora{_suggestion(name, known)}"
     for name in (train["dev"], train["test"]):
         if name in (train["corpora"] or run["corpora"]):
             yield f"train: '{name}' can't be trained on and measured on; take it out of one"

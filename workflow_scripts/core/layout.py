@@ -231,8 +231,18 @@ class Layout:
 
     def input_files(self, corpus: str) -> list[str]:
         """Return the text files that a corpus is read from; none for a testbed corpus."""
-        block = self.config["corpora"][corpus]
-        return [path for key in _TEXT_KEYS if key in block for path in as_list(block[key])]
+        block = self._located_block(corpus)
+        return [path for key in _TEXT_KEYS if key in block for path in block[key]]
+
+    def _located_block(self, name: str) -> dict[str, Any]:
+        """Return a corpus block whose paths are lists and begin with the data folder."""
+        block, data = self.config["corpora"][name], Path(self.config["data"])
+        paths = {
+            key: [str(data / path) for path in as_list(value)]
+            for key, value in block.items()
+            if key in _TEXT_KEYS
+        }
+        return {**block, **paths}
 
     def _content(self, unit: Unit) -> dict[str, Any]:
         """Return what the digest covers: the configuration part, files by content, shards."""
@@ -246,11 +256,9 @@ class Layout:
         return content
 
     def _block_content(self, name: str) -> dict[str, Any]:
-        block = self.config["corpora"][name]
+        block = self._located_block(name)
         hashes = {
-            key: [
-                self._hashes.sha256(path, f"corpora.{name}.{key}") for path in as_list(block[key])
-            ]
+            key: [self._hashes.sha256(path, f"corpora.{name}.{key}") for path in block[key]]
             for key in _TEXT_KEYS
             if key in block
         }
@@ -267,7 +275,7 @@ class Layout:
     def _corpus_config(self, name: str) -> dict[str, Any]:
         return {
             "name": name,
-            "block": self.config["corpora"][name],
+            "block": self._located_block(name),
             "shards": self.config["shards"]["early"],
             "max_line_bytes": self.config["clean"]["max_line_bytes"],
             "seed": self.config["seed"],
@@ -313,6 +321,8 @@ class Layout:
     def _generate_config(self, instance: str) -> dict[str, Any]:
         if instance == "references":
             limit = self.config["generate"]["limit"]
+            if isinstance(limit, dict):
+                limit = {name: limit[name] for name in self.generate_corpora if name in limit}
             return {"corpora": self.generate_corpora, "limit": limit, "seed": self.config["seed"]}
         system = self.config["systems"][instance]
         return {

@@ -92,18 +92,22 @@ def read_record(data_path: str | Path) -> dict[str, Any]:
 def verify(data_path: str | Path) -> dict[str, Any]:
     """Check the files that a record speaks for against their hashes, and return the record.
 
+    Args:
+        data_path: a data file, or its record.
+
     Raises:
         InputError: a file is missing or differs from what its stage wrote.
     """
     record = read_record(data_path)
+    path = record_path(data_path)
     for name, expected in record["files"].items():
-        path = Path(data_path).with_name(name)
-        if not path.is_file():
-            raise InputError(f"{path} is missing; delete {record_path(data_path)} and run again")
-        if sha256(path) != expected:
+        data = path.with_name(name)
+        if not data.is_file():
+            raise InputError(f"{data} is missing; delete {path} and run again")
+        if sha256(data) != expected:
             raise InputError(
-                f"{path} differs from what its stage wrote (its SHA-256 is not the one in "
-                f"{record_path(data_path).name}); delete the file and run again"
+                f"{data} differs from what its stage wrote (its SHA-256 is not the one in "
+                f"{path.name}); delete the file and run again"
             )
     return record
 
@@ -162,14 +166,13 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--shards", type=int, default=0, help="shards 0000, 0001, ... of it")
-    parser.add_argument("--parts", nargs="*", default=[], help="further data files of it")
+    parser.add_argument("--parts", nargs="*", default=[], help="names of its other records")
     parser.add_argument("--unit", type=json.loads, required=True, help="stage, version ... (JSON)")
     parser.add_argument("--upstream", type=Path, nargs="*", default=[], help="manifests it read")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
-    paths = shard_paths(arguments.folder, arguments.shards)
-    paths += [arguments.folder / part for part in arguments.parts]
-    records = {path.stem: verify(path) for path in paths}
+    names = [*shard_names(arguments.shards), *arguments.parts]
+    records = {name: verify(arguments.folder / f"{name}.json") for name in names}
     upstream = {read_manifest(path)["name"]: sha256(path) for path in arguments.upstream}
     write_json(arguments.output, merge(arguments.unit, records, upstream))
 

@@ -1,0 +1,63 @@
+# make setup   everything into .venv           make demo    the testbed, from bitext to release
+# make test    lint, unit, rule and e2e tests  make bench   measurements
+# make deps    the system packages
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+
+CORES ?= 2
+VENV := .venv
+STAMP := $(VENV)/.installed
+BIN := $(VENV)/bin
+RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
+SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-program-options-dev \
+	libboost-test-dev zlib1g-dev libbz2-dev liblzma-dev
+
+.PHONY: setup deps demo test lint format bench clean
+
+setup: $(STAMP)
+
+# Sockeye's metadata ask for an old torch; on the pinned one it trains and decodes unchanged.
+$(STAMP): requirements.txt requirements-dev.txt
+	@python=$$(command -v python3.11 || command -v python3.12 || true); \
+	if [ -z "$$python" ]; then \
+	  echo "Paraloom needs Python 3.11 or 3.12; found $$(python3 --version 2>&1). Install one of them" \
+	    "(on Debian: apt-get install python3.11 python3.11-venv) and run make again." >&2; exit 1; \
+	fi; \
+	"$$python" -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet -r requirements.txt -r requirements-dev.txt
+	$(BIN)/pip install --quiet --no-deps sockeye==3.1.34
+	touch $@
+
+deps:
+	@if [ "$$(id -u)" = 0 ]; then \
+	  apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(SYSTEM_PACKAGES); \
+	else \
+	  echo "Run as root: apt-get install --no-install-recommends $(SYSTEM_PACKAGES)"; \
+	fi
+
+demo: setup
+	$(RUN) snakemake --cores $(CORES) --quiet rules
+	$(RUN) python -m workflow_scripts.release.summary --run runs/demo
+
+lint: setup
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(RUN) snakefmt --check Snakefile rules
+	$(RUN) snakemake --lint
+
+test: lint
+	$(RUN) python -m pytest -n $(CORES) --dist loadgroup tests
+
+format: setup
+	$(RUN) ruff check --fix .
+	$(RUN) ruff format .
+	$(RUN) snakefmt Snakefile rules
+
+bench: setup
+	for bench in tests/bench/bench_*.py; do echo "== $$bench"; OMP_NUM_THREADS=1 PYTHONPATH=. $(BIN)/python $$bench; done
+
+clean:
+	rm -rf results runs .snakemake
