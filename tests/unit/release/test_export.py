@@ -1,0 +1,219 @@
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import datasets
+import pandas
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.release import export
+from workflow_scripts.release.export import escape, header, main, tsv_line
+
+HOSTILE = [
+    "tab\there",
+    "a \"quoted\" word, 'twice'",
+    "line\nfeed\r\nand return",
+    "back\\slash, \\t is no tab",
+    "emoji 👩‍👩‍👧 and ž",
+    "مرحبا بالعالم",
+    "=cmd|' /C calc'!A0",
+    "line\u2028separator\u0085next\x0bline",
+    "#no comment",
+    "NA",
+    " blanks at both ends ",
+]
+
+
+def paraphrase(rank, text, forward=0.5, backward=0.75):
+    total = None if backward is None else forward + backward
+    nlls = {"forward_nll": forward, "backward_nll": backward, "sum": total}
+    return {"rank": rank, "text": text, **nlls, "cluster": rank, "variant": ""}
+
+
+def row(identifier, reference, *texts):
+    return {
+        "id": identifier,
+        "source": "zdroj",
+        "reference": reference,
+        "corpus": identifier.split(":")[0],
+        "paraphrases": [paraphrase(rank, text) for rank, text in enumerate(texts, 1)],
+        "candidates": 10,
+        "kept": 10,
+        "reason": "",
+    }
+
+
+ROWS = [
+    row("c:1", "A plain reference.", "A simple reference.", "A reference, plain."),
+    row("c:2", "None found."),
+    *(row(f"h:{number}", text, text + "!", text) for number, text in enumerate(HOSTILE)),
+]
+
+
+def write_shards(folder, shards):
+    for number, rows in enumerate(shards):
+        path = folder / f"{number:04d}.parquet"
+        with TableWriter(path, "paraphrases") as writer:
+            for each in rows:
+                writer.write(each)
+        write_record(path, len(rows), len(rows), {})
+
+
+@pytest.fixture
+def released(tmp_path):
+    write_shards(tmp_path / "select", [ROWS[:3], ROWS[3:]])
+    return run_export(tmp_path, "release")
+
+
+def run_export(folder, name, best=3, shards=2):
+    arguments = ["--config", json.dumps({"best": best}), "--folder", str(folder / "select")]
+    main([*arguments, "--shards", str(shards), "--output", str(folder / name)])
+    return folder / name
+
+
+def text_of(path):
+    return zstandard.ZstdDecompressor().stream_reader(path.open("rb")).read().decode()
+
+
+def unescape(field):
+    # As PostgreSQL reads it, written independently of `escape`.
+    out, characters = [], iter(field)
+    for character in characters:
+        if character == "\\":
+            character = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}[next(characters)]
+        out.append(character)
+    return "".join(out)
+
+
+def test_a_line_by_hand():
+    unscored = row("c:1", "a\tb", "x", "y")
+    unscored["paraphrases"][1] = paraphrase(2, "y", backward=None)
+    assert tsv_line(unscored, 3) == "c:1\ta\\tb\tx\t1.2500\ty\t\t\t"
+    assert tsv_line(unscored, 1) == "c:1\ta\\tb\tx\t1.2500"
+    assert header(2) == "id\treference\tparaphrase_1\tscore_1\tparaphrase_2\tscore_2"
+
+
+def test_tsv_round_trip(released):
+    lines = text_of(released / "paraphrases.tsv.zst").split("\n")
+    assert lines[0] == header(3)
+    assert lines.pop() == ""
+    for line, expected in zip(lines[1:], ROWS, strict=True):
+        fields = [unescape(field) for field in line.split("\t")]
+        assert len(fields) == 8
+        assert fields[:2] == [expected["id"], expected["reference"]]
+        found = [
+            (text, score) for text, score in zip(fields[2::2], fields[3::2], strict=True) if text
+        ]
+        assert found == [(each["text"], "1.2500") for each in expected["paraphrases"]]
+
+
+def test_csv_readers_see_the_same_fields(released):
+    text = text_of(released / "paraphrases.tsv.zst")
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE))
+    assert {len(fields) for fields in rows} == {8}
+    assert len(rows) == len(ROWS) + 1
+    frame = pandas.read_csv(
+        released / "paraphrases.tsv.zst",
+        sep="\t",
+        quoting=csv.QUOTE_NONE,
+        keep_default_na=False,
+        dtype=str,
+    )
+    assert [unescape(text) for text in frame["reference"]] == [row["reference"] for row in ROWS]
+
+
+def test_datasets_reads_the_parquet(released, tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    corpus = datasets.load_dataset(
+        "parquet",
+        data_files=str(released / "paraphrases.parquet"),
+        split="train",
+        cache_dir=str(tmp_path / "cache"),
+    )
+    assert corpus.column_names == ["id", "reference", "paraphrases"]
+    for found, expected in zip(corpus, ROWS, strict=True):
+        assert (found["id"], found["reference"]) == (expected["id"], expected["reference"])
+        assert [each["text"] for each in found["paraphrases"]] == [
+            each["text"] for each in expected["paraphrases"]
+        ]
+        for each in found["paraphrases"]:
+            assert (each["score"], each["forward_nll"], each["backward_nll"]) == (1.25, 0.5, 0.75)
+
+
+def test_record_speaks_for_both_files(released):
+    record = verify(released / "paraphrases.parquet")
+    assert record["files"].keys() == {"paraphrases.tsv.zst", "paraphrases.parquet"}
+    assert record["rows_out"] == len(ROWS)
+    assert record["extra"]["paraphrases"] == 2 + 2 * len(HOSTILE)
+
+
+def test_the_same_bytes_again(released, tmp_path):
+    again = run_export(tmp_path, "again")
+    for name in ("paraphrases.tsv.zst", "paraphrases.parquet", "paraphrases.json"):
+        assert (again / name).read_bytes() == (released / name).read_bytes()
+
+
+def test_paraphrases_beyond_best_stay_out(tmp_path):
+    write_shards(tmp_path / "select", [ROWS])
+    folder = run_export(tmp_path, "release", best=1, shards=1)
+    table = pq.read_table(folder / "paraphrases.parquet").to_pylist()
+    assert max(len(row["paraphrases"]) for row in table) == 1
+    assert text_of(folder / "paraphrases.tsv.zst").startswith(header(1) + "\n")
+
+
+def test_several_row_groups(tmp_path, monkeypatch):
+    monkeypatch.setattr(export, "GROUP_ROWS", 4)
+    write_shards(tmp_path / "select", [ROWS])
+    folder = run_export(tmp_path, "release", shards=1)
+    parquet = pq.ParquetFile(folder / "paraphrases.parquet")
+    assert parquet.num_row_groups == -(-len(ROWS) // 4)
+    assert parquet.read().column("id").to_pylist() == [row["id"] for row in ROWS]
+
+
+def test_changed_shard_is_refused_and_nothing_appears(tmp_path):
+    write_shards(tmp_path / "select", [ROWS])
+    with (tmp_path / "select" / "0000.parquet").open("ab") as stream:
+        stream.write(b"\0")
+    with pytest.raises(InputError, match="differs from what its stage wrote"):
+        run_export(tmp_path, "release", shards=1)
+    assert not (tmp_path / "release").exists()
+
+
+@given(st.text())
+def test_escaping_is_reversible_and_leaves_no_separator(text):
+    escaped = escape(text)
+    assert not {"\t", "\n", "\r"} & set(escaped)
+    assert unescape(escaped) == text
+
+
+def test_memory_is_flat(tmp_path):
+    # Four times the rows need hardly more memory at the peak.
+    program = (
+        "import re, sys\n"
+        "from workflow_scripts.release.export import main\n"
+        "main(sys.argv[1:])\n"
+        "status = open('/proc/self/status').read()\n"
+        "print(re.search(r'VmHWM:\\s+(\\d+) kB', status)[1])\n"
+    )
+    peaks = []
+    for rows in (20_000, 80_000):
+        folder = tmp_path / str(rows)
+        write_shards(
+            folder / "select",
+            [[row(f"c:{n}", f"reference {n} " * 4, f"text {n} " * 4) for n in range(rows)]],
+        )
+        arguments = ["--config", '{"best": 5}', "--folder", str(folder / "select")]
+        arguments += ["--shards", "1", "--output", str(folder / "release")]
+        command = [sys.executable, "-c", program, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        peaks.append(int(done.stdout))
+    assert peaks[1] < peaks[0] * 1.25

@@ -1,0 +1,147 @@
+"""Write the released corpus: TSV for the eye and the shell, Parquet for `datasets`.
+
+Both have one row per reference, also for one without paraphrases. The score is the sum of the
+forward and the backward NLL, in nats per target token: lower is better.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import zstandard
+
+from workflow_scripts.core.atomic import atomic_path
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.tables import read_rows
+
+COLUMNS = ["id", "reference", "paraphrases"]
+PARAPHRASE_FIELDS = {
+    "text": pa.string(),
+    "score": pa.float32(),
+    "forward_nll": pa.float32(),
+    "backward_nll": pa.float32(),
+}
+SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("reference", pa.string()),
+        ("paraphrases", pa.list_(pa.struct(PARAPHRASE_FIELDS))),
+    ]
+)
+GROUP_ROWS = 8192
+ZSTD_LEVEL = 10
+# As PostgreSQL's COPY text format: a field never holds what ends a field or a line.
+_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
+
+
+def escape(text: str) -> str:
+    r"""Return `text` with backslash, tab, line feed and carriage return as \\, \t, \n and \r."""
+    return text.translate(_ESCAPES)
+
+
+def header(best: int) -> str:
+    """Return the TSV's first line."""
+    pairs = (f"paraphrase_{rank}\tscore_{rank}" for rank in range(1, best + 1))
+    return "\t".join(["id", "reference", *pairs])
+
+
+def tsv_line(row: dict[str, Any], best: int) -> str:
+    """Return one reference as a line of 2 + 2 x `best` fields.
+
+    Fields of ranks that the reference lacks are empty, and so is a score that was not computed.
+    """
+    fields = [row["id"], row["reference"]]
+    for paraphrase in row["paraphrases"][:best]:
+        score = paraphrase["sum"]
+        fields += [paraphrase["text"], "" if score is None else f"{score:.4f}"]
+    fields += [""] * (2 + 2 * best - len(fields))
+    return "\t".join(map(escape, fields))
+
+
+def parquet_row(row: dict[str, Any], best: int) -> dict[str, Any]:
+    """Return one reference as a row of `SCHEMA`."""
+    paraphrases = [
+        {
+            "text": paraphrase["text"],
+            "score": paraphrase["sum"],
+            "forward_nll": paraphrase["forward_nll"],
+            "backward_nll": paraphrase["backward_nll"],
+        }
+        for paraphrase in row["paraphrases"][:best]
+    ]
+    return {"id": row["id"], "reference": row["reference"], "paraphrases": paraphrases}
+
+
+@contextmanager
+def tsv_writer(path: Path) -> Iterator[TextIOWrapper]:
+    """Open a zstd-compressed UTF-8 text file that appears whole when the block ends."""
+    compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True)
+    with (
+        atomic_path(path) as temporary,
+        temporary.open("wb") as raw,
+        compressor.stream_writer(raw) as compressed,
+        TextIOWrapper(compressed, encoding="utf-8", newline="\n") as text,
+    ):
+        yield text
+
+
+@contextmanager
+def parquet_writer(path: Path) -> Iterator[pq.ParquetWriter]:
+    """Open a Parquet file of `SCHEMA` that appears whole when the block ends."""
+    with (
+        atomic_path(path) as temporary,
+        pq.ParquetWriter(
+            temporary, SCHEMA, compression="zstd", compression_level=ZSTD_LEVEL
+        ) as writer,
+    ):
+        yield writer
+
+
+def export(shards: list[Path], output: Path, best: int) -> None:
+    """Stream shards of the select stage into the two files of a release and their record.
+
+    Memory holds one row group. The record, `paraphrases.json`, speaks for both files and is last.
+    """
+    total = sum(verify(path)["rows_out"] for path in shards)
+    rows = progress(
+        chain.from_iterable(read_rows(path, "paraphrases", COLUMNS) for path in shards),
+        total,
+        "export",
+    )
+    tsv, parquet = output / "paraphrases.tsv.zst", output / "paraphrases.parquet"
+    paraphrases = 0
+    with tsv_writer(tsv) as lines, parquet_writer(parquet) as tables:
+        lines.write(header(best) + "\n")
+        while group := list(islice(rows, GROUP_ROWS)):
+            lines.writelines(tsv_line(row, best) + "\n" for row in group)
+            released = [parquet_row(row, best) for row in group]
+            tables.write_table(pa.Table.from_pylist(released, schema=SCHEMA))
+            paraphrases += sum(len(row["paraphrases"]) for row in released)
+    write_record(
+        parquet, total, total, {}, extra={"paraphrases": paraphrases}, files=[tsv, parquet]
+    )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Write the released corpus of one system."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--folder", type=Path, required=True, help="of the select stage")
+    parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument("--output", type=Path, required=True, help="folder")
+    arguments = parser.parse_args(argv)
+    shards = shard_paths(arguments.folder, arguments.shards)
+    export(shards, arguments.output, arguments.config["best"])
+
+
+if __name__ == "__main__":
+    run(main)
