@@ -63,7 +63,7 @@ def main() -> None:
         measured = time.perf_counter()
         medoid_clusters(distances, 7)
         clustered = time.perf_counter()
-        cluster_bests(eligible(scored, reference, None)[0], reference, str.split, 7, 5)
+        cluster_bests(eligible(scored, reference, 3.5)[0], reference, str.split, 7, 5)
         spent["distances"] += measured - start
         spent["clusters"] += clustered - measured
         spent["whole selection"] += time.perf_counter() - clustered

@@ -30,7 +30,7 @@ class Choice(NamedTuple):
 
 
 def eligible(
-    candidates: list[Candidate], reference: str, max_sum: float | None
+    candidates: list[Candidate], reference: str, max_sum: float
 ) -> tuple[list[Candidate], Counter[str]]:
     """Return the candidates that may be chosen, and how many may not, by reason.
 
@@ -38,14 +38,14 @@ def eligible(
         candidates: those of one reference.
         reference: a candidate that equals it but for case, punctuation and blanks is no
             paraphrase.
-        max_sum: the largest sum allowed; None for no threshold at all.
+        max_sum: the largest sum allowed, in nats.
     """
     reference_key = letters_and_digits(reference)
     kept = []
     rejected: Counter[str] = Counter()
     for candidate in candidates:
         total = candidate["sum"]
-        if max_sum is not None and (total is None or total > max_sum):
+        if total is None or total > max_sum:
             rejected[ABOVE_THRESHOLD] += 1
         elif letters_and_digits(candidate["text"]) == reference_key:
             rejected[SAME_AS_REFERENCE] += 1

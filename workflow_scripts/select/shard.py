@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
@@ -33,28 +32,29 @@ def choose(
     segment: Callable[[str], list[str]],
 ) -> tuple[list[Choice], Counter[str]]:
     """Choose among the eligible candidates by the method that the config names."""
-    method = config["method"]
-    if method == "cluster":
-        return cluster_bests(candidates, reference, segment, config["clusters"], config["best"])
-    if method == "nbest":
-        return forward_bests(candidates, config["best"])
-    if method == "best":
-        return forward_bests(candidates, 1)
-    raise InputError(f"select.method: '{method}' is none of cluster, nbest, best")
+    if config["method"] == "cluster":
+        return cluster_bests(candidates, reference, segment, config["clusters"], wanted(config))
+    return forward_bests(candidates, wanted(config))
+
+
+def wanted(config: dict[str, Any]) -> int:
+    """Return how many paraphrases a reference can have."""
+    return 1 if config["method"] == "best" else config["best"]
 
 
 def select(
     row: dict[str, Any],
     config: dict[str, Any],
-    max_sum: float | None,
+    max_sum: float,
     segment: Callable[[str], list[str]],
 ) -> tuple[dict[str, Any], Counter[str]]:
     """Return one reference with its paraphrases, best first, and what kept the others out.
 
     Args:
         row: a row of the `scored` schema.
-        config: {"method": "cluster" | "nbest" | "best", "clusters", "best"}.
-        max_sum: the largest sum a paraphrase may have, in nats; None for no threshold.
+        config: {"method": "cluster" | "nbest" | "best", "clusters", "best"}; with the method
+            `best` there is one paraphrase, whatever `best` says.
+        max_sum: the largest sum a paraphrase may have, in nats.
         segment: gives the Viterbi pieces of a text.
 
     Returns:
@@ -65,7 +65,7 @@ def select(
     kept, rejected = eligible(candidates, row["reference"], max_sum)
     chosen, outdone = choose(kept, row["reference"], config, segment)
     rejected += outdone  # which leaves out what is zero
-    full = len(chosen) == config.get("best", 1)
+    full = len(chosen) == wanted(config)
     paraphrases = [
         {
             "rank": rank,
@@ -126,7 +126,7 @@ class Summary:
         }
 
 
-def read_threshold(path: Path) -> float | None:
+def read_threshold(path: Path) -> float:
     """Return the largest sum allowed, as `threshold.py` wrote it."""
     return json.loads(path.read_text(encoding="utf-8"))["max_sum"]
 

@@ -59,18 +59,17 @@ def _bits(values: np.ndarray) -> np.ndarray:
     return (values + np.float32(0)).view(np.uint32)
 
 
-def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any] | None) -> dict:
+def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> dict:
     """Return the threshold and how many candidates it keeps.
 
     Args:
         scores: gives a new pass over all distinct candidates at each call.
         keep: {"max_sum": nats}, or {"quantile": q} with 0 < q <= 1 for the smallest sum that
             at least the share q of all candidates does not exceed (pruned ones count among all,
-            above it), or None to keep everything.
+            above it).
 
     Returns:
-        `keep`, `max_sum` (None where everything is kept), and the numbers `candidates`, `pruned`
-        and `kept`.
+        `keep`, `max_sum`, and the numbers `candidates`, `pruned` and `kept`.
 
     Raises:
         InputError: there is no candidate, or one that was pruned might be below the threshold.
@@ -82,8 +81,6 @@ def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any] | Non
         pruned += len(part.pruned)
         least_pruned = min(least_pruned, float(part.pruned.min(initial=math.inf)))
     total = count + pruned
-    if keep is None:
-        return {"keep": keep, "max_sum": None, "candidates": total, "pruned": pruned, "kept": total}
     if "max_sum" in keep:
         max_sum = float(keep["max_sum"])
     else:
@@ -120,7 +117,7 @@ def read_scores(paths: list[Path]) -> Iterator[Scores]:
             yield Scores(sums.drop_null().to_numpy(), forward[~known])
 
 
-def find_threshold(folder: Path, shards: int, output: Path, keep: dict[str, Any] | None) -> None:
+def find_threshold(folder: Path, shards: int, output: Path, keep: dict[str, Any]) -> None:
     """Write the threshold for the `scored` shards of a folder as JSON."""
     paths = shard_paths(folder, shards)
     for path in paths:

@@ -31,7 +31,7 @@ candidate_lists = st.lists(texts, unique=True, max_size=12).flatmap(
 
 @given(candidate_lists, st.randoms(), st.integers(1, 7), st.integers(1, 5))
 def test_cluster_bests(candidates, random, clusters, best):
-    kept, rejected = eligible(candidates, REFERENCE, None)
+    kept, rejected = eligible(candidates, REFERENCE, 4.0)
     chosen, outdone = cluster_bests(kept, REFERENCE, str.split, clusters, best)
     shuffled = random.sample(kept, len(kept))
     assert cluster_bests(shuffled, REFERENCE, str.split, clusters, best) == (chosen, outdone)
@@ -75,11 +75,6 @@ def test_eligible_counts_every_reason():
     kept, rejected = eligible(candidates, REFERENCE, 3.5)
     assert [item["text"] for item in kept] == ["e f"]
     assert rejected == {"same_as_reference": 2, "above_threshold": 2}
-
-
-def test_no_threshold_keeps_candidates_without_a_sum():
-    kept, rejected = eligible([candidate("i j", None)], REFERENCE, None)
-    assert len(kept) == 1 and not rejected
 
 
 @pytest.mark.parametrize("best", [1, 2, 5])

@@ -73,15 +73,13 @@ def test_a_threshold_among_pruned_candidates_is_refused(keep, sums):
         threshold(passes((sums, [4.0, 4.2])), keep)
 
 
-def test_fixed_threshold_and_none():
-    parts = passes(([1.0, 3.5, 3.75], [4.0]))
-    assert threshold(parts, {"max_sum": 3.5})["kept"] == 2
-    assert threshold(parts, None) == {
-        "keep": None,
-        "max_sum": None,
+def test_fixed_threshold_includes_its_own_value():
+    assert threshold(passes(([1.0, 3.5, 3.75], [4.0])), {"max_sum": 3.5}) == {
+        "keep": {"max_sum": 3.5},
+        "max_sum": 3.5,
         "candidates": 4,
         "pruned": 1,
-        "kept": 4,
+        "kept": 2,
     }
 
 

@@ -1,0 +1,161 @@
+import json
+import shutil
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from workflow_scripts.core.manifest import read_record, write_record
+from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.scoring import score
+from workflow_scripts.score import shard
+from workflow_scripts.score.shard import distinct, main, ranked, score_rows, with_backward
+from workflow_scripts.select.shard import select
+from workflow_scripts.subword.segmenter import Segmenter
+
+
+def sampled(text, forward, variant="v"):
+    return {"set": 0, "sample": 0, "variant": variant, "text": text, "forward_nll": forward}
+
+
+def test_distinct_keeps_the_lowest_nll_and_counts():
+    merged = distinct(
+        [sampled("x", 2.0, "b"), sampled("y", 1.0), sampled("x", 1.5, "c"), sampled("x", 1.5, "a")]
+    )
+    assert {found["text"]: found for found in merged} == {
+        "x": {"text": "x", "forward_nll": 1.5, "count": 3, "variant": "a"}
+        | {"backward_nll": None, "sum": None},
+        "y": {"text": "y", "forward_nll": 1.0, "count": 1, "variant": "v"}
+        | {"backward_nll": None, "sum": None},
+    }
+
+
+def test_sums_are_rounded_as_they_are_stored_and_never_below_the_forward_nll():
+    scored = with_backward({"forward_nll": float(np.float32(0.1))}, 1e-12)
+    assert scored["sum"] == scored["forward_nll"] == float(np.float32(scored["sum"]))
+
+
+def test_ranked_puts_missing_sums_last_and_breaks_ties_by_text():
+    candidates = [
+        {"text": text, "sum": total}
+        for text, total in [("d", None), ("c", 0.5), ("b", 0.5), ("e", 0.0), ("a", None)]
+    ]
+    assert [found["text"] for found in ranked(candidates)] == ["e", "b", "c", "a", "d"]
+
+
+nlls = st.floats(0, 5, width=32)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.tuples(st.lists(st.sampled_from("abcd"), min_size=1, max_size=4), nlls, nlls),
+        max_size=12,
+    ),
+    st.floats(0.5, 4),
+    st.floats(0, 2),
+)
+def test_pruned_or_not_the_selection_is_the_same(monkeypatch, drawn, max_sum, margin):
+    backward = {" ".join(words): nll for words, _, nll in drawn}
+    segmenter = SimpleNamespace(pieces=str.split)
+    vocabulary = SimpleNamespace(ids=lambda pieces: pieces)
+    model = SimpleNamespace(source_vocab=vocabulary, target_vocab=vocabulary)
+    monkeypatch.setattr(
+        shard,
+        "score",
+        lambda model, pairs, batch_tokens: (backward[" ".join(source)] for source, _ in pairs),
+    )
+    row = {
+        "id": "c:1",
+        "source": "z",
+        "reference": "a b",
+        "corpus": "c",
+        "candidates": [sampled(" ".join(words), forward) for words, forward, _ in drawn],
+    }
+    config = {"method": "cluster", "clusters": 3, "best": 3}
+    selections = []
+    for prune_above in (None, max_sum + margin):
+        (scored,) = score_rows([row], model, segmenter, segmenter, prune_above, 100)
+        assert all(
+            (found["sum"] is None)
+            == (prune_above is not None and found["forward_nll"] > prune_above)
+            for found in scored["candidates"]
+        )
+        selections.append(select(scored, config, max_sum, str.split))
+    assert selections[0] == selections[1]
+
+
+@pytest.fixture(scope="module")
+def backward_model(data_dir, tmp_path_factory):
+    """The oracle's model used as a backward one: its source side plays the references."""
+    oracle = data_dir / "nmt_oracle"
+    folder = tmp_path_factory.mktemp("backward")
+    for path in (oracle / "model").iterdir():
+        shutil.copyfile(path, folder / path.name)
+    shutil.copyfile(oracle / "spm.cs.model", folder / "reference.model")
+    shutil.copyfile(oracle / "spm.en.model", folder / "source.model")
+    return folder
+
+
+def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model):
+    rows = [
+        (
+            "A man rides a bike.",
+            [("Muž jede na kole.", 1.0), ("Muž na kole.", 3.0), ("Muž jede na kole.", 0.5)],
+        ),
+        ("Two dogs run.", []),
+        ("A dog sleeps.", [("pes " * 200, 0.5), ("Pes spí.", 2.0)]),
+    ]
+    candidates = tmp_path / "candidates.parquet"
+    with TableWriter(candidates, "candidates") as writer:
+        for number, (source, found) in enumerate(rows):
+            writer.write(
+                {"id": f"c:{number}", "source": source, "reference": "r", "corpus": "c"}
+                | {"sets": [], "dropped": 0, "blocked": 0}
+                | {"candidates": [sampled(text, forward) for text, forward in found]}
+            )
+    write_record(candidates, 3, 3, {})
+
+    def run_main(name, prune_above):
+        output = tmp_path / name
+        config = json.dumps({"prune_above": prune_above, "precision": "fp32"})
+        files = ["--input", candidates, "--model", backward_model, "--output", output]
+        main(["--config", config, *map(str, files), "--device", "cpu", "--batch-tokens", "64"])
+        return output
+
+    output = run_main("0000.parquet", 2.5)
+    assert output.read_bytes() == run_main("again.parquet", 2.5).read_bytes()
+    scored = list(read_rows(output, "scored"))
+    assert [(c["text"], c["count"]) for c in scored[0]["candidates"]] == [
+        ("Muž jede na kole.", 2),
+        ("Muž na kole.", 1),
+    ]
+    first, pruned = scored[0]["candidates"]
+    assert first["forward_nll"] == 0.5
+    assert pruned["backward_nll"] is None and pruned["sum"] is None
+    assert scored[1]["candidates"] == []
+    assert [c["text"] for c in scored[2]["candidates"]] == ["Pes spí.", "pes " * 200]
+    assert scored[2]["candidates"][1]["sum"] == np.inf
+
+    model = load_model(backward_model, "cpu", "fp32")
+    references = Segmenter(backward_model / "reference.model")
+    sources = Segmenter(backward_model / "source.model")
+    for row, text in [(scored[0], "Muž jede na kole."), (scored[2], "Pes spí.")]:
+        pair = (
+            model.source_vocab.ids(references.pieces(text)),
+            model.target_vocab.ids(sources.pieces(row["source"])),
+        )
+        expected = next(iter(score(model, [pair])))
+        assert row["candidates"][0]["backward_nll"] == pytest.approx(expected, abs=1e-5)
+        total = row["candidates"][0]["forward_nll"] + expected
+        assert row["candidates"][0]["sum"] == pytest.approx(total, abs=1e-5)
+    record = read_record(output)
+    assert record["extra"] == {"candidates": 5, "distinct": 4, "pruned": 1, "unreadable": 1}
+
+    everything = list(read_rows(run_main("all.parquet", None), "scored"))
+    assert [c["backward_nll"] is None for row in everything for c in row["candidates"]] == [
+        False
+    ] * 4

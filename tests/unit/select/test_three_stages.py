@@ -1,0 +1,109 @@
+"""Generate, score and select, one after the other, on a small real model."""
+
+import json
+import shutil
+
+import pytest
+
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.core.text import letters_and_digits
+from workflow_scripts.generate import candidates as generate
+from workflow_scripts.score import shard as score
+from workflow_scripts.select import shard as select
+from workflow_scripts.select import threshold
+
+PAIRS = [
+    ("Muž jede na kole po ulici.", "A man rides a bike down the street."),
+    ("Dvě ženy stojí před domem.", "Two women stand in front of a house."),
+    ("Pes běží po trávě.", "A dog runs across the grass."),
+]
+GENERATE = {
+    "system": "parabank2",
+    "search": {"method": "sample", "k": 10, "samples": 10, "temperature": 1.0},
+    "constraints": {"kind": "negative", "choose": "random", "sets": 3, "fraction": [0.0, 0.333]},
+    "precision": "fp32",
+    "seed": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def models(data_dir, tmp_path_factory):
+    """A forward model, and the same weights with the sides' names swapped as a backward one."""
+    oracle = data_dir / "nmt_oracle"
+    folders = {}
+    for role, sides in [("forward", "src trg cs en"), ("backward", "trg src cs en")]:
+        source, target, source_language, reference_language = sides.split()
+        folder = folders[role] = tmp_path_factory.mktemp(role)
+        for name in ("config", "params.best", "version"):
+            shutil.copyfile(oracle / "model" / name, folder / name)
+        for side, name in [("src", source), ("trg", target)]:
+            shutil.copyfile(
+                oracle / "model" / f"vocab.{name}.0.json", folder / f"vocab.{side}.0.json"
+            )
+        shutil.copyfile(oracle / f"spm.{source_language}.model", folder / "source.model")
+        shutil.copyfile(oracle / f"spm.{reference_language}.model", folder / "reference.model")
+    return folders
+
+
+def run(main, config, **options):
+    arguments = [part for name, value in options.items() for part in (f"--{name}", str(value))]
+    main(["--config", json.dumps(config), *arguments])
+
+
+def test_from_references_to_paraphrases(models, tmp_path):
+    with TableWriter(tmp_path / "references.parquet", "references") as writer:
+        for number, (source, reference) in enumerate(PAIRS):
+            writer.write(
+                {"id": f"c:{number}", "source": source, "reference": reference, "corpus": "c"}
+            )
+    write_record(tmp_path / "references.parquet", 3, 3, {})
+    run(
+        generate.main,
+        GENERATE,
+        input=tmp_path / "references.parquet",
+        model=models["forward"],
+        output=tmp_path / "candidates.parquet",
+    )
+    run(
+        score.main,
+        {"prune_above": None, "precision": "fp32"},
+        input=tmp_path / "candidates.parquet",
+        model=models["backward"],
+        output=tmp_path / "0000.parquet",
+    )
+    run(
+        threshold.main,
+        {"keep": {"quantile": 0.6}},
+        folder=tmp_path,
+        shards=1,
+        output=tmp_path / "threshold.json",
+    )
+    run(
+        select.main,
+        {"method": "cluster", "clusters": 7, "best": 5},
+        input=tmp_path / "0000.parquet",
+        threshold=tmp_path / "threshold.json",
+        segmenter=models["forward"] / "reference.model",
+        output=tmp_path / "selected.parquet",
+    )
+
+    found = json.loads((tmp_path / "threshold.json").read_text())
+    generated = list(read_rows(tmp_path / "candidates.parquet", "candidates"))
+    rows = list(read_rows(tmp_path / "selected.parquet", "paraphrases"))
+    assert [(row["source"], row["reference"]) for row in rows] == PAIRS
+    assert sum(row["candidates"] for row in rows) == found["candidates"]
+    assert sum(row["kept"] for row in rows) == found["kept"]
+    assert sum(len(row["paraphrases"]) for row in rows) > 5
+    for row, origin in zip(rows, generated, strict=True):
+        lowest = {}
+        for candidate in origin["candidates"]:
+            text, nll = candidate["text"], candidate["forward_nll"]
+            lowest[text] = min(nll, lowest.get(text, nll))
+        assert row["candidates"] == len(lowest)
+        assert (len(row["paraphrases"]) == 5) == (row["reason"] == "")
+        for rank, paraphrase in enumerate(row["paraphrases"], start=1):
+            assert paraphrase["rank"] == rank
+            assert paraphrase["forward_nll"] == lowest[paraphrase["text"]]
+            assert paraphrase["sum"] <= found["max_sum"]
+            assert letters_and_digits(paraphrase["text"]) != letters_and_digits(row["reference"])

@@ -1,0 +1,1 @@
+"""Generate: which references to paraphrase, and their candidates from the forward model."""

@@ -1,0 +1,95 @@
+"""Random negative constraint sets of a reference (ParaBank 2, 2.1)."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from workflow_scripts.core.seeding import generator
+from workflow_scripts.generate.words import Phrase, Word, phrases_of, words_of
+
+Segment = Callable[[str], list[str]]
+
+
+@dataclass(frozen=True)
+class ConstraintSet:
+    """Words that the candidates of one set must not contain.
+
+    `words`: the words drawn, as they stand in the reference, in its order; `spellings`: all the
+    forms that are forbidden with them; `phrases`: the piece sequences that write those, none of
+    which a candidate may complete.
+    """
+
+    words: list[str]
+    spellings: frozenset[str]
+    phrases: frozenset[Phrase]
+
+    def blocks(self, pieces: list[str]) -> bool:
+        """Tell whether a word's pieces begin with a forbidden phrase."""
+        return any(tuple(pieces[:length]) in self.phrases for length in range(1, len(pieces) + 1))
+
+
+def share(value: float) -> Fraction:
+    """Return the nearest fraction with a denominator up to 100: 0.333 means a third."""
+    return Fraction(str(value)).limit_denominator(100)
+
+
+def constraint_sets(
+    reference: str, identifier: str, config: dict[str, Any] | None, seed: int, segment: Segment
+) -> list[ConstraintSet]:
+    """Draw the constraint sets of a reference; one empty set where the config is None.
+
+    Each set takes n distinct words (those with at least one letter; forms that differ in case
+    only are one word where `case` holds) without replacement, n uniform over the integers from
+    floor(least x words) to floor(greatest x words). Sets are independent of each other and of
+    everything but the seed, the reference and its id.
+
+    Args:
+        reference: the sentence.
+        identifier: its id.
+        config: {"kind": "negative", "choose": "random", "sets", "fraction": [least, greatest],
+            "case": also forbid the lower-cased and the capitalised form; default true}.
+        seed: of the draws.
+        segment: gives the Viterbi pieces of a text.
+    """
+    if config is None:
+        return [ConstraintSet([], frozenset(), frozenset())]
+    case = config.get("case", True)
+    distinct: dict[str, list[Word]] = {}
+    for word in words_of(reference):
+        distinct.setdefault(word.text.lower() if case else word.text, []).append(word)
+    occurrences = list(distinct.values())
+    least, greatest = (math.floor(share(bound) * len(occurrences)) for bound in config["fraction"])
+    sets = []
+    for number in range(config["sets"]):
+        random = generator(seed, "constraints", identifier, number)
+        count = int(random.integers(least, greatest + 1))
+        drawn = sorted(random.choice(len(occurrences), count, replace=False).tolist())
+        words = [word for index in drawn for word in occurrences[index]]
+        phrases = phrases_of(words, case, segment)
+        sets.append(
+            ConstraintSet(
+                words=[occurrences[index][0].text for index in drawn],
+                spellings=frozenset(phrases),
+                phrases=frozenset().union(*phrases.values()),
+            )
+        )
+    return sets
+
+
+def blocked_words(
+    sets: Iterable[ConstraintSet], sentences: Iterable[str], segment: Segment
+) -> set[str]:
+    """Return the words of some sentences that a set blocks although it does not forbid them.
+
+    Forbidding `▁for` also blocks `▁for ty`. Counted over what is at hand, the reference and its
+    candidates, this says what the sets cost: words that other sets' candidates could use.
+    """
+    lexicon = {word.text: segment(word.text) for text in sentences for word in words_of(text)}
+    return {
+        word
+        for constraints in sets
+        for word, pieces in lexicon.items()
+        if word not in constraints.spellings and constraints.blocks(pieces)
+    }

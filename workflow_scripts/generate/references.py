@@ -1,0 +1,73 @@
+"""Gather the sampled references of several early shards into one late shard."""
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.generate.sample_references import Place, place
+
+
+def rejection(row: dict[str, Any], cutoffs: dict[str, Place | None], seed: int) -> str:
+    """Return why a pair's reference is not paraphrased; empty where it is.
+
+    Args:
+        row: a row of the `pairs` schema.
+        cutoffs: the last (number, id) of the sample of each corpus; None for all of it.
+        seed: the one the cut-offs were found with.
+    """
+    if row["corpus"] not in cutoffs:
+        return "other_corpus"
+    last = cutoffs[row["corpus"]]
+    return "not_sampled" if last is not None and place(seed, row["id"]) > tuple(last) else ""
+
+
+def read_sample(path: Path, config: dict[str, Any]) -> dict[str, Any]:
+    """Return what `sample_references` wrote for this config.
+
+    Raises:
+        InputError: it was written for another config.
+    """
+    sample = json.loads(path.read_text(encoding="utf-8"))
+    if any(sample[key] != value for key, value in config.items()):
+        raise InputError(f"{path} was made for another config; delete it and run again")
+    return sample
+
+
+def gather(inputs: list[Path], sample_path: Path, output: Path, config: dict[str, Any]) -> None:
+    """Stream the sampled references of `pairs` shards, in order, into one shard."""
+    sample = read_sample(sample_path, config)
+    for path in inputs:
+        verify(path)
+    rows = (row for path in inputs for row in read_rows(path, "pairs"))
+    rejected: Counter[str] = Counter()
+    with TableWriter(output, "references") as writer:
+        for row in progress(rows, sum(map(count_rows, inputs)), "references"):
+            reason = rejection(row, sample["cutoffs"], sample["seed"])
+            if reason:
+                rejected[reason] += 1
+            else:
+                writer.write(row)
+    rows_in = writer.rows_written + rejected.total()
+    write_record(output, rows_in, writer.rows_written, rejected)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Gather the sampled references of several early shards into one late shard."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--sample", type=Path, required=True, help="of sample_references")
+    parser.add_argument("--inputs", type=Path, nargs="+", required=True, help="shards of pairs")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    gather(arguments.inputs, arguments.sample, arguments.output, arguments.config)
+
+
+if __name__ == "__main__":
+    run(main)

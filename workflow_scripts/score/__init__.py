@@ -1,0 +1,1 @@
+"""Score: backward NLL of every distinct candidate, and the sum of both (ParaBank 2, 2.2)."""

@@ -1,0 +1,201 @@
+"""Score the distinct candidates of every reference of a shard with the backward model."""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.scoring import score
+from workflow_scripts.subword.segmenter import Segmenter
+
+# References whose candidates are scored together: enough for full batches of equal length.
+WINDOW = 256
+
+Candidate = dict[str, Any]
+
+
+def distinct(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Merge the samples of one reference that have the same text.
+
+    A text is scored once: its forward NLL is the lowest among the segmentations that were
+    sampled, its variant the one that NLL came from (the first in name where several tie).
+
+    Args:
+        candidates: of the `candidates` schema.
+
+    Returns:
+        Candidates of the `scored` schema, without a backward NLL as yet.
+    """
+    best: dict[str, Candidate] = {}
+    counts: Counter[str] = Counter()
+    for candidate in candidates:
+        text = candidate["text"]
+        counts[text] += 1
+        if text not in best or _precedence(candidate) < _precedence(best[text]):
+            best[text] = candidate
+    return [
+        {
+            "text": text,
+            "forward_nll": candidate["forward_nll"],
+            "backward_nll": None,
+            "sum": None,
+            "count": counts[text],
+            "variant": candidate["variant"],
+        }
+        for text, candidate in best.items()
+    ]
+
+
+def _precedence(candidate: Candidate) -> tuple[float, str]:
+    return candidate["forward_nll"], candidate["variant"]
+
+
+def with_backward(candidate: Candidate, backward_nll: float) -> Candidate:
+    """Return the candidate with its backward NLL and the sum, as fp32 holds them."""
+    backward = np.float32(backward_nll)
+    total = np.float32(candidate["forward_nll"]) + backward
+    return {**candidate, "backward_nll": float(backward), "sum": float(total)}
+
+
+def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Sort candidates by sum, then text; those without a sum come last."""
+    return sorted(
+        candidates,
+        key=lambda found: (found["sum"] is None, found["sum"] or 0.0, found["text"]),
+    )
+
+
+def score_rows(
+    rows: list[dict[str, Any]],
+    model: Model,
+    reference_segmenter: Segmenter,
+    source_segmenter: Segmenter,
+    prune_above: float | None,
+    batch_tokens: int,
+) -> list[dict[str, Any]]:
+    """Score the candidates of some references.
+
+    Pruning is exact: no NLL is negative, so a candidate whose forward NLL exceeds `prune_above`
+    has a sum above it too, and above any threshold up to it.
+
+    Args:
+        rows: of the `candidates` schema.
+        model: the backward model, from references to sources.
+        reference_segmenter: of its source side, the references' language.
+        source_segmenter: of its target side, the sources' language.
+        prune_above: in nats per token; None for no pruning.
+        batch_tokens: size of a batch.
+
+    Returns:
+        Rows of the `scored` schema.
+    """
+    candidates = [distinct(row["candidates"]) for row in rows]
+    to_score = [
+        (row, index)
+        for row, found in enumerate(candidates)
+        for index, candidate in enumerate(found)
+        if prune_above is None or candidate["forward_nll"] <= prune_above
+    ]
+    targets = [model.target_vocab.ids(source_segmenter.pieces(row["source"])) for row in rows]
+    pairs = (
+        (
+            model.source_vocab.ids(reference_segmenter.pieces(candidates[row][index]["text"])),
+            targets[row],
+        )
+        for row, index in to_score
+    )
+    nlls = score(model, pairs, batch_tokens=batch_tokens)
+    for (row, index), nll in zip(to_score, nlls, strict=True):
+        candidates[row][index] = with_backward(candidates[row][index], nll)
+    return [
+        {
+            **{key: row[key] for key in ("id", "source", "reference", "corpus")},
+            "candidates": ranked(found),
+        }
+        for row, found in zip(rows, candidates, strict=True)
+    ]
+
+
+def windows(rows: Iterable[dict[str, Any]], size: int) -> Iterator[list[dict[str, Any]]]:
+    """Cut a stream of rows into lists of `size`, the last one shorter."""
+    rows = iter(rows)
+    while window := list(islice(rows, size)):
+        yield window
+
+
+def score_shard(
+    input_path: Path,
+    model_folder: Path,
+    output: Path,
+    config: dict[str, Any],
+    device: str,
+    batch_tokens: int,
+) -> None:
+    """Stream a `candidates` shard into a `scored` shard with its record.
+
+    Memory does not grow with the shard. A text that the model can't read (too long for it) has
+    an infinite backward NLL, so that no threshold lets it pass.
+    """
+    verify(input_path)
+    model = load_model(model_folder, device, config["precision"])
+    reference_segmenter = Segmenter(model_folder / "reference.model")
+    source_segmenter = Segmenter(model_folder / "source.model")
+    rows = progress(
+        read_rows(input_path, "candidates", batch_size=64), count_rows(input_path), "score"
+    )
+    total: Counter[str] = Counter()
+    with TableWriter(output, "scored", group_rows=64) as writer:
+        for window in windows(rows, WINDOW):
+            total["candidates"] += sum(len(row["candidates"]) for row in window)
+            for row in score_rows(
+                window,
+                model,
+                reference_segmenter,
+                source_segmenter,
+                config["prune_above"],
+                batch_tokens,
+            ):
+                writer.write(row)
+                sums = [candidate["sum"] for candidate in row["candidates"]]
+                total["distinct"] += len(sums)
+                total["pruned"] += sums.count(None)
+                total["unreadable"] += sums.count(np.inf)
+    write_record(output, writer.rows_written, writer.rows_written, {}, extra=dict(total))
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Score the distinct candidates of every reference of a shard with the backward model."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--input", type=Path, required=True, help="shard of candidates")
+    parser.add_argument("--model", type=Path, required=True, help="folder of the backward model")
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"])
+    parser.add_argument("--batch-tokens", type=int, default=4096, help="size of a batch")
+    parser.add_argument("--threads", type=int, default=1)
+    arguments = parser.parse_args(argv)
+    torch.set_num_threads(arguments.threads)
+    score_shard(
+        arguments.input,
+        arguments.model,
+        arguments.output,
+        arguments.config,
+        arguments.device,
+        arguments.batch_tokens,
+    )
+
+
+if __name__ == "__main__":
+    run(main)
