@@ -1,0 +1,37 @@
+"""Models for the tests of the search core."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.unit.nmt.folders import write_model
+from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.model import Model
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random model of 20 pieces whose outputs end after a few tokens."""
+    return write_model(tmp_path_factory.mktemp("models") / "tiny", end_bias=1.0)
+
+
+@pytest.fixture(scope="session")
+def tiny(tiny_folder: Path) -> Model:
+    return load_model(tiny_folder, "cpu")
+
+
+@pytest.fixture(scope="session")
+def oracle_dir(data_dir: Path) -> Path:
+    """A small trained model with Sockeye's outputs for it."""
+    return data_dir / "nmt_oracle"
+
+
+@pytest.fixture(scope="session")
+def oracle(oracle_dir: Path) -> Model:
+    return load_model(oracle_dir / "model", "cpu")

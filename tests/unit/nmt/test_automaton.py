@@ -1,0 +1,82 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.automaton import NONE, AutomatonTable, build
+from workflow_scripts.nmt.vocabulary import BOS, EOS
+
+TOKENS = st.integers(3, 6)  # few tokens, </s> among them, so that phrases overlap
+PHRASES = st.lists(
+    st.builds(
+        lambda anchored, phrase: ([BOS] if anchored else []) + phrase,
+        st.booleans(),
+        st.lists(TOKENS, min_size=1, max_size=4),
+    ),
+    max_size=6,
+)
+
+
+def completes(output: list[int], phrases: list[list[int]]) -> bool:
+    """Whether the last token of `output` completes one of `phrases`: the definition."""
+    written = [BOS, *output]
+    return any(written[-len(phrase) :] == phrase for phrase in phrases)
+
+
+@given(phrases=PHRASES, tokens=st.lists(TOKENS, max_size=12))
+def test_forbids_what_the_definition_forbids(phrases: list[list[int]], tokens: list[int]):
+    automaton = build(phrases)
+    state, output = automaton.start, []
+    for token in tokens:
+        forbidden = {other for other in range(3, 7) if completes([*output, other], phrases)}
+        assert set(automaton.forbidden[state]) == forbidden
+        if token in forbidden:
+            continue
+        output.append(token)
+        state = automaton.edges[state].get(token, 0)
+
+
+@given(
+    requests=st.lists(PHRASES, min_size=1, max_size=4),
+    tokens=st.lists(TOKENS, max_size=10),
+)
+def test_tables_follow_every_automaton_at_once(requests: list[list[list[int]]], tokens: list[int]):
+    automata = [build(phrases) for phrases in requests]
+    table = AutomatonTable.pack(automata, torch.device("cpu"))
+    states = [automaton.start for automaton in automata]
+    packed = table.offset + torch.tensor(states)
+    for token in tokens:
+        forbidden = [set(a.forbidden[s]) for a, s in zip(automata, states, strict=True)]
+        found = [{t for t in row if t != NONE} for row in table.forbidden[packed].tolist()]
+        assert found == forbidden
+        if any(token in tokens for tokens in forbidden):
+            continue
+        states = [a.edges[s].get(token, 0) for a, s in zip(automata, states, strict=True)]
+        packed = table.advance(packed, torch.full_like(packed, token))
+        assert (packed - table.offset).tolist() == states
+
+
+def test_a_phrase_that_begins_inside_another():
+    automaton = build([(4, 5, 6, 7), (5, 6, 8)])
+    state = automaton.start
+    for token in (4, 5, 6):
+        state = automaton.edges[state][token]
+    assert sorted(automaton.forbidden[state]) == [7, 8]
+
+
+def test_the_end_of_the_sentence_can_complete_a_phrase():
+    automaton = build([(4, EOS)])
+    assert automaton.forbidden[automaton.edges[automaton.start][4]] == [EOS]
+
+
+def test_single_pieces_need_one_state():
+    automaton = build([(4,), (5,), (4, 5)])
+    assert automaton.edges == [{}]
+    assert sorted(automaton.forbidden[0]) == [4, 5]
+
+
+@pytest.mark.parametrize("phrase", [(), (BOS,)])
+def test_phrases_that_nothing_avoids_are_refused(phrase: tuple[int, ...]):
+    with pytest.raises(InputError, match="piece"):
+        build([phrase])

@@ -1,0 +1,68 @@
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workflow_scripts.nmt import scoring
+from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.scoring import score
+
+SIDES = st.lists(st.integers(4, 23), min_size=1, max_size=12)
+PAIRS = st.lists(st.tuples(SIDES, SIDES), min_size=1, max_size=8)
+
+
+def test_equals_sockeye_score(oracle: Model, oracle_dir: Path):
+    cases = oracle_dir / "cases"
+    sources, targets = (
+        [vocabulary.ids(line.split()) for line in (cases / name).read_text().splitlines()]
+        for vocabulary, name in (
+            (oracle.source_vocab, "score.cs"),
+            (oracle.target_vocab, "score.en"),
+        )
+    )
+    expected = [float(line) for line in (cases / "score.sockeye3.txt").read_text().split()]
+    pairs = list(zip(sources, targets, strict=True))
+    assert list(score(oracle, pairs)) == pytest.approx(expected, abs=1e-4)
+
+
+@settings(deadline=None, max_examples=20)
+@given(pairs=PAIRS, batch_tokens=st.integers(1, 60))
+def test_batches_do_not_matter(tiny: Model, pairs, batch_tokens: int):
+    alone = [next(score(tiny, [pair])) for pair in pairs]
+    assert list(score(tiny, pairs, batch_tokens=batch_tokens)) == pytest.approx(alone, abs=1e-5)
+
+
+def test_buffers_keep_the_order(tiny: Model, monkeypatch: pytest.MonkeyPatch):
+    pairs = [([4 + n % 20] * (1 + n % 7), [5 + n % 19] * (1 + n % 5)) for n in range(50)]
+    expected = list(score(tiny, pairs))
+    monkeypatch.setattr(scoring, "BUFFER_BATCHES", 2)
+    assert list(score(tiny, pairs, batch_tokens=20)) == pytest.approx(expected, abs=1e-5)
+
+
+def test_is_the_mean_over_the_tokens_with_the_end(tiny: Model):
+    source, target = [5, 6], [7, 8, 9]
+    prefixes = [target[:length] for length in range(4)]
+    memory = tiny.remember(*tiny.encode([source] * 4))
+    hidden = tiny.decode(prefixes, memory)
+    last = torch.tensor([1, 2, 3, 4]).cumsum(0) - 1
+    log_probabilities = tiny.logits(hidden[last]).log_softmax(dim=1)
+    expected = -sum(float(log_probabilities[n, t]) for n, t in enumerate([*target, 3])) / 4
+    assert next(score(tiny, [(source, target)])) == pytest.approx(expected, abs=1e-5)
+
+
+def test_sides_that_cannot_be_read_are_infinitely_bad(tiny: Model):
+    fits, long = [4] * 39, [4] * 40
+    pairs = [([], [4]), ([4], []), (long, [4]), ([4], long), (fits, fits)]
+    *bad, good = score(tiny, pairs)
+    assert bad == [math.inf] * 4
+    assert math.isfinite(good)
+
+
+def test_bf16_is_close(tiny_folder: Path, tiny: Model):
+    pairs = [([4, 5, 6], [7, 8]), ([9] * 10, [4, 11, 5])]
+    low = score(load_model(tiny_folder, "cpu", "bf16"), pairs)
+    assert list(low) == pytest.approx(list(score(tiny, pairs)), abs=0.1)
