@@ -1,0 +1,117 @@
+import json
+import math
+import shutil
+
+import pytest
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.tables import read_rows
+from workflow_scripts.dual_filter import keep
+from workflow_scripts.dual_filter.scores import Direction, main
+from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.scoring import score
+from workflow_scripts.subword.segmenter import Segmenter
+
+CONFIG = {"skip": ["trusted"], "precision": "fp32"}
+
+
+def run_scores(models, pairs, output, *options):
+    main(
+        [
+            *("--config", json.dumps(CONFIG), "--input", str(pairs), "--output", str(output)),
+            *("--forward", str(models["forward"]), "--backward", str(models["backward"])),
+            *("--device", "cpu", *options),
+        ]
+    )
+    return list(read_rows(output, "pair_scores"))
+
+
+def test_untrusted_pairs_are_scored_both_ways_in_order(tmp_path, models, pairs, write_pairs):
+    rows = run_scores(models, write_pairs(pairs), tmp_path / "scores.parquet")
+    untrusted = [pair for pair in pairs if pair["corpus"] == "web"]
+    assert [row["id"] for row in rows] == [pair["id"] for pair in untrusted]
+    for name, given, target in (
+        ("forward", "source", "reference"),
+        ("backward", "reference", "source"),
+    ):
+        model = load_model(models[name], "cpu")
+        pieces = {
+            side: Segmenter(models[name] / f"{side}.model").pieces for side in (given, target)
+        }
+        for row, pair in zip(rows[:-1], untrusted[:-1], strict=True):
+            ids = (
+                model.source_vocab.ids(pieces[given](pair[given])),
+                model.target_vocab.ids(pieces[target](pair[target])),
+            )
+            (alone,) = score(model, [ids])
+            assert row[f"{name}_nll"] == pytest.approx(alone, abs=1e-5)
+    assert rows[-1]["forward_nll"] == rows[-1]["backward_nll"] == math.inf
+    record = verify(tmp_path / "scores.parquet")
+    assert record["rows_in"] == len(pairs)
+    assert record["rejected"] == {"trusted": len(pairs) - len(untrusted)}
+
+
+def test_scores_depend_neither_on_batches_nor_on_neighbours(tmp_path, models, pairs, write_pairs):
+    whole = write_pairs(pairs)
+    rows = run_scores(models, whole, tmp_path / "one.parquet")
+    small = run_scores(models, whole, tmp_path / "two.parquet", "--batch-tokens", "1")
+    half = run_scores(models, write_pairs(pairs[6:], "half"), tmp_path / "half.parquet")
+    for other, expected in ((small, rows), (half, rows[-len(half) :])):
+        assert [row["id"] for row in other] == [row["id"] for row in expected]
+        for row, wanted in zip(other, expected, strict=True):
+            assert row["forward_nll"] == pytest.approx(wanted["forward_nll"], abs=1e-5)
+            assert row["backward_nll"] == pytest.approx(wanted["backward_nll"], abs=1e-5)
+    first = (tmp_path / "one.parquet").read_bytes()
+    run_scores(models, whole, tmp_path / "one.parquet")
+    assert (tmp_path / "one.parquet").read_bytes() == first
+
+
+def test_another_threshold_needs_no_rescoring(tmp_path, models, pairs, write_pairs):
+    whole, scores = write_pairs(pairs), tmp_path / "scores.parquet"
+    sums = [row["forward_nll"] + row["backward_nll"] for row in run_scores(models, whole, scores)]
+    for bound in sorted(sums)[:-1]:
+        output = tmp_path / "kept.parquet"
+        config = {"method": "sum", "max_sum": bound, "trusted": ["trusted"]}
+        keep.main(
+            [
+                *("--config", json.dumps(config), "--input", str(whole)),
+                *("--scores", str(scores), "--output", str(output)),
+            ]
+        )
+        trusted = len(pairs) - len(sums)
+        assert verify(output)["rows_out"] == trusted + sum(total <= bound for total in sums)
+
+
+def test_a_model_folder_that_was_changed_is_refused(tmp_path, models, pairs, write_pairs):
+    copies = {name: shutil.copytree(folder, tmp_path / name) for name, folder in models.items()}
+    (copies["backward"] / "params.best").write_bytes(b"half a model")
+    with pytest.raises(InputError, match=r"backward/params\.best differs from what"):
+        run_scores(copies, write_pairs(pairs), tmp_path / "scores.parquet")
+    (copies["backward"] / "model.json").unlink()
+    with pytest.raises(InputError, match=r"has no record model\.json"):
+        run_scores(copies, write_pairs(pairs), tmp_path / "scores.parquet")
+    assert not (tmp_path / "scores.parquet").exists()
+
+
+def test_nlls_are_those_of_sockeye(tmp_path, data_dir):
+    oracle, folder = data_dir / "nmt_oracle", tmp_path / "model"
+    shutil.copytree(oracle / "model", folder)
+    folder.chmod(0o755)
+    shutil.copy(oracle / "spm.cs.model", folder / "source.model")
+    shutil.copy(oracle / "spm.en.model", folder / "reference.model")
+    write_record(folder / "model", 0, 0, {}, files=list(folder.iterdir()))
+    forward = Direction(folder, "source", "reference", device="cpu", precision="fp32")
+    cases = oracle / "cases"
+    sides = [
+        [segmenter.text(line.split()) for line in (cases / name).read_text().splitlines()]
+        for name, segmenter in (
+            ("score.cs", Segmenter(folder / "source.model")),
+            ("score.en", Segmenter(folder / "reference.model")),
+        )
+    ]
+    rows = [
+        {"source": source, "reference": reference} for source, reference in zip(*sides, strict=True)
+    ]
+    expected = [float(line) for line in (cases / "score.sockeye3.txt").read_text().split()]
+    assert list(forward.nlls(rows, batch_tokens=500)) == pytest.approx(expected, abs=1e-3)

@@ -1,0 +1,112 @@
+"""Keep the pairs of a shard that both models find likely, by the scores of `scores`."""
+
+import argparse
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+
+Row = dict[str, Any]
+
+
+def adequacy(forward_nll: float, backward_nll: float) -> float:
+    """Return the dual conditional cross-entropy score of a pair, between 0 and 1 (best).
+
+    Junczys-Dowmunt (2018), section 3.1: both models should agree, and find the pair likely.
+    """
+    disagreement = abs(forward_nll - backward_nll)
+    return math.exp(-(disagreement + (forward_nll + backward_nll) / 2))
+
+
+def failure(forward_nll: float, backward_nll: float, config: dict[str, Any]) -> str | None:
+    """Return why a pair's NLLs (nats per target token) don't pass, or None.
+
+    `too_long`: a model could not read the pair. `sum`: the two add up to more than `max_sum`
+    (ParaBank 2, 3.1). `cross_entropy`: `adequacy` is below `min_score`.
+    """
+    if not math.isfinite(forward_nll + backward_nll):
+        return "too_long"
+    if config["method"] == "sum":
+        passes = forward_nll + backward_nll <= config["max_sum"]
+    else:
+        passes = adequacy(forward_nll, backward_nll) >= config["min_score"]
+    return None if passes else config["method"]
+
+
+def filter_pairs(
+    pairs: Iterable[Row], scores: Iterable[Row], config: dict[str, Any]
+) -> Iterator[tuple[Row, str | None]]:
+    """Yield each pair with the reason to leave it out, or None; trusted ones always stay.
+
+    Args:
+        pairs: rows of the `pairs` schema.
+        scores: rows of the `pair_scores` schema, of the untrusted pairs in the same order.
+        config: the method, its bound, and the trusted corpora.
+
+    Raises:
+        InputError: the scores are of other pairs.
+    """
+    trusted = set(config["trusted"])
+    scores = iter(scores)
+    for pair in pairs:
+        if pair["corpus"] in trusted:
+            yield pair, None
+            continue
+        scored = next(scores, None)
+        if scored is None or scored["id"] != pair["id"]:
+            found = "the end" if scored is None else f"'{scored['id']}'"
+            raise InputError(
+                f"the scores have {found} where pair '{pair['id']}' belongs: they were made for "
+                "other pairs or other trusted corpora; score these pairs"
+            )
+        yield pair, failure(scored["forward_nll"], scored["backward_nll"], config)
+    if (scored := next(scores, None)) is not None:
+        raise InputError(f"the scores hold '{scored['id']}', which is not among the pairs")
+
+
+def keep_shard(config: dict[str, Any], input_path: Path, scores_path: Path, output: Path) -> None:
+    """Filter a shard's pairs into a file with its record, which counts per corpus as well.
+
+    Raises:
+        InputError: a file is damaged, the scores are of other pairs, or the method's bound is
+            missing.
+    """
+    if config["method"] == "cross_entropy" and config.get("min_score") is None:
+        raise InputError("dual_filter.min_score: needed with method cross_entropy")
+    verify(input_path)
+    verify(scores_path)
+    pairs = progress(read_rows(input_path, "pairs"), count_rows(input_path), "dual_filter")
+    corpora: dict[str, Counter[str]] = {}
+    rejected: Counter[str] = Counter()
+    with TableWriter(output, "pairs") as table:
+        for pair, reason in filter_pairs(pairs, read_rows(scores_path, "pair_scores"), config):
+            corpora.setdefault(pair["corpus"], Counter()).update(("in", reason or "out"))
+            if reason:
+                rejected[reason] += 1
+            else:
+                table.write(pair)
+    rows_in = table.rows_written + rejected.total()
+    write_record(output, rows_in, table.rows_written, rejected, {"corpora": corpora})
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Keep the pairs of a shard that both models find likely."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--input", type=Path, required=True, help="shard of clean pairs")
+    parser.add_argument("--scores", type=Path, required=True, help="their scores")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    keep_shard(arguments.config, arguments.input, arguments.scores, arguments.output)
+
+
+if __name__ == "__main__":
+    run(main)

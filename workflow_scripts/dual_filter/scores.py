@@ -1,0 +1,120 @@
+"""Score the pairs of a shard both ways with models of the trusted corpora (ParaBank 2, 3.1)."""
+
+import argparse
+import json
+from collections.abc import Iterable, Iterator
+from itertools import tee
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.scoring import score
+from workflow_scripts.subword.segmenter import Segmenter
+
+Row = dict[str, Any]
+
+
+class Direction:
+    """A model of one direction with the sub-word models of its two sides."""
+
+    def __init__(self, folder: Path, given: str, target: str, device: str, precision: str):
+        """Load a model folder whose `given` side ("source" or "reference") predicts `target`.
+
+        Raises:
+            InputError: the folder is not what its training wrote, or can't be used.
+        """
+        verify(folder / "model")
+        self._model = load_model(folder, device, precision)
+        self._sides = [
+            (given, Segmenter(folder / f"{given}.model"), self._model.source_vocab),
+            (target, Segmenter(folder / f"{target}.model"), self._model.target_vocab),
+        ]
+
+    def nlls(self, rows: Iterable[Row], batch_tokens: int) -> Iterator[float]:
+        """Yield each pair's NLL on the Viterbi segmentations, in nats per target token.
+
+        It is infinite where a side is longer than the model takes.
+        """
+        pairs = (
+            tuple(vocab.ids(segmenter.pieces(row[side])) for side, segmenter, vocab in self._sides)
+            for row in rows
+        )
+        return score(self._model, pairs, batch_tokens=batch_tokens)
+
+
+def score_pairs(
+    rows: Iterable[Row], forward: Direction, backward: Direction, batch_tokens: int
+) -> Iterator[Row]:
+    """Yield a row of the `pair_scores` schema for every pair, in order.
+
+    Both directions read ahead by their own buffers; memory holds no more than these.
+    """
+    rows, to_forward, to_backward = tee(rows, 3)
+    forward_nlls = forward.nlls(to_forward, batch_tokens)
+    backward_nlls = backward.nlls(to_backward, batch_tokens)
+    for row, forward_nll, backward_nll in zip(rows, forward_nlls, backward_nlls, strict=True):
+        yield {"id": row["id"], "forward_nll": forward_nll, "backward_nll": backward_nll}
+
+
+def score_shard(
+    config: dict[str, Any],
+    input_path: Path,
+    forward: Direction,
+    backward: Direction,
+    output: Path,
+    batch_tokens: int,
+) -> None:
+    """Score a shard's pairs, those of `config["skip"]` left out, into a file with its record."""
+    verify(input_path)
+    skip = set(config["skip"])
+    rows = progress(read_rows(input_path, "pairs"), count_rows(input_path), "dual_filter")
+    skipped = 0
+
+    def to_score() -> Iterator[Row]:
+        nonlocal skipped
+        for row in rows:
+            if row["corpus"] in skip:
+                skipped += 1
+            else:
+                yield row
+
+    with TableWriter(output, "pair_scores") as table:
+        for scored in score_pairs(to_score(), forward, backward, batch_tokens):
+            table.write(scored)
+    rows_in = table.rows_written + skipped
+    write_record(output, rows_in, table.rows_written, {"trusted": skipped})
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Score the untrusted pairs of a shard both ways."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--input", type=Path, required=True, help="shard of clean pairs")
+    parser.add_argument("--forward", type=Path, required=True, help="folder of that model")
+    parser.add_argument("--backward", type=Path, required=True, help="folder of that model")
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"])
+    parser.add_argument("--batch-tokens", type=int, default=4096, help="size of a batch")
+    parser.add_argument("--threads", type=int, default=1)
+    arguments = parser.parse_args(argv)
+    torch.set_num_threads(arguments.threads)
+    config = arguments.config
+    on = {"device": arguments.device, "precision": config["precision"]}
+    score_shard(
+        config,
+        arguments.input,
+        Direction(arguments.forward, "source", "reference", **on),
+        Direction(arguments.backward, "reference", "source", **on),
+        arguments.output,
+        arguments.batch_tokens,
+    )
+
+
+if __name__ == "__main__":
+    run(main)
