@@ -1,0 +1,123 @@
+import copy
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from workflow_scripts.core.config import schema, validate
+from workflow_scripts.core.errors import InputError
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def config():
+    return yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+
+
+def merged(base, override):
+    """Merge as Snakemake does: mappings deeply, everything else replaced."""
+    result = copy.deepcopy(base)
+    for key, value in override.items():
+        both = isinstance(value, dict) and isinstance(result.get(key), dict)
+        result[key] = merged(result[key], value) if both else value
+    return result
+
+
+def message(config, override):
+    with pytest.raises(InputError) as error:
+        validate(merged(config, override))
+    return str(error.value)
+
+
+def test_default_config_is_valid(config):
+    validate(config)
+
+
+@pytest.mark.parametrize("recipe", sorted(ROOT.glob("recipes/*.yaml")), ids=lambda path: path.stem)
+def test_every_recipe_is_valid(config, recipe):
+    validate(merged(config, yaml.safe_load(recipe.read_text(encoding="utf-8"))))
+
+
+def test_schema_is_draft_2020_12_and_describes_every_key():
+    jsonschema.Draft202012Validator.check_schema(schema())
+
+    def visit(node, path):
+        for key, value in node.get("properties", {}).items():
+            assert value.get("description"), f"{path}.{key} has no description"
+            visit(value, f"{path}.{key}")
+        if "properties" in node:
+            assert node.get("additionalProperties") is False, f"{path} takes any key"
+        for keyword in ("oneOf", "anyOf"):
+            for alternative in node.get(keyword, []):
+                visit(alternative, path)
+        if isinstance(node.get("additionalProperties"), dict):
+            visit(node["additionalProperties"], f"{path}.*")
+
+    visit(schema(), "")
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        (
+            {"systems": {"parabank2": {"select": {"keeep": 1}}}},
+            "systems.parabank2.select: unknown key 'keeep'; did you mean 'keep'?",
+        ),
+        (
+            {"corpora": {"testbed": {"testbed": {"frist": 1}}}},
+            "corpora.testbed.testbed: unknown key 'frist'; did you mean 'first'?",
+        ),
+        ({"seed": "one"}, "seed: 'one' is not of type 'integer'"),
+        ({"generate": {"limit": 0}}, "generate.limit: 0 is less than the minimum of 1"),
+        ({"generate": {"limit": {"tesbed": 1}}}, "'tesbed' is not in corpora; did you mean"),
+        ({"corpora": {"x": {"source": "a"}}}, "corpora.x: key 'reference' is missing"),
+        (
+            {"corpora": {"x": {"source": "a", "reference": "b", "tsv": "c"}}},
+            "corpora.x: One corpus: exactly one of",
+        ),
+        ({"run": {"systems": ["parabnk2"]}}, "'parabnk2' is not in systems; did you mean"),
+        ({"run": {"corpora": ["testbed", "nowhere"]}}, "run.corpora: 'nowhere' is not in corpora"),
+        ({"train": {"corpora": ["testbed_dev"]}}, "'testbed_dev' is not among run.corpora"),
+        (
+            {"train": {"models": {"forward": "huge"}}},
+            "train.models.forward: 'huge' is not in models",
+        ),
+        ({"train": {"dev": "testbed"}}, "can't be trained on and measured on"),
+        ({"shards": {"early": 5}}, "late (2) does not divide early (5)"),
+        ({"subword": {"model_type": "bpe"}}, "bpe has no sampled segmentations"),
+        ({"models": {"testbed": {"heads": 3}}}, "heads (3) does not divide size"),
+        ({"models": {"testbed": {"folder": "m"}}}, "also needs reference_model, source_model"),
+        (
+            {"systems": {"parabank2": {"select": {"keep": {"max_sum": 9.0}}}}},
+            "select.keep.max_sum (9.0) is above score.prune_above (3.5)",
+        ),
+        (
+            {"systems": {"parabank2": {"select": {"best": 9}}}},
+            "select.best (9) needs at least as many clusters",
+        ),
+        (
+            {"systems": {"parabank2": {"constraints": {"fraction": [0.5, 0.1]}}}},
+            "constraints.fraction: 0.5 is greater than 0.1",
+        ),
+        (
+            {"dual_filter": {"enabled": True}, "corpora": {"testbed": {"trusted": False}}},
+            "no corpus of run.corpora is trusted",
+        ),
+        (
+            {"dual_filter": {"enabled": True, "method": "cross_entropy"}},
+            "key 'min_score' is missing",
+        ),
+    ],
+)
+def test_message_names_the_key(config, override, expected):
+    assert expected in message(config, override)
+
+
+def test_each_missing_key_is_named_once(config):
+    del config["subword"]["alpha"], config["subword"]["nbest"]
+    with pytest.raises(InputError) as error:
+        validate(config)
+    assert str(error.value).count("key 'alpha' is missing") == 1
+    assert str(error.value).count("key 'nbest' is missing") == 1

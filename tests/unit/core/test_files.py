@@ -1,0 +1,127 @@
+import json
+import multiprocessing
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from workflow_scripts.core import manifest
+from workflow_scripts.core.atomic import atomic_path, write_json, write_text
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+
+ROWS = [
+    {"id": f"c:{line}", "source": "Ahoj.", "reference": "Hello.", "corpus": "c"}
+    for line in range(5)
+]
+
+
+def write_pairs(path: Path, rows=ROWS):
+    with TableWriter(path, "pairs", group_rows=2) as table:
+        for row in rows:
+            table.write(row)
+
+
+def test_file_appears_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "a.txt"
+    write_text(path, "old")
+    with pytest.raises(RuntimeError), atomic_path(path) as temporary:
+        temporary.write_text("half", encoding="utf-8")
+        raise RuntimeError
+    assert path.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def _write_many(path, letter):
+    for _ in range(50):
+        write_text(path, letter * 10_000)
+
+
+def test_two_writers_do_not_corrupt_each_other(tmp_path):
+    path = tmp_path / "a.txt"
+    write_text(path, "a" * 10_000)
+    writers = [multiprocessing.Process(target=_write_many, args=(path, each)) for each in "ab"]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        assert path.read_text(encoding="utf-8") in ("a" * 10_000, "b" * 10_000)
+    for writer in writers:
+        writer.join()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_json_refuses_what_is_no_json(tmp_path):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json(tmp_path / "a.json", {"nll": float("nan")})
+    assert not list(tmp_path.iterdir())
+
+
+def test_table_round_trip_and_determinism(tmp_path):
+    write_pairs(tmp_path / "a.parquet")
+    write_pairs(tmp_path / "b.parquet")
+    assert list(read_rows(tmp_path / "a.parquet", "pairs")) == ROWS
+    assert count_rows(tmp_path / "a.parquet") == len(ROWS)
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+    assert pq.ParquetFile(tmp_path / "a.parquet").num_row_groups == 3
+
+
+def test_failed_table_leaves_nothing(tmp_path):
+    with (
+        pytest.raises(RuntimeError, match="stop"),
+        TableWriter(tmp_path / "a.parquet", "pairs") as table,
+    ):
+        table.write(ROWS[0])
+        raise RuntimeError("stop")
+    with pytest.raises(ValueError, match="columns"), TableWriter(tmp_path / "a", "pairs") as table:
+        table.write({"id": "c:1"})
+    assert not list(tmp_path.iterdir())
+
+
+def test_wrong_schema_and_damaged_file_are_named(tmp_path):
+    write_pairs(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet: its columns are not those of 'scored'"):
+        next(read_rows(tmp_path / "a.parquet", "scored"))
+    (tmp_path / "b.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(InputError, match=r"b\.parquet: can't be read as Parquet"):
+        next(read_rows(tmp_path / "b.parquet", "pairs"))
+
+
+def test_one_flipped_byte_is_found(tmp_path):
+    path = tmp_path / "0000.parquet"
+    write_pairs(path)
+    manifest.write_record(path, 7, 5, {"empty": 2, "nul": 0})
+    assert manifest.verify(path)["rejected"] == {"empty": 2}
+    content = bytearray(path.read_bytes())
+    content[40] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"0000\.parquet differs from what its stage wrote"):
+        manifest.verify(path)
+    path.unlink()
+    with pytest.raises(InputError, match=r"0000\.parquet is missing"):
+        manifest.verify(path)
+
+
+def test_rows_must_add_up(tmp_path):
+    write_pairs(tmp_path / "0000.parquet")
+    with pytest.raises(ValueError, match="7 rows in, 5 out"):
+        manifest.write_record(tmp_path / "0000.parquet", 7, 5, {"empty": 1})
+
+
+def test_manifest_merges_records_and_hashes_upstream(tmp_path):
+    folder = tmp_path / "clean" / "v1-0"
+    for shard, reason in (("0000", "empty"), ("0001", "ratio")):
+        write_pairs(folder / f"{shard}.parquet")
+        manifest.write_record(folder / f"{shard}.parquet", 6, 5, {reason: 1})
+    write_json(tmp_path / "up.json", {"name": "corpus/c/v1-1"})
+    unit = {"name": "clean/v1-0", "stage": "clean", "instance": None, "version": 1, "config": {}}
+    arguments = ["--unit", json.dumps(unit), "--folder", str(folder), "--shards", "2"]
+    arguments += ["--upstream", str(tmp_path / "up.json")]
+    outputs = [folder / "manifest.json", tmp_path / "again.json"]
+    for output in outputs:
+        manifest.main([*arguments, "--output", str(output)])
+    merged = manifest.read_manifest(outputs[0])
+    assert (merged["rows_in"], merged["rows_out"]) == (12, 10)
+    assert merged["rejected"] == {"empty": 1, "ratio": 1}
+    assert merged["upstream"] == {"corpus/c/v1-1": manifest.sha256(tmp_path / "up.json")}
+    assert "pyarrow" in merged["tools"]
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()

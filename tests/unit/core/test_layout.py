@@ -1,0 +1,130 @@
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.layout import FileHashes, Layout
+from workflow_scripts.core.runs import link_run
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def config(tmp_path):
+    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config["results"] = str(tmp_path / "results")
+    return config
+
+
+def folders(config):
+    layout = Layout(config)
+    return {unit: layout.folder(*unit) for unit in layout.units()}
+
+
+def changed(config, *path_and_value):
+    *path, key, value = path_and_value
+    other = copy.deepcopy(config)
+    node = other
+    for each in path:
+        node = node[each]
+    node[key] = value
+    before, after = folders(config), folders(other)
+    return {unit for unit in before if after.get(unit) != before[unit]}
+
+
+def stages(units):
+    return {stage for stage, _ in units}
+
+
+def test_selection_is_redone_alone_when_its_config_changes(config):
+    moved = changed(config, "systems", "parabank2", "select", "keep", {"quantile": 0.5})
+    assert stages(moved) == {"select", "evaluate", "release"}
+
+
+def test_compute_changes_nothing_but_precision_does(config):
+    assert not changed(config, "compute", "batch_rows", 7)
+    assert not changed(config, "compute", "search_threads", 2)
+    moved = changed(config, "compute", "precision", "bf16")
+    assert stages(moved) == {"generate", "score", "select", "evaluate", "release"}
+    assert ("generate", "references") not in moved
+
+
+def test_another_system_leaves_the_first_alone(config):
+    config["systems"]["other"] = copy.deepcopy(config["systems"]["parabank2"])
+    config["systems"]["other"]["search"]["samples"] = 5
+    moved = changed(config, "run", "systems", ["parabank2", "other"])
+    assert stages(moved) == {"release"}
+
+
+def test_late_shards_do_not_touch_early_stages(config):
+    moved = changed(config, "shards", "late", 4)
+    assert stages(moved) == {"generate", "score", "select", "evaluate", "release"}
+
+
+def test_another_corpus_does_not_import_the_others_again(config):
+    moved = changed(config, "run", "corpora", ["testbed_held_out", "testbed", "testbed_dev"][:2])
+    assert ("corpus", "testbed") not in moved
+
+
+def test_every_unit_comes_after_what_it_reads(config):
+    config["dual_filter"]["enabled"] = True
+    layout = Layout(config)
+    units = layout.units()
+    for unit in units:
+        for read in layout.upstream(unit):
+            assert units.index(read) < units.index(unit)
+
+
+def test_digest_follows_the_content_of_files_and_not_their_place(config, tmp_path):
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.cs").write_text("Ahoj.\n", encoding="utf-8")
+        (tmp_path / folder / "a.en").write_text("Hello.\n", encoding="utf-8")
+    config["corpora"]["mine"] = {"source": "a.cs", "reference": "a.en"}
+    config["run"]["corpora"] = ["testbed", "mine"]
+    config["data"] = str(tmp_path / "here")
+    here = Layout(config).key("corpus", "mine")
+    config["data"] = str(tmp_path / "there")
+    assert Layout(config).key("corpus", "mine") == here
+    (tmp_path / "there" / "a.cs").write_text("Nazdar.\n", encoding="utf-8")
+    assert Layout(config).key("corpus", "mine") != here
+
+
+def test_missing_file_is_named_with_its_key(config, tmp_path):
+    config["corpora"]["mine"] = {"source": str(tmp_path / "none.cs"), "reference": "a.en"}
+    config["run"]["corpora"] = ["testbed", "mine"]
+    with pytest.raises(InputError, match=r"corpora\.mine\.source: .*none\.cs: No such file"):
+        Layout(config).key("corpus", "mine")
+
+
+def test_measured_and_held_out_corpora_come_first(config):
+    corpora = Layout(config).corpora
+    assert corpora == ["testbed_test", "testbed_dev", "testbed_held_out", "testbed"]
+
+
+def test_late_shard_is_a_run_of_early_ones(config):
+    config["shards"] = {"early": 16, "late": 2}
+    layout = Layout(config)
+    assert layout.early_shards("0001") == [f"{shard:04d}" for shard in range(8, 16)]
+
+
+def test_hashes_are_remembered_until_the_file_changes(tmp_path):
+    file = tmp_path / "a"
+    file.write_text("x", encoding="utf-8")
+    cache = tmp_path / "cache" / "hashes.json"
+    first = FileHashes(cache).sha256(str(file), "key")
+    assert FileHashes(cache).sha256(str(file), "key") == first
+    file.write_text("yy", encoding="utf-8")
+    assert FileHashes(cache).sha256(str(file), "key") != first
+
+
+def test_run_links_its_folders(config, tmp_path):
+    layout = Layout(config)
+    run = link_run(layout, tmp_path / "runs")
+    assert (run / "select.parabank2").readlink().parts[-1] == layout.key("select", "parabank2")
+    assert yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8")) == config
+    config["systems"]["parabank2"]["select"]["best"] = 2
+    link_run(Layout(config), tmp_path / "runs")
+    assert (run / "select.parabank2").readlink().parts[-1] != layout.key("select", "parabank2")

@@ -1,0 +1,78 @@
+"""The conda environments and the pip install hold the same pins, and all that the code imports."""
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+# Distributions whose module has another name.
+DISTRIBUTIONS = {"yaml": "pyyaml"}
+
+
+def pins(lines):
+    return dict(line.split("==") for line in lines if re.match(r"[a-zA-Z]", line) and "==" in line)
+
+
+def required():
+    return pins((ROOT / "requirements.txt").read_text(encoding="utf-8").split())
+
+
+def environment(name):
+    text = (ROOT / "envs" / f"{name}.yaml").read_text(encoding="utf-8")
+    return pins(yaml.safe_load(text)["dependencies"][-1]["pip"])
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in ROOT.glob("envs/*.yaml")))
+def test_pins_equal_those_of_the_pip_install(name):
+    pinned = required()
+    assert environment(name) == {package: pinned[package] for package in environment(name)}
+
+
+def test_sockeye_is_the_same_everywhere():
+    versions = {
+        re.search(r"sockeye==([\d.]+)", (ROOT / file).read_text(encoding="utf-8"))[1]
+        for file in ("Makefile", "envs/nmt.post-deploy.sh")
+    }
+    assert len(versions) == 1
+
+
+def imports_of(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+
+
+def modules_of_rules(environment_name):
+    """The modules that the rules of one environment run."""
+    for rules in ROOT.glob("rules/*.smk"):
+        for rule in re.split(r"(?m)^(?=rule )", rules.read_text(encoding="utf-8")):
+            if f"envs/{environment_name}.yaml" in rule:
+                yield re.search(r"python -m (workflow_scripts[\w.]+)", rule)[1]
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in ROOT.glob("envs/*.yaml")))
+def test_environment_has_all_that_its_rules_import(name):
+    todo, seen, packages = list(modules_of_rules(name)), set(), set()
+    assert todo, f"no rule uses envs/{name}.yaml"
+    while todo:
+        module = todo.pop()
+        path = ROOT / module.replace(".", "/")
+        file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        if module in seen:
+            continue
+        seen.add(module)
+        if not file.exists():  # `from package.module import name`: the module is enough
+            continue
+        for imported in imports_of(file):
+            if imported.startswith("workflow_scripts"):
+                todo.append(imported)
+            elif imported.split(".")[0] not in sys.stdlib_module_names:
+                packages.add(imported.split(".")[0])
+    packages = {DISTRIBUTIONS.get(package, package) for package in packages} - {"sockeye"}
+    assert packages <= environment(name).keys()
