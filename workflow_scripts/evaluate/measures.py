@@ -7,6 +7,7 @@ so memory does not grow with the corpus and the result does not depend on the nu
 
 import argparse
 import json
+import math
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -70,7 +71,8 @@ class Group:
             return
         for rank, paraphrase in enumerate(listed):
             self.copies[rank] += words(paraphrase["text"]) == words(reference)
-            if paraphrase["sum"] is not None:
+            # No sum: not scored backward. Infinite: the backward model can't read the text.
+            if paraphrase["sum"] is not None and math.isfinite(paraphrase["sum"]):
                 self.scored[rank] += 1
                 self.nll_sums[rank] += paraphrase["sum"]
         first = sentence(reference, segmenter)

@@ -1,4 +1,5 @@
 import json
+import math
 
 import pytest
 
@@ -117,9 +118,10 @@ def test_a_group_without_paraphrases_has_no_figures(segmenter):
     assert group["references"] == 0
 
 
-def test_paraphrases_without_backward_scores(segmenter):
+@pytest.mark.parametrize("score", [None, math.inf])
+def test_paraphrases_without_backward_scores(segmenter, score):
     unscored = row("train", "a b", "a c")
-    unscored["paraphrases"][0].update(backward_nll=None, sum=None)
+    unscored["paraphrases"][0].update(backward_nll=score, sum=score)
     ranks = measured(segmenter, rows=[unscored])["all"]["ranks"]
     assert ranks[0]["mean_sum"] is None
     assert ranks[0]["listed"] == 1

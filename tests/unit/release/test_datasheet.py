@@ -1,0 +1,146 @@
+import json
+
+import datasets
+import pytest
+import yaml
+from huggingface_hub import DatasetCard
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.release import export
+from workflow_scripts.release.datasheet import licence_fields, main, size_category
+
+
+def write_datasheet(run, output, system="parabank2", **changes):
+    config = {**run.system_config(system), **changes}
+    own = [path for path in run.manifests if not {"parabank2", "beam"} - {system} & set(path.parts)]
+    arguments = ["--config", json.dumps(config), "--manifests", *map(str, own)]
+    arguments += ["--measures", str(run.measures(system)), "--models"]
+    arguments += [str(run.model(role) / "metrics.json") for role in ("forward", "backward")]
+    main([*arguments, "--output", str(output)])
+    return output.read_text()
+
+
+@pytest.fixture
+def text(run, tmp_path):
+    return write_datasheet(run, tmp_path / "README.md")
+
+
+def table(text, heading):
+    """The first table below a heading, as lists of cells; without its ruler."""
+    lines = text.split(f"## {heading}\n", 1)[1].splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("|"))
+    rows = []
+    for line in lines[start:]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    return [rows[0], *rows[2:]]
+
+
+def test_front_matter(text):
+    front = yaml.safe_load(text.split("---\n")[1])
+    assert front["license"] == "cc-by-4.0"
+    assert front["pretty_name"] == "Paraphrases of <news>: a 'test'"
+    assert front["language"] == ["en"]
+    assert front["size_categories"] == ["n<1K"]
+    assert front["configs"][0]["data_files"] == [{"split": "train", "path": "paraphrases.parquet"}]
+    assert DatasetCard(text).data.to_dict()["license"] == "cc-by-4.0"
+
+
+def test_stages_with_reasons(text):
+    rows = {row[0]: row[1:] for row in table(text, "How it was made")}
+    assert rows["corpus / news"] == [
+        "pairs",
+        "21,000",
+        "20,645",
+        "too_long 340, empty 12, not_utf8 3",
+    ]
+    assert rows["clean"][3] == "duplicate 901, ratio 230, copy 17"
+    assert "train / forward" in rows
+    assert "select / parabank2" in rows
+    assert "select / beam" not in rows
+
+
+def test_every_table_is_whole(text):
+    # Lines of one table have the same number of cells.
+    widths = []
+    for line in [*text.splitlines(), ""]:
+        if line.startswith("|"):
+            widths.append(line.count("|"))
+        else:
+            assert len(set(widths)) <= 1, line
+            widths = []
+
+
+def test_counts_of_paraphrases_add_up(text):
+    counts = [int(row[1]) for row in table(text, "How many")[1:]]
+    assert sum(counts) == 120
+    total = sum(number * count for number, count in enumerate(counts))
+    assert f"{total} paraphrases of 120 sentences" in text
+
+
+def test_direction_of_the_score_licence_and_models(text):
+    assert "negative log-likelihood: lower is better" in text
+    assert "`cc-by-4.0`, as the makers of this run set it" in text
+    assert "| forward | 1,234,567 | 1,200 | 2.174 | 31.25 |" in text
+    assert "sum of both NLLs at most 3.5000" in text
+    assert "nrefs:1|" not in text  # would end its table cell
+
+
+def test_quality_only_where_it_is_known(run, text, tmp_path):
+    assert "## How good" in text
+    assert [row[0] for row in table(text, "How good")[1:]] == ["all", "held-out"]
+    assert "## How good" not in write_datasheet(run, tmp_path / "beam.md", system="beam")
+
+
+def test_the_same_bytes_again(run, text, tmp_path):
+    assert write_datasheet(run, tmp_path / "again.md") == text
+
+
+def test_a_title_stays_on_its_line(run, tmp_path):
+    text = write_datasheet(run, tmp_path / "README.md", title="One\n---\nlicense: mit")
+    assert yaml.safe_load(text.split("---\n")[1])["license"] == "cc-by-4.0"
+    assert "# One --- license: mit" in text.splitlines()
+
+
+def test_the_released_folder_loads_by_its_card(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    folder = tmp_path / "release"
+    shards = sorted(run.folder("select", "parabank2").glob("*.parquet"))
+    export.export(shards, folder, best=5)
+    write_datasheet(run, folder / "README.md")
+    corpus = datasets.load_dataset(str(folder), split="train", cache_dir=str(tmp_path / "cache"))
+    assert len(corpus) == 120
+    assert corpus.column_names == ["id", "reference", "paraphrases"]
+
+
+@pytest.mark.parametrize(
+    ("licence", "fields"),
+    [
+        ("cc0-1.0", {"license": "cc0-1.0"}),
+        ("unknown", {"license": "unknown"}),
+        (
+            "Open Subtitles, research only",
+            {"license": "other", "license_name": "Open Subtitles, research only"},
+        ),
+    ],
+)
+def test_licences(licence, fields):
+    assert licence_fields(licence) == fields
+
+
+@pytest.mark.parametrize(
+    ("rows", "name"),
+    [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (10**8, "100M<n<1B"), (10**9, "n>1B")],
+)
+def test_sizes(rows, name):
+    assert size_category(rows) == name
+
+
+def test_missing_measures(run, tmp_path):
+    measures = run.measures("beam").rename(tmp_path / "away.json")
+    try:
+        with pytest.raises(InputError, match=r"measures\.json can't be read"):
+            write_datasheet(run, tmp_path / "README.md", system="beam")
+    finally:
+        measures.rename(run.measures("beam"))

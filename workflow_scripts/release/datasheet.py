@@ -1,0 +1,111 @@
+"""The datasheet of a released corpus: README.md in the form of a Hugging Face dataset card."""
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from workflow_scripts.core.atomic import write_text
+from workflow_scripts.core.cli import run
+from workflow_scripts.release.inputs import paraphrase_count, read_json, stages, tools
+from workflow_scripts.release.rendering import environment
+
+# The Hub's own size classes: upper bound and name.
+SIZES = {
+    10**3: "n<1K",
+    10**4: "1K<n<10K",
+    10**5: "10K<n<100K",
+    10**6: "100K<n<1M",
+    10**7: "1M<n<10M",
+    10**8: "10M<n<100M",
+    10**9: "100M<n<1B",
+}
+
+
+def size_category(rows: int) -> str:
+    """Return the Hub's name for a data set of so many rows."""
+    return next((name for bound, name in SIZES.items() if rows < bound), "n>1B")
+
+
+def licence_fields(licence: str) -> dict[str, str]:
+    """Return the card's licence fields: the Hub's identifier, or any other licence by its name."""
+    if re.fullmatch(r"[a-z0-9][a-z0-9.-]*", licence):
+        return {"license": licence}
+    return {"license": "other", "license_name": licence}
+
+
+def front_matter(config: dict[str, Any], rows: int) -> dict[str, Any]:
+    """Return the card's metadata."""
+    data_files = [{"split": "train", "path": "paraphrases.parquet"}]
+    return {
+        "pretty_name": " ".join(config["title"].split()),
+        **licence_fields(config["licence"]),
+        "language": [config["languages"]["reference"]],
+        "annotations_creators": ["machine-generated"],
+        "task_categories": ["sentence-similarity", "text-generation"],
+        "tags": ["paraphrase", "back-translation", "paraloom"],
+        "size_categories": [size_category(rows)],
+        "configs": [{"config_name": "default", "data_files": data_files}],
+    }
+
+
+def datasheet(
+    config: dict[str, Any],
+    stage_list: list[dict[str, Any]],
+    measures: dict[str, Any],
+    models: list[dict[str, Any]],
+) -> str:
+    """Return the datasheet's text.
+
+    Args:
+        config: the release's part of the configuration, of one system.
+        stage_list: what `inputs.stages` returns.
+        measures: the system's measures.json.
+        models: the metrics.json of each model.
+    """
+    everything = measures["groups"]["all"]
+    return (
+        environment()
+        .get_template("datasheet.md.j2")
+        .render(
+            front_matter=_yaml(front_matter(config, everything["references"])),
+            title=" ".join(config["title"].split()),
+            config=config,
+            system_block=_yaml(config["block"]),
+            stages=stage_list,
+            tools=tools(stage_list),
+            measures=measures,
+            everything=everything,
+            paraphrases=paraphrase_count(everything),
+            models=models,
+        )
+    )
+
+
+def _yaml(value: Any) -> str:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Write the datasheet of one system's corpus."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--manifests", type=Path, nargs="+", required=True, help="by stage")
+    parser.add_argument("--measures", type=Path, required=True, help="measures.json")
+    parser.add_argument("--models", type=Path, nargs="+", required=True, help="metrics.json files")
+    parser.add_argument("--output", type=Path, required=True, help="README.md")
+    arguments = parser.parse_args(argv)
+    text = datasheet(
+        arguments.config,
+        stages(arguments.manifests),
+        read_json(arguments.measures),
+        [read_json(path) for path in arguments.models],
+    )
+    write_text(arguments.output, text)
+
+
+if __name__ == "__main__":
+    run(main)

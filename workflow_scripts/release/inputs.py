@@ -1,0 +1,88 @@
+"""What datasheet and report read: manifests, models' metrics, measures."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import read_manifest
+
+# What a row of each stage's manifest is. The stages of models count segmented pairs.
+ROWS = {
+    "corpus": "pairs",
+    "clean": "pairs",
+    "dual_filter": "pairs",
+    "subword": "pairs",
+    "train": "segmented pairs",
+    "generate": "references",
+    "score": "references",
+    "select": "references",
+    "evaluate": "references",
+}
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return a JSON file's object.
+
+    Raises:
+        InputError: it is missing or damaged.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} can't be read ({error}); run its stage again") from error
+
+
+def stages(manifests: Iterable[Path]) -> list[dict[str, Any]]:
+    """Return what is told of each stage, in the order given.
+
+    Returns:
+        Dicts of `label`, `stage`, `rows` (what they are), `rows_in`, `rows_out`, `rejected`
+        (by reason, most frequent first), `counts` (the further ones of its records), `config`,
+        `name` and `tools`.
+    """
+    return [_stage(read_manifest(path)) for path in manifests]
+
+
+def _stage(manifest: dict[str, Any]) -> dict[str, Any]:
+    counts: Counter[str] = Counter()
+    for record in manifest["parts"].values():
+        counts.update(dict(_integers(record.get("extra", {}))))
+    rejected = sorted(manifest["rejected"].items(), key=lambda item: (-item[1], item[0]))
+    return {
+        "label": " / ".join(filter(None, (manifest["stage"], manifest["instance"]))),
+        "stage": manifest["stage"],
+        "rows": ROWS[manifest["stage"]],
+        "rows_in": manifest["rows_in"],
+        "rows_out": manifest["rows_out"],
+        "rejected": dict(rejected),
+        "counts": dict(sorted(counts.items())),
+        "config": manifest["config"],
+        "name": manifest["name"],
+        "tools": manifest["tools"],
+    }
+
+
+def _integers(value: Any, path: tuple[str, ...] = ()) -> Iterable[tuple[str, int]]:
+    """Yield the integers in nested dicts, by the path to them: the counts, which add up."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _integers(item, (*path, str(key)))
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield " / ".join(path), value
+
+
+def tools(stage_list: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """Return the versions of each tool that the stages used."""
+    versions: dict[str, set[str]] = {}
+    for stage in stage_list:
+        for tool, found in stage["tools"].items():
+            versions.setdefault(tool, set()).update(found)
+    return {tool: sorted(found) for tool, found in sorted(versions.items())}
+
+
+def paraphrase_count(group: dict[str, Any]) -> int:
+    """Return the number of paraphrases in a group of measures.json."""
+    return sum(n * count for n, count in enumerate(group["references_by_paraphrases"]))
