@@ -1,0 +1,119 @@
+"""What a testbed sentence means: frozen, hashable, independent of either language's wording.
+
+Words appear as the concepts of the lexicon; everything that either language marks by inflection,
+function words or order is a slot. Two sentences mean the same when their `Meaning`s are equal.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Mood = Literal["statement", "question", "confirmation"]
+Frame = Literal[
+    "transitive", "ditransitive", "intransitive", "motion", "clausal", "copular", "existential"
+]
+# `present` is going on now (or holds, for states); `habitual` comes with a frequency adverb;
+# `eventual` is the future event of a subordinate clause, in English in the present tense.
+Tense = Literal[
+    "past", "past_progressive", "present", "habitual", "future", "eventual", "must", "can"
+]
+Number = Literal["singular", "plural"]
+
+# Concept of the subject in "someone wrote the letter".
+SOMEONE = "someone"
+
+
+@dataclass(frozen=True, slots=True)
+class NounPhrase:
+    """A participant: a noun with what modifies it, a name, or a pronoun.
+
+    Attributes:
+        head: concept of a noun or name, or an English subject pronoun, or `SOMEONE`.
+        kind: which of these.
+        number: of the noun; pronouns and names have theirs by nature.
+        determiner: "the", "a" (plural "some"), "this", a possessor ("my" ...), or a numeral
+            ("two" ...); None for names and pronouns and where a possessor phrase stands instead.
+        adjective: concept of an attribute.
+        possessor: whose it is, a plain phrase.
+        relative: what it is doing.
+    """
+
+    head: str
+    kind: Literal["noun", "name", "pronoun"] = "noun"
+    number: Number = "singular"
+    determiner: str | None = "the"
+    adjective: str | None = None
+    possessor: "NounPhrase | None" = None
+    relative: "Relative | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is or goes: `relation` is a key of `prepositions.tsv`."""
+
+    relation: str
+    phrase: NounPhrase
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """What the head noun is doing, as in "the woman (who is) reading the letter".
+
+    Attributes:
+        verb: concept; transitive with `object`, or intransitive with `place`.
+        past: the clause around it is in a past tense, and so is this.
+    """
+
+    verb: str
+    past: bool
+    object: NounPhrase | None = None
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Who does what, when, where and how.
+
+    Attributes:
+        frame: which participants there are.
+        verb: concept; "be" in copular and existential clauses.
+        quality: concept of the predicate adjective of a copular clause.
+        degree: concept of the adverb that modifies `quality`.
+        recipient: of a ditransitive verb.
+        goal: of a motion verb.
+        manner, frequency, time: concepts of adverbs.
+    """
+
+    frame: Frame
+    subject: NounPhrase
+    verb: str
+    tense: Tense
+    negative: bool = False
+    object: NounPhrase | None = None
+    recipient: NounPhrase | None = None
+    quality: str | None = None
+    degree: str | None = None
+    goal: Place | None = None
+    manner: str | None = None
+    frequency: str | None = None
+    place: Place | None = None
+    time: str | None = None
+
+    @property
+    def past(self) -> bool:
+        """Whether it is told in a past tense."""
+        return self.tense in ("past", "past_progressive")
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """One sentence: a clause, and maybe one more that `connective` ties to it.
+
+    Attributes:
+        mood: statement; yes/no question; or a statement that asks for confirmation.
+        connective: concept of a conjunction; "that" makes `subordinate` the content of `main`.
+    """
+
+    mood: Mood
+    main: Clause
+    connective: str | None = None
+    subordinate: Clause | None = None
