@@ -127,9 +127,9 @@ def _model_problems(name: str, model: dict[str, Any]):
 
 
 def _filter_problems(config: Config):
-    trusted = [name for name in config["run"]["corpora"] if config["corpora"][name].get("trusted")]
-    if not trusted:
-        yield "dual_filter: no corpus of run.corpora is trusted, so its models have no data"
+    training = config["train"]["corpora"] or config["run"]["corpora"]
+    if not any(config["corpora"][name].get("trusted") for name in training):
+        yield "dual_filter: no corpus of train.corpora is trusted, so its models have no data"
     if config["dual_filter"]["method"] == "cross_entropy" and (
         "min_score" not in config["dual_filter"]
     ):

@@ -300,7 +300,9 @@ class Layout:
         return {**part, "trusted": exempt}
 
     def _subword_config(self, instance: str) -> dict[str, Any]:
-        corpora = self.trusted if instance == "filter" else self.training_corpora
+        corpora = self.training_corpora
+        if instance == "filter":
+            corpora = [name for name in corpora if name in self.trusted]
         train = self.config["train"]
         return {
             **self.config["subword"],

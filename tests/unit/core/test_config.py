@@ -103,7 +103,7 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
         ),
         (
             {"dual_filter": {"enabled": True}, "corpora": {"testbed": {"trusted": False}}},
-            "no corpus of run.corpora is trusted",
+            "no corpus of train.corpora is trusted",
         ),
         (
             {"dual_filter": {"enabled": True, "method": "cross_entropy"}},
