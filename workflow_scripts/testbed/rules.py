@@ -1,0 +1,327 @@
+"""The grammar of the testbed's English: which constituents stand in which order.
+
+Rules are data. Generation fills their slots with what a meaning holds, parsing matches their items
+against a sentence and reads the slots off; so each is the exact inverse of the other.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+from workflow_scripts.testbed.forest import Mark
+
+
+class Slot(NamedTuple):
+    """A place for one constituent: its category, and the attribute of the meaning it expresses."""
+
+    category: str
+    slot: str
+
+
+class Literal(NamedTuple):
+    """A fixed word with its part-of-speech tag."""
+
+    tag: str
+    word: str
+
+
+class Part(NamedTuple):
+    """Several items under a phrase label."""
+
+    label: str
+    items: tuple["Item", ...]
+
+
+Item = Slot | Literal | Part
+
+COMMA = Literal(",", ",")
+
+
+def flat(items: tuple[Item, ...]) -> tuple[Slot | Literal, ...]:
+    """Return the slots and words of items, without phrase labels."""
+    out: list[Slot | Literal] = []
+    for item in items:
+        out.extend(flat(item.items) if isinstance(item, Part) else (item,))
+    return tuple(out)
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseRule:
+    """One form of a noun phrase or relative clause.
+
+    Attributes:
+        name: what `phrases.py` dispatches on.
+        label: of the constituent.
+        items: what it consists of.
+        marks: the choices it embodies.
+    """
+
+    name: str
+    label: str
+    items: tuple[Item, ...]
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def slots(self) -> frozenset[str]:
+        """The attributes it expresses."""
+        return frozenset(item.slot for item in flat(self.items) if isinstance(item, Slot))
+
+
+_NOUN = Slot("noun", "head")
+_ADJECTIVE = Part("ADJP", (Slot("adjective", "adjective"),))
+_THE = Literal("DT", "the")
+
+
+def _plain_rules() -> Iterator[PhraseRule]:
+    determiner = Slot("determiner", "determiner")
+    yield PhraseRule("name", "NP", (Slot("name", "head"),))
+    yield PhraseRule("noun", "NP", (determiner, _NOUN))
+    yield PhraseRule("noun", "NP", (determiner, _ADJECTIVE, _NOUN))
+
+
+def _noun_phrase_rules() -> Iterator[PhraseRule]:
+    plain = Slot("plain", "base")
+    yield PhraseRule("plain", "", (plain,))
+    owner = Slot("plain", "possessor")
+    genitive = Part("NP", (Part("", (owner,)), Slot("genitive", "")))
+    for adjective in ((), (_ADJECTIVE,)):
+        yield PhraseRule("owned", "NP", (genitive, *adjective, _NOUN), (("possessive", "'s"),))
+        head = Part("NP", (_THE, *adjective, _NOUN))
+        of = Part("PP", (Literal("IN", "of"), owner))
+        yield PhraseRule("owned", "NP", (head, of), (("possessive", "of"),))
+    yield PhraseRule("doing", "NP", (plain, Slot("relative", "relative")))
+
+
+def _relative_rules() -> Iterator[PhraseRule]:
+    verb = Slot("verb", "verb")
+    for complement in (Slot("plain", "object"), Slot("place", "place")):
+        doing = Part("VP", (verb, complement))
+        be = Part("VP", (Slot("be", "past"), doing))
+        clause = (Part("WHNP", (Slot("relativizer", "relativizer"),)), Part("S", (be,)))
+        yield PhraseRule("clause", "SBAR", clause, (("relative", "clause"),))
+        yield PhraseRule("participle", "", (doing,), (("relative", "participle"),))
+
+
+PHRASES: dict[str, tuple[PhraseRule, ...]] = {
+    "plain": tuple(_plain_rules()),
+    "phrase": tuple(_noun_phrase_rules()),
+    "relative": tuple(_relative_rules()),
+    "place": (PhraseRule("place", "PP", (Slot("relation", "relation"), Slot("plain", "phrase"))),),
+    "goal": (PhraseRule("goal", "PP", (Slot("direction", "relation"), Slot("plain", "phrase"))),),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseRule:
+    """One arrangement of a clause: `front`, subject, verb group, `body`.
+
+    Attributes:
+        frame: as in `Clause`.
+        passive: the verb is a participle.
+        inverted: the operator stands before the subject.
+        front: what stands before the subject.
+        subject: the grammatical subject, which the verb agrees with unless it is "there".
+        body: what follows the auxiliaries.
+        slots: the attributes of the clause that it expresses.
+        agentless: the subject of the meaning, `SOMEONE`, is left unsaid.
+        split: the verb's particle stands after the object.
+        mid: an adverb stands between auxiliaries and verb.
+        marks: the choices it embodies.
+    """
+
+    frame: str
+    passive: bool
+    inverted: bool
+    front: tuple[Item, ...]
+    subject: Item
+    body: tuple[Item, ...]
+    slots: frozenset[str]
+    agentless: bool
+    split: bool
+    mid: str | None
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Core:
+    """A clause without adverbials.
+
+    `verb` is followed by `after`; the adverb of manner stands behind `before_agent`, if the
+    clause has an agent, so that "was read quickly by the man" is preferred.
+    """
+
+    frame: str
+    subject: Item
+    head: tuple[Item, ...]
+    tail: tuple[Item, ...] = ()
+    passive: bool = False
+    agentless: bool = False
+    split: bool = False
+    marks: tuple[Mark, ...] = ()
+
+
+_SUBJECT = Slot("subject", "subject")
+_VERB = Slot("verb", "verb")
+_OBJECT = Slot("phrase", "object")
+_RECIPIENT = Slot("phrase", "recipient")
+_TO = Part("PP", (Literal("TO", "to"), _RECIPIENT))
+_BY = Part("PP", (Literal("IN", "by"), Slot("agent", "subject")))
+_SPLIT = (Slot("particle_verb", "verb"), _OBJECT, Part("PRT", (Slot("particle", "particle"),)))
+
+
+def _cores() -> Iterator[_Core]:
+    active, passive = ("voice", "active"), ("voice", "passive")
+    yield _Core("intransitive", _SUBJECT, (_VERB,))
+    yield _Core("motion", _SUBJECT, (_VERB, Slot("goal", "goal")))
+    yield _Core("clausal", _SUBJECT, (_VERB,))
+    joined, split = ("particle", "joined"), ("particle", "split")
+    yield _Core("transitive", _SUBJECT, (_VERB, _OBJECT), marks=(active, joined))
+    yield _Core("transitive", _SUBJECT, _SPLIT, split=True, marks=(active, split))
+    double, prepositional = ("dative", "double"), ("dative", "to")
+    two, to = (_VERB, _RECIPIENT, _OBJECT), (_VERB, _OBJECT, _TO)
+    yield _Core("ditransitive", _SUBJECT, two, marks=(active, double))
+    yield _Core("ditransitive", _SUBJECT, to, marks=(active, prepositional))
+    for agentless, by, agent in ((False, (_BY,), "said"), (True, (), "unsaid")):
+        voice = (passive, ("agent", agent))
+        common = {"passive": True, "agentless": agentless}
+        yield _Core("transitive", _OBJECT, (_VERB,), by, marks=voice, **common)
+        given = (*voice, double)
+        yield _Core("ditransitive", _RECIPIENT, (_VERB, _OBJECT), by, marks=given, **common)
+        given = (*voice, prepositional)
+        yield _Core("ditransitive", _OBJECT, (_VERB, _TO), by, marks=given, **common)
+    predicate = (Slot("quality", "quality"),)
+    yield _Core("copular", _SUBJECT, (Part("ADJP", predicate),), passive=True)
+    predicate = (Part("ADVP", (Slot("degree", "degree"),)), *predicate)
+    yield _Core("copular", _SUBJECT, (Part("ADJP", predicate),), passive=True)
+
+
+def _adverb(slot: str) -> Item:
+    return Slot("place", "place") if slot == "place" else Part("ADVP", (Slot(slot, slot),))
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrangement:
+    front: str | None
+    mid: str | None
+    manner: bool
+    end: tuple[str, ...]
+    marks: tuple[Mark, ...]
+
+
+def _arrangements(adverbials: frozenset[str]) -> Iterator[_Arrangement]:
+    """Yield the places of some adverbials: before the subject, before the verb, at the end."""
+    fronts = [None, *(slot for slot in ("time", "place", "frequency") if slot in adverbials)]
+    for front in fronts:
+        mids = [slot for slot in ("manner", "frequency") if slot in adverbials and slot != front]
+        for mid in (None, *mids):
+            left = [
+                slot
+                for slot in ("frequency", "place", "time")
+                if slot in adverbials and slot not in (front, mid)
+            ]
+            manner = "manner" in adverbials and mid != "manner"
+            orders = {tuple(left)}
+            if "place" in left and "time" in left:
+                orders.add((*(slot for slot in left if slot != "place"), "place"))
+            for order in sorted(orders):
+                marks: list[Mark] = []
+                if {"time", "place"} & adverbials:
+                    marks.append(("fronting", front or "none"))
+                if mids or front == "frequency":
+                    marks.append(("adverb placement", front_or_mid(front, mid)))
+                if len(orders) > 1:
+                    marks.append(("adverbial order", " ".join(order)))
+                yield _Arrangement(front, mid, manner, order, tuple(marks))
+
+
+def front_or_mid(front: str | None, mid: str | None) -> str:
+    """Name the place of an adverb of manner or frequency."""
+    if front == "frequency":
+        return "front"
+    return "before the verb" if mid else "end"
+
+
+# Which adverbials may come together; frequency excludes time, manner excludes frequency.
+_ADVERBIALS = ("manner", "place", "time", "frequency")
+
+
+def _adverbial_sets(core: _Core) -> Iterator[frozenset[str]]:
+    allowed = {
+        "clausal": (),
+        "copular": ("time",),
+        "motion": ("manner", "time", "frequency"),
+    }.get(core.frame, _ADVERBIALS)
+    for size in range(4):
+        for chosen in combinations(allowed, size):
+            if "frequency" not in chosen or not {"time", "manner"} & set(chosen):
+                yield frozenset(chosen)
+
+
+def _slots(items: tuple[Item, ...]) -> set[str]:
+    return {item.slot for item in flat(items) if isinstance(item, Slot)} - {"particle"}
+
+
+def _clause_rules() -> Iterator[ClauseRule]:
+    for core in _cores():
+        for adverbials in _adverbial_sets(core):
+            for place in _arrangements(adverbials):
+                mid = (_adverb(place.mid),) if place.mid else ()
+                manner = (_adverb("manner"),) if place.manner else ()
+                # Objects precede an adverb of manner, the agent follows it.
+                end = tuple(_adverb(slot) for slot in place.end)
+                body = (*mid, *core.head, *manner, *core.tail, *end)
+                front = (_adverb(place.front), COMMA) if place.front else ()
+                slots = _slots((*front, core.subject, *body)) | {"subject", "verb"}
+                for inverted in (False, True) if not front else (False,):
+                    yield ClauseRule(
+                        core.frame,
+                        core.passive,
+                        inverted,
+                        front,
+                        core.subject,
+                        body,
+                        frozenset(slots),
+                        core.agentless,
+                        core.split,
+                        place.mid,
+                        core.marks + place.marks,
+                    )
+    yield from _existential_rules()
+
+
+def _existential_rules() -> Iterator[ClauseRule]:
+    """Yield "there is a book on the table" and its like; the place is always said."""
+    there = Part("NP", (Literal("EX", "there"),))
+    place, time = _adverb("place"), _adverb("time")
+    slots = frozenset({"subject", "verb", "place"})
+    for has_time in (False, True):
+        last = (time,) if has_time else ()
+        said = slots | {"time"} if has_time else slots
+        layouts = [
+            ((), there, (_SUBJECT, place, *last), "there", "none"),
+            ((), _SUBJECT, (place, *last), "subject", "none"),
+            ((place, COMMA), there, (_SUBJECT, *last), "there", "place"),
+        ]
+        if has_time:
+            layouts.append(((time, COMMA), there, (_SUBJECT, place), "there", "time"))
+            layouts.append(((time, COMMA), _SUBJECT, (place,), "subject", "time"))
+        for front, subject, body, form, fronted in layouts:
+            marks: tuple[Mark, ...] = (("existential", form), ("fronting", fronted))
+            for inverted in (False, True) if not front else (False,):
+                yield ClauseRule(
+                    "existential",
+                    True,
+                    inverted,
+                    front,
+                    subject,
+                    body,
+                    said,
+                    False,
+                    False,
+                    None,
+                    marks,
+                )
+
+
+CLAUSES: tuple[ClauseRule, ...] = tuple(_clause_rules())

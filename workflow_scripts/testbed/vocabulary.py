@@ -1,0 +1,200 @@
+"""The English surface of every lexical slot, from meaning to words and from words to meaning."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from workflow_scripts.testbed.auxiliaries import TaggedWords
+from workflow_scripts.testbed.forest import Mark
+from workflow_scripts.testbed.structure import SOMEONE
+from workflow_scripts.testbed.words import LEXICON, EnglishVerb
+
+# What a lexical slot expresses: a concept, or a concept with a number or verb form.
+Value = str | tuple[str, str]
+
+FORM_TAGS = {"base": "VB", "third": "VBZ", "past": "VBD", "participle": "VBN", "gerund": "VBG"}
+
+PRONOUNS = {
+    "I": "me",
+    "you": "you",
+    "he": "him",
+    "she": "her",
+    "we": "us",
+    "they": "them",
+}
+POSSESSIVES = ("my", "your", "his", "her", "our", "their")
+NUMERALS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+RELATIONS = {
+    "in": ("in", "inside"),
+    "near": ("near", "close to"),
+    "behind": ("behind",),
+    "in_front_of": ("in front of", "before"),
+    "beside": ("beside", "next to"),
+}
+DIRECTIONS = {"to": ("to",), "towards": ("towards", "in the direction of"), "from": ("from",)}
+CONNECTIVES = {
+    "because": ("because", "since"),
+    "although": ("although", "though", "even though"),
+    "when": ("when", "at the time when"),
+    "while": ("while", "whilst"),
+    "before": ("before",),
+    "after": ("after",),
+    "if": ("if", "in case"),
+    "unless": ("unless",),
+    "until": ("until", "till"),
+}
+_TAGS = {
+    "determiner": "DT",
+    "relation": "IN",
+    "direction": "IN",
+    "connective": "IN",
+    "adjective": "JJ",
+    "quality": "JJ",
+    "manner": "RB",
+    "frequency": "RB",
+    "time": "RB",
+    "degree": "RB",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """One way to say a value."""
+
+    words: TaggedWords
+    marks: tuple[Mark, ...] = ()
+
+
+class Entry(NamedTuple):
+    """A surface found in a sentence: its words in lower case, and what they may mean."""
+
+    words: tuple[str, ...]
+    value: Value
+    marks: tuple[Mark, ...]
+
+
+def _tagged(tag: str, phrase: str) -> TaggedWords:
+    return tuple((tag, word) for word in phrase.split())
+
+
+def _synonyms(concept: str, names: Iterable[str]) -> list[tuple[Mark, ...]]:
+    """Return the marks of the synonyms of a concept; none where there is no choice."""
+    names = list(names)
+    if len(names) == 1:
+        return [()]
+    return [(("synonym", f"{concept}: {name}"),) for name in names]
+
+
+def _phrases(category: str, concept: str, phrases: Iterable[str]) -> Iterator[tuple]:
+    phrases = list(phrases)
+    for phrase, marks in zip(phrases, _synonyms(concept, phrases), strict=True):
+        yield category, concept, Surface(_tagged(_TAGS[category], phrase), marks)
+
+
+def _nouns() -> Iterator[tuple]:
+    for noun in LEXICON.nouns:
+        names = [english.singular for english in noun.english]
+        for english, marks in zip(noun.english, _synonyms(noun.concept, names), strict=True):
+            singular, plural = ("noun", (noun.concept, "singular")), (noun.concept, "plural")
+            yield *singular, Surface(_tagged("NN", english.singular), marks)
+            yield "noun", plural, Surface(_tagged("NNS", english.plural), marks)
+
+
+def _verb_words(verb: EnglishVerb, form: str) -> TaggedWords:
+    return ((FORM_TAGS[form], getattr(verb, form)),)
+
+
+def _verbs() -> Iterator[tuple]:
+    for concept in LEXICON.verbs:
+        names = [f"{verb.base} {verb.particle or ''}".strip() for verb in concept.english]
+        for verb, marks in zip(concept.english, _synonyms(concept.concept, names), strict=True):
+            for form in FORM_TAGS:
+                value, head = (concept.concept, form), _verb_words(verb, form)
+                particle = (("RP", verb.particle),) if verb.particle else ()
+                yield "verb", value, Surface(head + particle, marks)
+                if verb.particle:
+                    yield "particle_verb", (*value, verb.particle), Surface(head, marks)
+                    yield "particle", verb.particle, Surface(particle)
+
+
+def _pronouns() -> Iterator[tuple]:
+    for subject, other in PRONOUNS.items():
+        yield "nominative", subject, Surface((("PRP", subject),))
+        yield "objective", subject, Surface((("PRP", other),))
+    for word, marks in zip(
+        ("someone", "somebody"), _synonyms(SOMEONE, ("someone", "somebody")), strict=True
+    ):
+        for category in ("nominative", "objective"):
+            yield category, SOMEONE, Surface((("NN", word),), marks)
+
+
+def _determiners() -> Iterator[tuple]:
+    for number in ("singular", "plural"):
+        forms = {"the": "the", "a": "a" if number == "singular" else "some"}
+        forms["this"] = "this" if number == "singular" else "these"
+        for determiner, word in forms.items():
+            yield "determiner", (determiner, number), Surface((("DT", word),))
+        for word in POSSESSIVES:
+            yield "determiner", (word, number), Surface((("PRP$", word),))
+    for word in NUMERALS:
+        yield "determiner", (word, "plural"), Surface((("CD", word),))
+
+
+def _function_words() -> Iterator[tuple]:
+    for relation, phrases in RELATIONS.items():
+        yield from _phrases("relation", relation, phrases)
+    for direction, phrases in DIRECTIONS.items():
+        yield from _phrases("direction", direction, phrases)
+    for connective, phrases in CONNECTIVES.items():
+        yield from _phrases("connective", connective, phrases)
+    for kind, words in (("person", ("who", "that")), ("thing", ("which", "that"))):
+        for word, marks in zip(words, _synonyms(f"relative {kind}", words), strict=True):
+            yield "relativizer", kind, Surface((("WP" if word == "who" else "WDT", word),), marks)
+    for word, tag, value in (
+        ("is", "VBZ", ("present", "singular")),
+        ("are", "VBP", ("present", "plural")),
+        ("was", "VBD", ("past", "singular")),
+        ("were", "VBD", ("past", "plural")),
+    ):
+        yield "be", value, Surface(((tag, word),))
+    for word in ("'s", "'"):
+        yield "genitive", word, Surface((("POS", word),))
+
+
+def _surfaces() -> Iterator[tuple]:
+    yield from _nouns()
+    yield from _verbs()
+    yield from _pronouns()
+    yield from _determiners()
+    yield from _function_words()
+    for name in LEXICON.names:
+        yield "name", name.concept, Surface((("NNP", name.english),))
+    for adjective in LEXICON.adjectives:
+        for category in ("adjective", "quality"):
+            yield from _phrases(category, adjective.concept, adjective.english)
+    for adverb in LEXICON.adverbs:
+        if adverb.kind in _TAGS:
+            yield from _phrases(adverb.kind, adverb.concept, adverb.english)
+
+
+def _tables() -> tuple[dict, dict]:
+    forward: dict = defaultdict(lambda: defaultdict(list))
+    backward: dict = defaultdict(lambda: defaultdict(list))
+    for category, value, surface in _surfaces():
+        if surface in forward[category][value]:
+            continue
+        forward[category][value].append(surface)
+        words = tuple(word.lower() for _, word in surface.words)
+        backward[category][words[0]].append(Entry(words, value, surface.marks))
+    return (
+        {
+            category: {value: tuple(found) for value, found in values.items()}
+            for category, values in forward.items()
+        },
+        {category: dict(words) for category, words in backward.items()},
+    )
+
+
+# category -> value -> surfaces; category -> first word -> entries.
+SURFACES, ENTRIES = _tables()
