@@ -1,8 +1,7 @@
-"""Exact negative constraints: Aho-Corasick automata of many requests in one flat table.
+"""Aho-Corasick automata of phrases, those of many requests in one flat table.
 
-A state stands for the longest suffix of the output that could still become a forbidden phrase,
-so phrases that share a prefix, overlap or begin inside one another are all exact (Aho &
-Corasick 1975). A token that would complete a phrase has no transition: it is forbidden.
+A state stands for the longest suffix of the output that begins a phrase, so phrases that share
+a prefix, overlap or begin inside one another are all found (Aho & Corasick 1975).
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,14 +15,57 @@ from workflow_scripts.nmt.vocabulary import BOS
 
 NONE = -1  # fills up the rows of a table; no token has this id
 
+Phrase = tuple[int, ...]
+
+
+class Matcher:
+    """All states of the automaton of some phrases; state 0 is the root, where none has begun.
+
+    `prefixes[state]` is the suffix that the state stands for; `moves[state]` maps tokens to the
+    next state, tokens without a move lead to the root; `matches[state]` are the phrases that
+    end there.
+
+    Raises:
+        InputError: a phrase is empty or is <s> alone.
+    """
+
+    def __init__(self, phrases: Iterable[Phrase]):
+        self.prefixes: list[Phrase] = [()]
+        self.matches: list[set[Phrase]] = [set()]
+        children: list[dict[int, int]] = [{}]
+        for phrase in phrases:
+            if not phrase or phrase == (BOS,):
+                raise InputError("a constraint must hold at least one piece besides <s>")
+            node = 0
+            for length, token in enumerate(phrase, start=1):
+                if token not in children[node]:
+                    children[node][token] = len(children)
+                    children.append({})
+                    self.prefixes.append(tuple(phrase[:length]))
+                    self.matches.append(set())
+                node = children[node][token]
+            self.matches[node].add(tuple(phrase))
+        # Breadth first: the longest proper suffix of a state is complete before the state.
+        self.moves: list[dict[int, int]] = [{} for _ in children]
+        suffix = [0] * len(children)
+        queue = [0]
+        for node in queue:
+            inherited = self.moves[suffix[node]] if node else {}
+            self.moves[node] = inherited | children[node]
+            self.matches[node] |= self.matches[suffix[node]]
+            for token, child in children[node].items():
+                suffix[child] = inherited.get(token, 0)
+                queue.append(child)
+        self.start = self.moves[0].get(BOS, 0)
+
 
 @dataclass(frozen=True)
 class Automaton:
-    """The automaton of one request; state 0 is the root, where no phrase has begun.
+    """The automaton that keeps the outputs of one request free of its phrases.
 
-    `edges[state]` maps tokens to the next state, tokens without an edge lead to the root;
-    `forbidden[state]` are the tokens that would complete a phrase; `start` is the state before
-    the first token.
+    `edges[state]` maps tokens to the next state, tokens without an edge lead to the root, state
+    0; `forbidden[state]` are the tokens that would complete a phrase, which have no edge;
+    `start` is the state before the first token.
     """
 
     edges: list[dict[int, int]]
@@ -31,104 +73,95 @@ class Automaton:
     start: int
 
 
-def build(phrases: Iterable[Sequence[int]]) -> Automaton:
-    """Build the automaton that keeps an output free of all `phrases`.
+def build(phrases: Iterable[Phrase]) -> Automaton:
+    """Build the automaton of negative constraints: phrases of piece ids.
 
     A phrase that begins with <s> holds at the start of the sentence only.
 
     Raises:
         InputError: a phrase is empty or is <s> alone; no output could avoid it.
     """
-    children: list[dict[int, int]] = [{}]
-    complete = [False]
-    for phrase in phrases:
-        if not phrase or tuple(phrase) == (BOS,):
-            raise InputError("a forbidden phrase must hold at least one piece besides <s>")
-        node = 0
-        for token in phrase:
-            if token not in children[node]:
-                children[node][token] = len(children)
-                children.append({})
-                complete.append(False)
-            node = children[node][token]
-        complete[node] = True
-
-    # Breadth first, so that a node's fallback (its longest proper suffix) is ready before it.
-    fallback = [0] * len(children)
-    moves: list[dict[int, int]] = [{} for _ in children]
-    queue = [0]
-    for node in queue:
-        # Leaving from the root, a child's fallback is the root itself, not the child.
-        inherited = moves[fallback[node]] if node else {}
-        complete[node] = complete[node] or complete[fallback[node]]
-        moves[node] = inherited | children[node]
-        for token, child in children[node].items():
-            fallback[child] = inherited.get(token, 0)
-            queue.append(child)
-
-    # Completed phrases are never entered: only what can be reached without them is kept.
-    start = moves[0].get(BOS, 0)
-    reachable = {0: 0}
-    reachable.setdefault(start, len(reachable))
+    matcher = Matcher(phrases)
+    # Only states that can be reached without completing a phrase are kept.
+    number = {state: index for index, state in enumerate(dict.fromkeys((0, matcher.start)))}
     edges: list[dict[int, int]] = []
     forbidden: list[list[int]] = []
-    for node in (queue := list(reachable)):
-        allowed = {}
-        for token, following in moves[node].items():
-            if token == BOS or complete[following]:
-                continue
-            if following not in reachable:
-                reachable[following] = len(reachable)
-                queue.append(following)
-            allowed[token] = reachable[following]
+    for state in (queue := list(number)):
+        allowed, stops = {}, []
+        for token, following in matcher.moves[state].items():
+            if matcher.matches[following]:
+                stops.append(token)
+            elif token != BOS:
+                if following not in number:
+                    number[following] = len(number)
+                    queue.append(following)
+                allowed[token] = number[following]
         edges.append(allowed)
-        forbidden.append([t for t, following in moves[node].items() if complete[following]])
-    return Automaton(edges, forbidden, reachable[start])
+        forbidden.append(stops)
+    return Automaton(edges, forbidden, number[matcher.start])
 
 
 @dataclass
-class AutomatonTable:
-    """The automata of several requests, numbered through.
+class Moves:
+    """The moves of several automata, whose states are numbered through.
 
-    `tokens`, `following`: [states, most edges of a state], an edge's token and next state;
-    `forbidden`: [states, most forbidden tokens]; both filled up with `NONE`. `root`: [states]
-    is the root of a state's own automaton, `offset`: [automata] the number of each root.
+    `tokens`, `following`: [states, most moves of a state], filled up with `NONE`; `root`:
+    [states], the root of a state's own automaton; `offset`: [automata], the number of each root.
     """
 
     tokens: Tensor
     following: Tensor
-    forbidden: Tensor
     root: Tensor
     offset: Tensor
 
     @classmethod
-    def pack(cls, automata: Sequence[Automaton], device: torch.device) -> "AutomatonTable":
-        """Put automata one after another into tensors on `device`."""
-        tokens, following, forbidden, root, offset = [], [], [], [], []
+    def pack(cls, automata: Sequence[Sequence[dict[int, int]]], device: torch.device) -> "Moves":
+        """Put the moves of automata, per state from token to state, into tensors."""
+        tokens, following, root, offset = [], [], [], []
         for automaton in automata:
             base = len(root)
             offset.append(base)
-            for edges, stops in zip(automaton.edges, automaton.forbidden, strict=True):
-                tokens.append(list(edges))
-                following.append([base + state for state in edges.values()])
-                forbidden.append(stops)
+            for moves in automaton:
+                tokens.append(list(moves))
+                following.append([base + state for state in moves.values()])
                 root.append(base)
         return cls(
-            *(_table(rows, device) for rows in (tokens, following, forbidden)),
+            table(tokens, device),
+            table(following, device),
             torch.tensor(root, dtype=torch.int64, device=device),
             torch.tensor(offset, dtype=torch.int64, device=device),
         )
 
     def advance(self, states: Tensor, tokens: Tensor) -> Tensor:
-        """Return the states [N] after `tokens` [N], which must not be forbidden there."""
+        """Return the states [N] after `tokens` [N]."""
         matches = self.tokens[states] == tokens[:, None]
-        # At most one edge of a state bears the token: the maximum picks its state.
+        # At most one move of a state bears the token: the maximum picks its state.
         following = torch.where(matches, self.following[states], NONE).amax(dim=1)
         return torch.where(following == NONE, self.root[states], following)
 
 
-def _table(rows: list[list[int]], device: torch.device) -> Tensor:
-    """Return rows of different length as one table filled up with NONE, at least one wide."""
+@dataclass
+class NegativeTable:
+    """Negative constraints of several requests.
+
+    `forbidden`: [states, most forbidden tokens], filled up with `NONE`; `start`: [requests].
+    """
+
+    moves: Moves
+    forbidden: Tensor
+    start: Tensor
+
+    @classmethod
+    def pack(cls, automata: Sequence[Automaton], device: torch.device) -> "NegativeTable":
+        """Put automata one after another into tensors on `device`."""
+        moves = Moves.pack([automaton.edges for automaton in automata], device)
+        start = torch.tensor([automaton.start for automaton in automata], device=device)
+        forbidden = [stops for automaton in automata for stops in automaton.forbidden]
+        return cls(moves, table(forbidden, device), moves.offset + start.long())
+
+
+def table(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
+    """Return rows of different length as one tensor filled up with NONE, at least one wide."""
     width = max([1, *map(len, rows)])
-    filled = [row + [NONE] * (width - len(row)) for row in rows]
+    filled = [[*row, *[NONE] * (width - len(row))] for row in rows]
     return torch.tensor(filled, dtype=torch.int64, device=device).view(len(rows), width)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt import automaton
-from workflow_scripts.nmt.automaton import Automaton, AutomatonTable
+from workflow_scripts.nmt.automaton import Automaton, NegativeTable, Phrase
 from workflow_scripts.nmt.candidates import OutputLayer
 from workflow_scripts.nmt.decoder import Decoder
 from workflow_scripts.nmt.model import Model
@@ -34,7 +34,7 @@ class SampleRequest:
     id: str
     set: int
     source: list[int]
-    avoid: list[tuple[int, ...]]
+    avoid: list[Phrase]
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class _Sampler:
         self._jobs: dict[int, _Job] = {}
         self._waiting = self._hypotheses(requests)
         self._rows = self._new_rows([])
-        self._automata = AutomatonTable.pack([], model.device)
+        self._negative = NegativeTable.pack([], model.device)
         # The token that each slot of the decoder reads next.
         self._tokens = self._integers([])
 
@@ -181,12 +181,12 @@ class _Sampler:
 
     def step(self, k: int, temperature: float) -> None:
         """Draw one more token for every row."""
-        rows, automata = self._rows, self._automata
+        rows, negative = self._rows, self._negative
         hidden = self._decoder.step(self._tokens)
         # However many of the best tokens are forbidden to a row, k others are among these.
-        best = self._output_layer.best(hidden, k + automata.forbidden.shape[1])
+        best = self._output_layer.best(hidden, k + negative.forbidden.shape[1])
         ids, log_probabilities = best.ids[rows.slot], best.log_probabilities[rows.slot]
-        forbidden = automata.forbidden[rows.state]
+        forbidden = negative.forbidden[rows.state]
         allowed = (ids[:, :, None] != forbidden[:, None]).all(dim=2)
         numbers = uniform(rows.key, rows.length)
         drawn = draw(ids, log_probabilities, allowed, k, temperature, numbers)[:, None]
@@ -195,7 +195,7 @@ class _Sampler:
         rows.output.scatter_(1, rows.length[:, None], tokens)
         rows.length = rows.length + 1
         tokens = tokens[:, 0]
-        rows.state = automata.advance(rows.state, tokens)
+        rows.state = negative.moves.advance(rows.state, tokens)
         possible = allowed.any(dim=1)
         finished = possible & (tokens == EOS)
         ended = finished | ~possible | (rows.length == rows.limit)
@@ -242,12 +242,11 @@ class _Sampler:
         rows = self._rows
         jobs, index = torch.unique(torch.cat([rows.job, new.job]), return_inverse=True)
         automata = [self._jobs[number].automaton for number in jobs.tolist()]
-        table = AutomatonTable.pack(automata, self._model.device)
-        offset = table.offset[index]
-        rows.state = rows.state - self._automata.root[rows.state] + offset[: len(rows)]
-        starts = self._integers([automaton.start for automaton in automata])
-        new.state = starts[index[len(rows) :]] + offset[len(rows) :]
-        self._automata = table
+        negative = NegativeTable.pack(automata, self._model.device)
+        inside = rows.state - self._negative.moves.root[rows.state]
+        rows.state = inside + negative.moves.offset[index[: len(rows)]]
+        new.state = negative.start[index[len(rows) :]]
+        self._negative = negative
 
     def _branch(self, tokens: Tensor) -> None:
         """Let rows go on with `tokens`; those of one slot that agree go on in one slot."""

@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.automaton import NONE, AutomatonTable, build
+from workflow_scripts.nmt.automaton import NONE, NegativeTable, Phrase, build
 from workflow_scripts.nmt.vocabulary import BOS, EOS
 
 TOKENS = st.integers(3, 6)  # few tokens, </s> among them, so that phrases overlap
 PHRASES = st.lists(
     st.builds(
-        lambda anchored, phrase: ([BOS] if anchored else []) + phrase,
+        lambda anchored, phrase: ((BOS,) if anchored else ()) + tuple(phrase),
         st.booleans(),
         st.lists(TOKENS, min_size=1, max_size=4),
     ),
@@ -18,14 +18,14 @@ PHRASES = st.lists(
 )
 
 
-def completes(output: list[int], phrases: list[list[int]]) -> bool:
+def completes(output: list[int], phrases: list[Phrase]) -> bool:
     """Whether the last token of `output` completes one of `phrases`: the definition."""
     written = [BOS, *output]
-    return any(written[-len(phrase) :] == phrase for phrase in phrases)
+    return any(tuple(written[-len(phrase) :]) == phrase for phrase in phrases)
 
 
 @given(phrases=PHRASES, tokens=st.lists(TOKENS, max_size=12))
-def test_forbids_what_the_definition_forbids(phrases: list[list[int]], tokens: list[int]):
+def test_forbids_what_the_definition_forbids(phrases: list[Phrase], tokens: list[int]):
     automaton = build(phrases)
     state, output = automaton.start, []
     for token in tokens:
@@ -41,11 +41,11 @@ def test_forbids_what_the_definition_forbids(phrases: list[list[int]], tokens: l
     requests=st.lists(PHRASES, min_size=1, max_size=4),
     tokens=st.lists(TOKENS, max_size=10),
 )
-def test_tables_follow_every_automaton_at_once(requests: list[list[list[int]]], tokens: list[int]):
+def test_tables_follow_every_automaton_at_once(requests: list[list[Phrase]], tokens: list[int]):
     automata = [build(phrases) for phrases in requests]
-    table = AutomatonTable.pack(automata, torch.device("cpu"))
+    table = NegativeTable.pack(automata, torch.device("cpu"))
     states = [automaton.start for automaton in automata]
-    packed = table.offset + torch.tensor(states)
+    packed = table.start
     for token in tokens:
         forbidden = [set(a.forbidden[s]) for a, s in zip(automata, states, strict=True)]
         found = [{t for t in row if t != NONE} for row in table.forbidden[packed].tolist()]
@@ -53,8 +53,8 @@ def test_tables_follow_every_automaton_at_once(requests: list[list[list[int]]], 
         if any(token in tokens for tokens in forbidden):
             continue
         states = [a.edges[s].get(token, 0) for a, s in zip(automata, states, strict=True)]
-        packed = table.advance(packed, torch.full_like(packed, token))
-        assert (packed - table.offset).tolist() == states
+        packed = table.moves.advance(packed, torch.full_like(packed, token))
+        assert (packed - table.moves.offset).tolist() == states
 
 
 def test_a_phrase_that_begins_inside_another():
