@@ -328,6 +328,7 @@ class Layout:
             return {"corpora": self.generate_corpora, "limit": limit, "seed": self.config["seed"]}
         system = self.config["systems"][instance]
         return {
+            "system": instance,
             "search": system["search"],
             "constraints": system.get("constraints"),
             "precision": self.config["compute"]["precision"],
