@@ -13,6 +13,7 @@ rule evaluate_measures:
         segmenter="<forward>/reference.model",
     output:
         measures="<results>/evaluate/{system}/{version}/measures.json",
+        record="<results>/evaluate/{system}/{version}/evaluation.json",
     log:
         "<results>/logs/evaluate/{system}/{version}/measures.log",
     benchmark:

@@ -221,10 +221,8 @@ class Layout:
                 return ["source", "reference"]
             case "train", _:
                 return ["model"]
-            case "generate", "references":
-                return ["sample"]
             case "evaluate", _:
-                return ["measures"]
+                return ["evaluation"]
             case "release", _:
                 return [f"{system}/paraphrases" for system in self.systems]
         return []
