@@ -41,7 +41,7 @@ class Group:
         form: the form of the verb that follows.
         marks: the choices it embodies.
         clitic: it leans on the subject, which must be a pronoun.
-        tag: its operator, which a question tag repeats.
+        operator: its first auxiliary, which a question tag repeats.
     """
 
     key: str
@@ -53,7 +53,7 @@ class Group:
     form: str
     marks: tuple[Mark, ...]
     clitic: bool
-    tag: str
+    operator: str
 
 
 @dataclass(frozen=True, slots=True)

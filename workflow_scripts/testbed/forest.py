@@ -5,7 +5,7 @@ stands for all trees that follow from choosing; the choices taken are recorded a
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -99,7 +99,6 @@ class Choice:
     """One of several forests, drawn with equal chances."""
 
     options: tuple["Forest", ...]
-    marks: tuple[Mark, ...] = field(default=(), init=False)
 
     @cached_property
     def count(self) -> int:
@@ -116,7 +115,32 @@ class Choice:
             yield from option.all()
 
 
-Forest = Word | Sequence | Choice
+class Deferred:
+    """A forest that is built when it is needed: most options of a choice are never drawn."""
+
+    def __init__(self, build: "Callable[[], Forest]"):
+        self._build = build
+
+    @cached_property
+    def forest(self) -> "Forest":
+        """The forest itself."""
+        return self._build()
+
+    @property
+    def count(self) -> int:
+        """How many trees there are."""
+        return self.forest.count
+
+    def sample(self, draw: Draw) -> Drawn:
+        """Draw a tree."""
+        return self.forest.sample(draw)
+
+    def all(self) -> Iterator[Drawn]:
+        """Yield every tree."""
+        return self.forest.all()
+
+
+Forest = Word | Sequence | Choice | Deferred
 
 
 def bracketed(tree: Tree) -> str:

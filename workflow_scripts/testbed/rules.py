@@ -37,6 +37,9 @@ Item = Slot | Literal | Part
 
 COMMA = Literal(",", ",")
 
+# Slots whose words follow from other slots.
+GRAMMATICAL = frozenset({"genitive", "past", "relativizer"})
+
 
 def flat(items: tuple[Item, ...]) -> tuple[Slot | Literal, ...]:
     """Return the slots and words of items, without phrase labels."""
@@ -64,12 +67,13 @@ class PhraseRule:
 
     @property
     def slots(self) -> frozenset[str]:
-        """The attributes it expresses."""
-        return frozenset(item.slot for item in flat(self.items) if isinstance(item, Slot))
+        """The attributes it expresses, without those that grammar demands."""
+        slots = {item.slot for item in flat(self.items) if isinstance(item, Slot)}
+        return frozenset(slots - GRAMMATICAL)
 
 
 _NOUN = Slot("noun", "head")
-_ADJECTIVE = Part("ADJP", (Slot("adjective", "adjective"),))
+_ADJECTIVE = Slot("adjective", "adjective")
 _THE = Literal("DT", "the")
 
 
@@ -84,7 +88,7 @@ def _noun_phrase_rules() -> Iterator[PhraseRule]:
     plain = Slot("plain", "base")
     yield PhraseRule("plain", "", (plain,))
     owner = Slot("plain", "possessor")
-    genitive = Part("NP", (Part("", (owner,)), Slot("genitive", "")))
+    genitive = Part("NP", (Part("", (owner,)), Slot("genitive", "genitive")))
     for adjective in ((), (_ADJECTIVE,)):
         yield PhraseRule("owned", "NP", (genitive, *adjective, _NOUN), (("possessive", "'s"),))
         head = Part("NP", (_THE, *adjective, _NOUN))

@@ -26,22 +26,23 @@ PRONOUNS = {
 POSSESSIVES = ("my", "your", "his", "her", "our", "their")
 NUMERALS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 RELATIONS = {
-    "in": ("in", "inside"),
+    "in": ("in",),
+    "on": ("on",),
+    "at": ("at",),
     "near": ("near", "close to"),
     "behind": ("behind",),
-    "in_front_of": ("in front of", "before"),
+    "in_front_of": ("in front of",),
     "beside": ("beside", "next to"),
 }
 DIRECTIONS = {"to": ("to",), "towards": ("towards", "in the direction of"), "from": ("from",)}
 CONNECTIVES = {
     "because": ("because", "since"),
     "although": ("although", "though", "even though"),
-    "when": ("when", "at the time when"),
+    "when": ("when",),
     "while": ("while", "whilst"),
     "before": ("before",),
     "after": ("after",),
-    "if": ("if", "in case"),
-    "unless": ("unless",),
+    "if": ("if", "provided that"),
     "until": ("until", "till"),
 }
 _TAGS = {
@@ -107,7 +108,7 @@ def _verb_words(verb: EnglishVerb, form: str) -> TaggedWords:
 
 def _verbs() -> Iterator[tuple]:
     for concept in LEXICON.verbs:
-        names = [f"{verb.base} {verb.particle or ''}".strip() for verb in concept.english]
+        names = [f"{verb.base} {verb.particle}".strip() for verb in concept.english]
         for verb, marks in zip(concept.english, _synonyms(concept.concept, names), strict=True):
             for form in FORM_TAGS:
                 value, head = (concept.concept, form), _verb_words(verb, form)
@@ -172,7 +173,8 @@ def _surfaces() -> Iterator[tuple]:
         yield "name", name.concept, Surface((("NNP", name.english),))
     for adjective in LEXICON.adjectives:
         for category in ("adjective", "quality"):
-            yield from _phrases(category, adjective.concept, adjective.english)
+            words = [english.base for english in adjective.english]
+            yield from _phrases(category, adjective.concept, words)
     for adverb in LEXICON.adverbs:
         if adverb.kind in _TAGS:
             yield from _phrases(adverb.kind, adverb.concept, adverb.english)

@@ -1,0 +1,159 @@
+"""English clauses: which rules and verb groups express one, and how they are put together."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+
+from workflow_scripts.testbed.agreement import is_personal_pronoun, person
+from workflow_scripts.testbed.auxiliaries import GROUPS, Group, TaggedWords, tense_key
+from workflow_scripts.testbed.forest import Deferred, Forest, Sequence, Word
+from workflow_scripts.testbed.phrases import build, choice, lexical, noun_phrase, place
+from workflow_scripts.testbed.rules import CLAUSES, ClauseRule, Slot
+from workflow_scripts.testbed.structure import SOMEONE, Clause, NounPhrase
+from workflow_scripts.testbed.words import LEXICON
+
+# Frames whose verb is "be": always a state.
+BE_FRAMES = frozenset({"copular", "existential"})
+_PHRASES = ("object", "recipient")
+_PLACES = ("place", "goal")
+_ADVERBS = ("manner", "frequency", "time", "degree", "quality")
+_OPTIONAL = _PHRASES + _PLACES + _ADVERBS
+
+
+def _rules() -> dict[tuple[str, bool, frozenset[str]], tuple[ClauseRule, ...]]:
+    table = defaultdict(list)
+    for rule in CLAUSES:
+        table[rule.frame, rule.inverted, rule.slots].append(rule)
+    return {key: tuple(rules) for key, rules in table.items()}
+
+
+def _groups() -> dict[tuple[str, bool, str, bool, bool], tuple[Group, ...]]:
+    table = defaultdict(list)
+    for group in GROUPS:
+        key = (group.key, group.negative, group.person, group.passive, bool(group.lead))
+        table[key].append(group)
+    return {key: tuple(groups) for key, groups in table.items()}
+
+
+_RULES = _rules()
+_GROUPS = _groups()
+
+
+@cache
+def stative(frame: str, verb: str) -> bool:
+    """Return whether a verb has no progressive: "knows", not "is knowing"."""
+    return frame in BE_FRAMES or frame == "clausal" or LEXICON.verb[verb].stative
+
+
+@cache
+def particles(verb: str) -> tuple[str, ...]:
+    """Return the particles of the synonyms of a verb."""
+    return tuple(dict.fromkeys(verb.particle for verb in LEXICON.verb[verb].english if verb.particle))
+
+
+def filled(clause: Clause) -> frozenset[str]:
+    """Return the attributes that a clause has and a rule must express."""
+    slots = {slot for slot in _OPTIONAL if getattr(clause, slot) is not None}
+    return frozenset(slots | {"subject", "verb"})
+
+
+def grammatical_subject(rule: ClauseRule, clause: Clause) -> NounPhrase:
+    """Return the phrase that the verb agrees with; of "there is", the phrase that follows."""
+    slot = rule.subject.slot if isinstance(rule.subject, Slot) else "subject"
+    return getattr(clause, slot)
+
+
+def _rule_fits(rule: ClauseRule, clause: Clause) -> bool:
+    if rule.mid == "manner" and clause.negative:
+        return False  # "didn't quickly read" denies something else than "didn't read quickly"
+    if rule.agentless and clause.subject.head != SOMEONE:
+        return False
+    return not rule.split or bool(particles(clause.verb))
+
+
+def _group_fits(group: Group, rule: ClauseRule, clause: Clause) -> bool:
+    if not group.clitic:
+        return True
+    if not isinstance(rule.subject, Slot):
+        return group.operator == "is"  # there's
+    return is_personal_pronoun(grammatical_subject(rule, clause))
+
+
+def layouts(clause: Clause, inverted: bool) -> Iterator[tuple[ClauseRule, Group]]:
+    """Yield every rule and verb group that express a clause, in one of the two orders."""
+    key = tense_key(clause, stative(clause.frame, clause.verb))
+    for rule in _RULES.get((clause.frame, inverted, filled(clause)), ()):
+        if not _rule_fits(rule, clause):
+            continue
+        who = person(grammatical_subject(rule, clause))
+        for group in _GROUPS.get((key, clause.negative, who, rule.passive, inverted), ()):
+            if _group_fits(group, rule, clause):
+                yield rule, group
+
+
+def _values(clause: Clause, group: Group) -> dict[str, Forest]:
+    values: dict[str, Forest] = {}
+    for slot in _PHRASES:
+        if phrase := getattr(clause, slot):
+            values[slot] = noun_phrase(phrase)
+    for slot in _PLACES:
+        if where := getattr(clause, slot):
+            values[slot] = place(where, slot)
+    for slot in _ADVERBS:
+        if concept := getattr(clause, slot):
+            values[slot] = lexical(slot, concept)
+    if clause.frame not in BE_FRAMES:
+        values["verb"] = lexical("verb", (clause.verb, group.form))
+    return values
+
+
+def _nested(words: TaggedWords, inner: Forest) -> Forest:
+    """Wrap auxiliaries around a verb phrase, each governing what follows it."""
+    if not words:
+        return inner
+    (tag, word), rest = words[0], words[1:]
+    if tag == "RB":
+        return Sequence("", (Word(tag, word), _nested(rest, inner)))
+    label = {"TO": "VP", "JJ": "ADJP"}.get(tag, "VP")
+    nested = Sequence(label, (Word(tag, word), _nested(rest, inner)))
+    return Sequence("S", (nested,)) if tag == "TO" else nested
+
+
+def _assembled(
+    rule: ClauseRule, group: Group, values: dict[str, Forest], clause: Clause, tail: list[Forest]
+) -> Forest:
+    case = "objective" if _is_agent(rule) else "nominative"
+    values = {**values, "subject": noun_phrase(clause.subject, case)}
+    body = Sequence("VP", (*(build(item, values) for item in rule.body), *tail))
+    lead = tuple(Word(tag, word) for tag, word in group.lead)
+    front = tuple(build(item, values) for item in rule.front)
+    subject = build(rule.subject, values)
+    parts = (*front, *lead, subject, _nested(group.rest, body))
+    return Sequence("", parts, rule.marks + group.marks)
+
+
+def _is_agent(rule: ClauseRule) -> bool:
+    return rule.passive and isinstance(rule.subject, Slot) and rule.subject.slot != "subject"
+
+
+def arranged(clause: Clause, rule: ClauseRule, group: Group, tail: list[Forest]) -> Forest:
+    """Return a clause in one layout; `tail` goes to the end of its verb phrase."""
+    values = _values(clause, group)
+    if not rule.split:
+        return _assembled(rule, group, values, clause, tail)
+    options = []
+    for particle in particles(clause.verb):
+        values["verb"] = lexical("particle_verb", (clause.verb, group.form, particle))
+        values["particle"] = lexical("particle", particle)
+        options.append(_assembled(rule, group, values, clause, tail))
+    return choice(options)
+
+
+def declarative(clause: Clause, tail: list[Forest] | None = None) -> Forest:
+    """Return all ways to state a clause."""
+    return choice(
+        [
+            Deferred(lambda rule=rule, group=group: arranged(clause, rule, group, tail or []))
+            for rule, group in layouts(clause, False)
+        ]
+    )

@@ -1,0 +1,109 @@
+"""English noun phrases and what hangs on them: all the ways to say one."""
+
+from dataclasses import replace
+from functools import lru_cache
+
+from workflow_scripts.testbed.agreement import relativizer
+from workflow_scripts.testbed.forest import Choice, Forest, Sequence, Word
+from workflow_scripts.testbed.rules import (
+    GRAMMATICAL,
+    PHRASES,
+    Item,
+    Literal,
+    Part,
+    PhraseRule,
+)
+from workflow_scripts.testbed.structure import NounPhrase, Place, Relative
+from workflow_scripts.testbed.vocabulary import SURFACES, Value
+
+_CACHE = 1 << 16
+
+
+def choice(options: list[Forest]) -> Forest:
+    """Return one of some forests."""
+    return options[0] if len(options) == 1 else Choice(tuple(options))
+
+
+@lru_cache(_CACHE)
+def lexical(category: str, value: Value) -> Forest:
+    """Return the words for a value of a lexical slot."""
+    return choice(
+        [
+            Sequence("", tuple(Word(tag, word) for tag, word in surface.words), surface.marks)
+            for surface in SURFACES[category][value]
+        ]
+    )
+
+
+def build(item: Item, values: dict[str, Forest]) -> Forest:
+    if isinstance(item, Literal):
+        return Word(item.tag, item.word)
+    if isinstance(item, Part):
+        return Sequence(item.label, tuple(build(part, values) for part in item.items))
+    return values[item.slot]
+
+
+def _phrase(rule: PhraseRule, values: dict[str, Forest]) -> Forest:
+    return Sequence(rule.label, tuple(build(item, values) for item in rule.items), rule.marks)
+
+
+def _fitting(category: str, values: dict[str, Forest]) -> Forest:
+    """Return what the rules of a category make of exactly these values."""
+    slots = frozenset(values) - GRAMMATICAL
+    return choice([_phrase(rule, values) for rule in PHRASES[category] if rule.slots == slots])
+
+
+def _noun(phrase: NounPhrase) -> dict[str, Forest]:
+    values = {"head": lexical("noun", (phrase.head, phrase.number))}
+    if phrase.adjective:
+        values["adjective"] = lexical("adjective", phrase.adjective)
+    return values
+
+
+@lru_cache(_CACHE)
+def plain(phrase: NounPhrase) -> Forest:
+    """Return the forms of a name, or of a noun with determiner and adjective."""
+    if phrase.kind == "name":
+        return Sequence("NP", (lexical("name", phrase.head),))
+    determiner = lexical("determiner", (phrase.determiner, phrase.number))
+    return _fitting("plain", {**_noun(phrase), "determiner": determiner})
+
+
+@lru_cache(_CACHE)
+def noun_phrase(phrase: NounPhrase, case: str = "nominative") -> Forest:
+    """Return all forms of a noun phrase; `case` is that of pronouns, or "objective"."""
+    if phrase.kind == "pronoun":
+        return Sequence("NP", (lexical(case, phrase.head),))
+    if phrase.relative:
+        values = {
+            "base": plain(replace(phrase, relative=None)),
+            "relative": _relative(phrase.relative, phrase),
+        }
+    elif phrase.possessor:
+        possessor, mark = plain(phrase.possessor), Word("POS", "'s")
+        values = {**_noun(phrase), "possessor": possessor, "genitive": mark}
+    else:
+        values = {"base": plain(phrase)}
+    return _fitting("phrase", values)
+
+
+def _relative(relative: Relative, head: NounPhrase) -> Forest:
+    tense = "past" if relative.past else "present"
+    values = {
+        "verb": lexical("verb", (relative.verb, "gerund")),
+        "past": lexical("be", (tense, head.number)),
+        "relativizer": lexical("relativizer", relativizer(head.head)),
+    }
+    if relative.object:
+        values["object"] = plain(relative.object)
+    else:
+        values["place"] = place(relative.place)
+    return _fitting("relative", values)
+
+
+@lru_cache(_CACHE)
+def place(where: Place, category: str = "place") -> Forest:
+    """Return all forms of a place, or with category "goal" of a direction."""
+    kind = "relation" if category == "place" else "direction"
+    values = {"relation": lexical(kind, where.relation), "phrase": plain(where.phrase)}
+    return _fitting(category, values)
