@@ -14,8 +14,8 @@ def grouped(count: int | None) -> str:
 
 
 def decimal(value: float | None, digits: int = 2) -> str:
-    """Return a number with fixed decimals."""
-    return ABSENT if value is None else f"{value:.{digits}f}"
+    """Return a number with fixed decimals and a true minus sign."""
+    return ABSENT if value is None else f"{value:.{digits}f}".replace("-", "\u2212")
 
 
 def percent(part: int, whole: int) -> str:

@@ -45,6 +45,8 @@ class Run:
     root: Path
     config: dict
     manifests: list[Path]
+    systems: tuple[str, ...] = SYSTEMS
+    hostile: tuple[str, ...] = tuple(HOSTILE)
 
     def system_config(self, system):
         config = {key: value for key, value in self.config.items() if key != "systems"}
@@ -94,10 +96,12 @@ def references(random, count=120):
 
 def candidates(random, reference, pruned_above=3.5):
     found = []
-    texts = {sentence(random) for _ in range(18)} | {f"{reference} indeed"}
+    # Some references are harder than others: fewer of their candidates pass.
+    difficulty = random.uniform(0.6, 2.2)
+    texts = {sentence(random) for _ in range(random.integers(3, 20))} | {f"{reference} indeed"}
     for text in sorted(texts):
-        forward = np.float32(random.gamma(6, 0.22))
-        backward = np.float32(random.gamma(5, 0.3))
+        forward = np.float32(difficulty * random.gamma(6, 0.2))
+        backward = np.float32(difficulty * random.gamma(5, 0.25))
         pruned = forward > pruned_above
         found.append(
             {

@@ -205,7 +205,7 @@ def test_memory_is_flat(tmp_path):
         "print(re.search(r'VmHWM:\\s+(\\d+) kB', status)[1])\n"
     )
     peaks = []
-    for rows in (20_000, 80_000):
+    for rows in (10_000, 40_000):
         folder = tmp_path / str(rows)
         write_shards(
             folder / "select",

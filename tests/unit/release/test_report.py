@@ -1,0 +1,172 @@
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.tables import read_rows
+from workflow_scripts.release import report
+from workflow_scripts.release.report import main, matrix, named_path, sample_references
+
+VOID = {"meta", "br", "img", "hr", "input", "link"}
+
+
+def arguments(run, systems=None):
+    systems = systems or run.systems
+    found = ["--config", json.dumps(run.config)]
+    found += ["--manifests", *map(str, run.manifests)]
+    found += ["--measures", *(f"{system}={run.measures(system)}" for system in systems)]
+    found += ["--models", *(f"{role}={run.model(role)}" for role in ("forward", "backward"))]
+    found += ["--selected", *(f"{system}={run.folder('select', system)}" for system in systems)]
+    return [*found, "--shards", "2"]
+
+
+def write_report(run, output, **options):
+    main([*arguments(run, **options), "--output", str(output)])
+    return output.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(run, tmp_path_factory):
+    return write_report(run, tmp_path_factory.mktemp("report") / "report.html")
+
+
+class Reader(HTMLParser):
+    """Collects what the tests ask of a page, and its faults of nesting."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.faults, self.tags, self.ids, self.references = [], [], [], [], []
+        self.text = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        for name, value in attributes:
+            if name == "id":
+                self.ids.append(value)
+            if name in ("src", "href", "xlink:href", "data", "action", "srcset"):
+                self.references.append(value)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.faults.append((tag, self.getpos()))
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def reader(page):
+    return Reader(page)
+
+
+def test_well_formed(reader):
+    assert reader.faults == []
+    assert reader.open == []
+    assert len(reader.ids) == len(set(reader.ids))
+
+
+def test_self_contained(page, reader):
+    assert reader.references  # of the sections and inside the plots
+    assert all(each.startswith("#") for each in reader.references)
+    assert {each.removeprefix("#") for each in reader.references} <= set(reader.ids)
+    assert not {"script", "link", "img", "iframe", "object", "embed"} & set(reader.tags)
+    assert not re.search(r"@import|url\((?!#)", page)
+
+
+def test_text_is_escaped(page, run):
+    # A title, a reference and a configuration value try to break out.
+    assert "<h1>Paraphrases of &lt;news&gt;: a &#39;test&#39;</h1>" in page
+    assert "&lt;/script&gt;&lt;b&gt;not bold" in page
+    assert "<b>" not in page
+    assert "<script" not in page.lower()
+
+
+def test_hostile_references_are_shown_as_they_are(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "SAMPLE", 1000)
+    reader = Reader(write_report(run, tmp_path / "report.html"))
+    assert reader.faults == []
+    assert set(run.hostile) <= set(reader.text)
+
+
+def test_the_same_bytes_again(page, run, tmp_path):
+    assert write_report(run, tmp_path / "again.html") == page
+    assert not re.search(r"20\d\d-\d\d-\d\d", page)
+
+
+def test_all_parts(page, reader, run):
+    for section in ("overview", "stages", "models", "scores", "diversity", "quality", "references"):
+        assert section in reader.ids
+    assert page.count("<svg") == 2 + len(run.systems) + 1
+    assert "threshold 3.5" in page
+    assert "too_long 340, empty 12, not_utf8 3" in page
+    assert page.count("<article>") == 50
+    assert "lower is better" in page
+
+
+def test_seen_and_held_out_are_marked(page):
+    seen, held_out = page.count('class="badge seen"'), page.count('class="badge held_out"')
+    assert seen + held_out == 50
+    assert f"Seen references: {seen}" in page
+    assert f"Held-out references: {held_out}" in page
+    for badge, corpus in re.findall(r'class="badge (\w+)">.*?</span> (\w+):\d+', page):
+        assert (badge == "held_out") == (corpus == "news_held_out")
+
+
+def test_figures_are_those_of_the_measures(page, run):
+    for system in run.systems:
+        groups = json.loads(run.measures(system).read_text())["groups"]
+        for group in groups.values():
+            for rank in group["ranks"]:
+                assert f">{rank['one_minus_bleu']:.2f} " in page
+                assert f">{rank['pieces']['intersection_over_union']:.2f}<" in page
+
+
+def test_between_ranks():
+    pair = {"pairs": 4, "one_minus_bleu": 60.0, "words": {"intersection_over_union": 30.0}}
+    group = {"between": [{"first": 1, "second": 2, **pair}]}
+    assert matrix(group, 2) == [[None, 60.0], [30.0, None]]
+    assert matrix({"between": [{"first": 1, "second": 2, "pairs": 0}]}, 2) == [[None] * 2] * 2
+
+
+def test_one_system_without_testbed(run, tmp_path):
+    reader = Reader(write_report(run, tmp_path / "report.html", systems=["beam"]))
+    assert "quality" not in reader.ids
+    assert reader.faults == []
+
+
+def test_sample_is_seeded_and_independent_of_system_and_order(run):
+    samples = {}
+    for system in run.systems:
+        shards = sorted(run.folder("select", system).glob("*.parquet"))
+        samples[system] = [row["id"] for row in sample_references(shards, seed=1)]
+        assert [row["id"] for row in sample_references(shards[::-1], seed=1)] == samples[system]
+        assert [row["id"] for row in sample_references(shards, seed=2)] != samples[system]
+    assert samples["parabank2"] == samples["beam"]
+    assert len(set(samples["beam"])) == 50
+    rows = [row for path in shards for row in read_rows(path, "paraphrases")]
+    assert set(samples["beam"]) < {row["id"] for row in rows}
+
+
+def test_bad_input(run, tmp_path):
+    with pytest.raises(InputError, match="'beam' is not of the form name=path"):
+        named_path("beam")
+    shard = run.folder("select", "beam") / "0001.parquet"
+    content = shard.read_bytes()
+    shard.write_bytes(content + b"\0")
+    try:
+        with pytest.raises(InputError, match="differs from what its stage wrote"):
+            write_report(run, tmp_path / "report.html")
+    finally:
+        shard.write_bytes(content)
+    assert not (tmp_path / "report.html").exists()

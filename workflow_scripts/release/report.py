@@ -1,0 +1,258 @@
+"""report.html: all figures of a run and fifty of its references on one self-contained page."""
+
+import argparse
+import csv
+import heapq
+import json
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import yaml
+from markupsafe import Markup
+
+from workflow_scripts.core.atomic import write_text
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import shard_paths, verify
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.seeding import fraction
+from workflow_scripts.core.tables import read_rows
+from workflow_scripts.evaluate.measures import OTHER, group_of
+from workflow_scripts.release import plots
+from workflow_scripts.release.inputs import paraphrase_count, read_json, stages, tools
+from workflow_scripts.release.rendering import decimal, environment, grouped
+
+SAMPLE = 50
+COLUMNS = ["id", "source", "reference", "corpus", "paraphrases", "reason"]
+
+
+def sample_references(shards: list[Path], seed: int) -> list[dict[str, Any]]:
+    """Return fifty rows of the `paraphrases` schema, drawn by their ids, in flat memory.
+
+    Systems that paraphrase the same references give the same sample.
+    """
+    for path in shards:
+        verify(path)
+    rows = chain.from_iterable(read_rows(path, "paraphrases", COLUMNS) for path in shards)
+    return heapq.nsmallest(
+        SAMPLE,
+        progress(rows, desc="report, references"),
+        key=lambda row: fraction(seed, "report", row["id"]),
+    )
+
+
+def samples_by_group(
+    samples: dict[str, list[dict[str, Any]]], groups: dict[str, list[str]]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the sampled references of each group, with each system's row.
+
+    Args:
+        samples: the rows of each system.
+        groups: the corpora of each group; references of no group are in `OTHER`.
+
+    Returns:
+        By group, dicts of id, source, reference, and `systems`: the row by system.
+    """
+    membership = group_of(groups)
+    result: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in [*groups, OTHER]}
+    for system, rows in samples.items():
+        for row in rows:
+            entry = result[membership.get(row["corpus"], OTHER)].setdefault(
+                row["id"],
+                {key: row[key] for key in ("id", "source", "reference")} | {"systems": {}},
+            )
+            entry["systems"][system] = row
+    return {group: list(entries.values()) for group, entries in result.items() if entries}
+
+
+def read_model(folder: Path) -> dict[str, Any]:
+    """Return a model's metrics.json with its `curve`: the rows of learning_curve.tsv."""
+    verify(folder / "model")
+    with (folder / "learning_curve.tsv").open(encoding="utf-8", newline="") as stream:
+        rows = [
+            {key: float(value) for key, value in row.items()}
+            for row in csv.DictReader(stream, delimiter="\t")
+        ]
+    return {**read_json(folder / "metrics.json"), "curve": rows}
+
+
+def matrix(group: dict[str, Any], best: int) -> list[list[float | None]]:
+    """Return the comparison between ranks as ParaBank 2's Table 2 has it, in one square.
+
+    Above the diagonal stands 1-BLEU, below it the words' intersection/union.
+    """
+    cells: list[list[float | None]] = [[None] * best for _ in range(best)]
+    for pair in group["between"]:
+        if pair["pairs"]:
+            first, second = pair["first"] - 1, pair["second"] - 1
+            cells[first][second] = pair["one_minus_bleu"]
+            cells[second][first] = pair["words"]["intersection_over_union"]
+    return cells
+
+
+def overview(system: str, measures: dict[str, Any]) -> dict[str, Any]:
+    """Return how many of a system's candidates became paraphrases."""
+    group, threshold = measures["groups"]["all"], measures["threshold"]
+    return {
+        "system": system,
+        "references": group["references"],
+        "distinct": group["scores"]["candidates"],
+        "scored": group["scores"]["candidates"] - group["scores"]["pruned"],
+        "keep": threshold["keep"],
+        "max_sum": threshold["max_sum"],
+        "kept": threshold["kept"],
+        "paraphrases": paraphrase_count(group),
+    }
+
+
+def tiles(
+    stage_list: list[dict[str, Any]],
+    models: dict[str, dict[str, Any]],
+    overviews: list[dict[str, Any]],
+) -> list[tuple[str, str]]:
+    """Return the few figures of the run that stand at the top, each with its label."""
+    read = sum(stage["rows_in"] for stage in stage_list if stage["stage"] == "corpus")
+    bleu = [
+        (f"BLEU, {role} model", decimal(model["bleu"]["bleu"], 1))
+        for role, model in models.items()
+        if model["bleu"]
+    ]
+    return [
+        ("pairs of bitext read", grouped(read)),
+        *bleu,
+        ("references paraphrased", grouped(max(each["references"] for each in overviews))),
+        *((f"paraphrases, {each['system']}", grouped(each["paraphrases"])) for each in overviews),
+    ]
+
+
+def bars(stage_list: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the stages with the widths of their bars, in percent of the longest."""
+    longest = max(stage["rows_in"] for stage in stage_list) or 1
+    return [
+        {
+            **stage,
+            "out_width": round(100 * stage["rows_out"] / longest, 2),
+            "lost_width": round(100 * (stage["rows_in"] - stage["rows_out"]) / longest, 2),
+            "config_text": _yaml(stage["config"]),
+        }
+        for stage in stage_list
+    ]
+
+
+def rank_plot(measures: dict[str, dict[str, Any]]) -> Markup | None:
+    """Return the plot of the ranks, or None where no reference has a paraphrase."""
+    groups: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for system, each in measures.items():
+        for name, group in each["groups"].items():
+            if group["difference"]:
+                groups.setdefault(name.replace("_", "-"), {})[system] = group["ranks"]
+    return plots.ranks(groups) if groups else None
+
+
+def _yaml(value: Any) -> str:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
+
+
+def report(
+    config: dict[str, Any],
+    stage_list: list[dict[str, Any]],
+    measures: dict[str, dict[str, Any]],
+    models: dict[str, dict[str, Any]],
+    samples: dict[str, list[dict[str, Any]]],
+) -> str:
+    """Return the page.
+
+    Args:
+        config: the release's part of the configuration.
+        stage_list: what `inputs.stages` returns.
+        measures: measures.json by system.
+        models: what `read_model` returns, by role.
+        samples: what `sample_references` returns, by system.
+    """
+    first = next(iter(measures.values()))
+    overviews = [overview(system, each) for system, each in measures.items()]
+    return (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            config=config,
+            config_text=_yaml(config),
+            tiles=tiles(stage_list, models, overviews),
+            overviews=overviews,
+            most_paraphrases=max(each["config"]["best"] for each in measures.values()),
+            stages=bars(stage_list),
+            tools=tools(stage_list),
+            models=models,
+            curves=[
+                plots.learning_curve(model["curve"], role)
+                for role, model in models.items()
+                if model["curve"]
+            ],
+            measures=measures,
+            group_names=[
+                name
+                for name in ("all", *first["config"]["groups"])
+                if any(each["groups"][name]["references"] for each in measures.values())
+            ],
+            histograms={
+                system: plots.score_histogram(
+                    each["groups"]["all"]["scores"], each["threshold"]["max_sum"], system
+                )
+                for system, each in measures.items()
+            },
+            rank_plot=rank_plot(measures),
+            matrices={
+                system: matrix(each["groups"]["all"], each["config"]["best"])
+                for system, each in measures.items()
+            },
+            quality=[
+                (system, name, group["testbed"])
+                for system, each in measures.items()
+                for name, group in each["groups"].items()
+                if group["testbed"]
+            ],
+            samples=samples_by_group(samples, first["config"]["groups"]),
+        )
+    )
+
+
+def named_path(text: str) -> tuple[str, Path]:
+    """Return the two sides of `name=path`."""
+    name, separator, path = text.partition("=")
+    if not (name and separator and path):
+        raise InputError(f"'{text}' is not of the form name=path")
+    return name, Path(path)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Write the report of a run."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--manifests", type=Path, nargs="+", required=True, help="by stage")
+    for option, what in (
+        ("--measures", "system=measures.json"),
+        ("--models", "role=model folder"),
+        ("--selected", "system=folder of the select stage"),
+    ):
+        parser.add_argument(option, type=named_path, nargs="+", required=True, help=what)
+    parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument("--output", type=Path, required=True, help="report.html")
+    arguments = parser.parse_args(argv)
+    page = report(
+        arguments.config,
+        stages(arguments.manifests),
+        {system: read_json(path) for system, path in arguments.measures},
+        {role: read_model(folder) for role, folder in arguments.models},
+        {
+            system: sample_references(
+                shard_paths(folder, arguments.shards), arguments.config["seed"]
+            )
+            for system, folder in arguments.selected
+        },
+    )
+    write_text(arguments.output, page)
+
+
+if __name__ == "__main__":
+    run(main)
