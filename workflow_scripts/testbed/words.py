@@ -11,8 +11,8 @@ irregular forms of one word and ``+`` a verb from its particle; ``-`` is an empt
   (``singular`` or ``singular:plural``)
 - ``verbs.tsv``: concept, frame, subject, object (kinds or concepts of nouns that suit), government
   (case of the Czech object, after its preposition if it has one: ``na+acc``), imperfective,
-  imperfective_class, perfective, perfective_class (``-`` for a verb of state, which has none),
-  english (``base`` or ``base:past:participle``, then ``+particle``). A class cell is the name of
+  imperfective_class, perfective, perfective_class (``-`` where there is none), state (``state``: in
+  English never progressive; ``action``), english (``base`` or ``base:past:participle``, then ``+particle``). A class cell is the name of
   the conjugation, then where needed the present stem, the l-participle and the passive participle
 - ``adjectives.tsv``: concept, kind (nouns that suit, as above), czech, type (``hard``/``soft``),
   comparative, english (``base`` or ``base:comparative:superlative``)
@@ -139,7 +139,11 @@ class CzechVerb:
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb with its frame, the nouns that suit it and its pair of aspects."""
+    """A verb with its frame, the nouns that suit it and its pair of aspects.
+
+    A ``stative`` verb is never progressive in English. ``case`` and ``preposition`` are those of the
+    Czech object; both are empty where the frame has none.
+    """
 
     concept: str
     frame: str
@@ -149,12 +153,8 @@ class Verb:
     case: str
     imperfective: CzechVerb
     perfective: CzechVerb | None
+    stative: bool
     english: tuple[EnglishVerb, ...]
-
-    @property
-    def stative(self) -> bool:
-        """Whether the verb is one of state: imperfective only, and in English never progressive."""
-        return self.perfective is None
 
 
 @dataclass(frozen=True)
@@ -282,12 +282,13 @@ def _name(row: dict[str, str]) -> Name:
     return Name(**_declension(row), english=row["english"])
 
 
-def _czech_verb(lemma: str, parts: str) -> CzechVerb | None:
+def _czech_verb(lemma: str, conjugation: str) -> CzechVerb | None:
     if not lemma:
         return None
     infinitive, _, clitic = lemma.partition(" ")
-    verb_class, *principal = parts.split()
-    present, past, passive = (*principal, "", "", "")[:3]
+    verb_class, *principal = conjugation.split()
+    parts = ["" if part == "-" else part for part in principal]
+    present, past, passive = (*parts, "", "", "")[:3]
     return CzechVerb(infinitive, clitic, verb_class, present, past, passive)
 
 
@@ -302,6 +303,7 @@ def _verb(row: dict[str, str]) -> Verb:
         case=case,
         imperfective=_czech_verb(row["imperfective"], row["imperfective_class"]),
         perfective=_czech_verb(row["perfective"], row["perfective_class"]),
+        stative=_one_of(row["state"], ("state", "action"), "state") == "state",
         english=tuple(map(english_verb, _alternatives(row["english"]))),
     )
 
