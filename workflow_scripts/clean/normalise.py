@@ -2,32 +2,23 @@
 
 import re
 import unicodedata
+from itertools import chain
 
 import regex
 from sacremoses import MosesPunctNormalizer
 
 
-class _UnicodePunctuation(MosesPunctNormalizer):
-    """The rules of Moses for Unicode punctuation alone.
-
-    Its others rewrite what is no Unicode punctuation: "file(s)" to "file (s)", the Czech "50 %"
-    (fifty per cent) to "50%" (a fifty-per-cent ...), "1 000" to "1,000" (in Czech: one), British
-    quotation marks to American ones.
-    """
-
-    EXTRA_WHITESPACE = ()
-    HANDLE_PSEUDO_SPACES = ()
-
-    def __init__(self) -> None:
-        super().__init__(
-            penn=False,
-            norm_quote_commas=False,
-            norm_numbers=False,
-            pre_replace_unicode_punct=True,
-        )
-
-
-_MOSES = _UnicodePunctuation()
+# The rules of Moses for Unicode punctuation alone. Its others rewrite what is no Unicode
+# punctuation: "file(s)" to "file (s)", the Czech "50 %" (fifty per cent) to "50%" (a
+# fifty-per-cent ...), "1 000" to "1,000" (in Czech: one), British quotation marks to American.
+_MOSES = [
+    (re.compile(pattern), replacement)
+    for pattern, replacement in chain(
+        MosesPunctNormalizer.REPLACE_UNICODE_PUNCTUATION,
+        MosesPunctNormalizer.NORMALIZE_UNICODE,
+        MosesPunctNormalizer.FRENCH_QUOTES,
+    )
+]
 # What Moses has no rule for, in terms of what it has one for.
 _TO_MOSES = str.maketrans(
     {
@@ -55,14 +46,16 @@ _INVISIBLE = regex.compile(
     regex.VERBOSE,
 )
 # Printable ASCII and the letters from U+00C0 to U+017F (composed, hence NFC) stay as they are,
-# but for the apostrophes doubled to a quotation mark. The rules, thirty
-# times as slow as this search, are for the few lines that it finds.
+# but for the apostrophes doubled to a quotation mark. The rules, twenty times as slow as this
+# search, are for the few lines that it finds.
 _NEEDS_RULES = re.compile(r"[^ -~À-ſ\s]|''")
 
 
 def _apply_rules(text: str) -> str:
-    text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
-    return unicodedata.normalize("NFC", _MOSES.normalize(text.translate(_TO_MOSES)))
+    text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text)).translate(_TO_MOSES)
+    for pattern, replacement in _MOSES:
+        text = pattern.sub(replacement, text)
+    return unicodedata.normalize("NFC", text)
 
 
 def normalise(text: str) -> str:
