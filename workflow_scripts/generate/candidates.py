@@ -56,6 +56,7 @@ def assemble(
         RuntimeError: a sample completes a forbidden phrase: a fault of the search.
     """
     candidates = []
+    lexicon = {word.text for word in words_of(row["reference"])}
     counts = Counter(candidates=0, unfinished=0, empty=0, respelt=0, blocked=0)
     for number, (constraints, result) in enumerate(zip(sets, results, strict=True)):
         counts["unfinished"] += result.dropped
@@ -66,7 +67,9 @@ def assemble(
             if not text:
                 counts["empty"] += 1
                 continue
-            counts["respelt"] += any(word.text in constraints.spellings for word in words_of(text))
+            words = {word.text for word in words_of(text)}
+            counts["respelt"] += not constraints.spellings.isdisjoint(words)
+            lexicon |= words
             candidates.append(
                 {
                     "set": number,
@@ -77,8 +80,7 @@ def assemble(
                 }
             )
     counts["candidates"] = len(candidates)
-    sentences = [row["reference"], *(candidate["text"] for candidate in candidates)]
-    counts["blocked"] = len(blocked_words(sets, sentences, segmenter.pieces))
+    counts["blocked"] = len(blocked_words(sets, lexicon, segmenter.pieces))
     generated = {
         **row,
         "sets": [

@@ -79,17 +79,17 @@ def constraint_sets(
 
 
 def blocked_words(
-    sets: Iterable[ConstraintSet], sentences: Iterable[str], segment: Segment
+    sets: Iterable[ConstraintSet], lexicon: Iterable[str], segment: Segment
 ) -> set[str]:
-    """Return the words of some sentences that a set blocks although it does not forbid them.
+    """Return the words of a lexicon that a set blocks although it does not forbid them.
 
-    Forbidding `▁for` also blocks `▁for ty`. Counted over what is at hand, the reference and its
-    candidates, this says what the sets cost: words that other sets' candidates could use.
+    Forbidding `▁for` also blocks `▁for ty`. With the words at hand, those of the reference and
+    of its candidates, this says what the sets cost: other sets' candidates could use them.
     """
-    lexicon = {word.text: segment(word.text) for text in sentences for word in words_of(text)}
+    written = {word: segment(word) for word in lexicon}
     return {
         word
         for constraints in sets
-        for word, pieces in lexicon.items()
+        for word, pieces in written.items()
         if word not in constraints.spellings and constraints.blocks(pieces)
     }

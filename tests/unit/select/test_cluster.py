@@ -54,6 +54,14 @@ def test_agrees_with_plain_loops(distances, clusters):
     assert medoid_clusters(distances, clusters).tolist() == cluster_by_the_book(distances, clusters)
 
 
+@pytest.mark.parametrize("seed", range(50))
+def test_agrees_with_plain_loops_on_many_candidates(seed):
+    rng = np.random.default_rng(seed)
+    sentences = [rng.choice(list("abcd"), rng.integers(1, 8)).tolist() for _ in range(60)]
+    distances = distance_matrix(sentences)
+    assert medoid_clusters(distances, 7).tolist() == cluster_by_the_book(distances, 7)
+
+
 @given(matrices(), st.integers(1, 8))
 def test_is_a_local_optimum_with_the_reference_pinned(distances, clusters):
     labels = medoid_clusters(distances, clusters)
