@@ -79,6 +79,12 @@ def _group_fits(group: Group, rule: ClauseRule, clause: Clause) -> bool:
     return is_personal_pronoun(grammatical_subject(rule, clause))
 
 
+def fits(rule: ClauseRule, group: Group, clause: Clause) -> bool:
+    """Return whether a rule and a verb group that express a clause's slots suit each other."""
+    who = person(grammatical_subject(rule, clause))
+    return group.person == who and _rule_fits(rule, clause) and _group_fits(group, rule, clause)
+
+
 def layouts(clause: Clause, inverted: bool) -> Iterator[tuple[ClauseRule, Group]]:
     """Yield every rule and verb group that express a clause, in one of the two orders."""
     key = tense_key(clause, stative(clause.frame, clause.verb))
@@ -114,8 +120,7 @@ def _nested(words: TaggedWords, inner: Forest) -> Forest:
     (tag, word), rest = words[0], words[1:]
     if tag == "RB":
         return Sequence("", (Word(tag, word), _nested(rest, inner)))
-    label = {"TO": "VP", "JJ": "ADJP"}.get(tag, "VP")
-    nested = Sequence(label, (Word(tag, word), _nested(rest, inner)))
+    nested = Sequence("ADJP" if tag == "JJ" else "VP", (Word(tag, word), _nested(rest, inner)))
     return Sequence("S", (nested,)) if tag == "TO" else nested
 
 
@@ -124,7 +129,8 @@ def _assembled(
 ) -> Forest:
     case = "objective" if _is_agent(rule) else "nominative"
     values = {**values, "subject": noun_phrase(clause.subject, case)}
-    body = Sequence("VP", (*(build(item, values) for item in rule.body), *tail))
+    label = "" if clause.frame in BE_FRAMES else "VP"  # "be" is in the group: one phrase with it
+    body = Sequence(label, (*(build(item, values) for item in rule.body), *tail))
     lead = tuple(Word(tag, word) for tag, word in group.lead)
     front = tuple(build(item, values) for item in rule.front)
     subject = build(rule.subject, values)
@@ -149,11 +155,12 @@ def arranged(clause: Clause, rule: ClauseRule, group: Group, tail: list[Forest])
     return choice(options)
 
 
-def declarative(clause: Clause, tail: list[Forest] | None = None) -> Forest:
-    """Return all ways to state a clause."""
+def declarative(clause: Clause, tail: list[Forest] | None = None, fronting: bool = True) -> Forest:
+    """Return all ways to state a clause; subordinate ones begin with their subject."""
     return choice(
         [
             Deferred(lambda rule=rule, group=group: arranged(clause, rule, group, tail or []))
             for rule, group in layouts(clause, False)
+            if fronting or not rule.front
         ]
     )

@@ -117,3 +117,19 @@ class Meaning:
     main: Clause
     connective: str | None = None
     subordinate: Clause | None = None
+
+
+# The tense of an event in a clause that one of these connects, told of the future.
+EVENTUAL = frozenset({"if", "when", "before", "after", "until"})
+
+
+def well_formed(meaning: Meaning) -> bool:
+    """Return whether tenses and connectives go together, as in all meanings of the testbed."""
+    subordinate = meaning.subordinate
+    if meaning.main.tense == "eventual":
+        return False
+    if subordinate is None:
+        return meaning.main.frame != "clausal"
+    if subordinate.tense == "eventual":
+        return meaning.connective in EVENTUAL and not meaning.main.past
+    return True

@@ -189,6 +189,8 @@ def _tables() -> tuple[dict, dict]:
         forward[category][value].append(surface)
         words = tuple(word.lower() for _, word in surface.words)
         backward[category][words[0]].append(Entry(words, value, surface.marks))
+    for entry in backward["determiner"]["a"]:
+        backward["determiner"]["an"].append(Entry(("an",), entry.value, entry.marks))
     return (
         {
             category: {value: tuple(found) for value, found in values.items()}
