@@ -7,7 +7,6 @@ from itertools import chain
 import regex
 from sacremoses import MosesPunctNormalizer
 
-
 # The rules of Moses for Unicode punctuation alone. Its others rewrite what is no Unicode
 # punctuation: "file(s)" to "file (s)", the Czech "50 %" (fifty per cent) to "50%" (a
 # fifty-per-cent ...), "1 000" to "1,000" (in Czech: one), British quotation marks to American.
