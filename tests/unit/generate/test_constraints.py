@@ -89,5 +89,5 @@ def test_a_reference_without_words_has_empty_sets():
 
 def test_blocked_words_are_those_that_begin_like_a_forbidden_one():
     (constraints,) = draw(reference="for cats", sets=1, fraction=[1, 1])
-    lexicon = "For forty cats before a forest The fort".split()
+    lexicon = ["For", "forty", "cats", "before", "a", "forest", "The", "fort"]
     assert blocked_words([constraints], lexicon, letters) == {"forty", "forest", "fort"}
