@@ -154,6 +154,7 @@ def _svg(figure: Figure, name: str, label: str) -> Markup:
     text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)  # would style the whole page
     text = re.sub(r"font-family: [^;]*; ", "", text)
     # Several plots share a page, so their ids must differ.
+    name = re.sub(r"[^\w-]", "_", name)
     text = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", text)
     width = re.search(r'width="([\d.]+)pt"', text).group(1)
     text = re.sub(r'\b(?:width|height)="[\d.]+pt" ', "", text, count=2)

@@ -4,10 +4,11 @@ import argparse
 import csv
 import heapq
 import json
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import yaml
 from markupsafe import Markup
 
@@ -17,7 +18,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
-from workflow_scripts.core.tables import read_rows
+from workflow_scripts.core.tables import read_batches, read_rows
 from workflow_scripts.evaluate.measures import OTHER, group_of
 from workflow_scripts.release import plots
 from workflow_scripts.release.inputs import paraphrase_count, read_json, stages, tools
@@ -34,12 +35,18 @@ def sample_references(shards: list[Path], seed: int) -> list[dict[str, Any]]:
     """
     for path in shards:
         verify(path)
-    rows = chain.from_iterable(read_rows(path, "paraphrases", COLUMNS) for path in shards)
-    return heapq.nsmallest(
+    ids = (row["id"] for path in shards for row in read_rows(path, "paraphrases", ["id"]))
+    chosen = heapq.nsmallest(
         SAMPLE,
-        progress(rows, desc="report, references"),
-        key=lambda row: fraction(seed, "report", row["id"]),
+        progress(ids, desc="report, references"),
+        key=lambda identifier: fraction(seed, "report", identifier),
     )
+    rows: dict[str, dict[str, Any]] = {}
+    for path in shards:
+        for batch in read_batches(path, "paraphrases", COLUMNS):
+            mask = pc.is_in(batch.column("id"), value_set=pa.array(chosen, pa.string()))
+            rows.update((row["id"], row) for row in batch.filter(mask).to_pylist())
+    return [rows[identifier] for identifier in chosen]
 
 
 def samples_by_group(
@@ -205,6 +212,7 @@ def report(
             matrices={
                 system: matrix(each["groups"]["all"], each["config"]["best"])
                 for system, each in measures.items()
+                if each["config"]["best"] > 1
             },
             quality=[
                 (system, name, group["testbed"])

@@ -9,6 +9,8 @@ from workflow_scripts.core.tables import read_rows
 from workflow_scripts.release import report
 from workflow_scripts.release.report import main, matrix, named_path, sample_references
 
+BINS = ("forward", "backward", "sum")
+LANGUAGES = {"source": "cs", "reference": "en"}
 VOID = {"meta", "br", "img", "hr", "input", "link"}
 
 
@@ -143,6 +145,41 @@ def test_one_system_without_testbed(run, tmp_path):
     reader = Reader(write_report(run, tmp_path / "report.html", systems=["beam"]))
     assert "quality" not in reader.ids
     assert reader.faults == []
+
+
+def test_a_run_without_paraphrases_threshold_curve_and_bleu():
+    measures = {
+        "config": {"best": 1, "groups": {"seen": ["x"]}},
+        "threshold": {"keep": None, "max_sum": None, "kept": 4},
+        "groups": {},
+    }
+    rank = dict.fromkeys(("one_minus_bleu", "mean_sum", "interval"))
+    counts = {"rank": 1, "listed": 0, "repeated": 0, "copies": 0}
+    scores = {"candidates": 4, "pruned": 0, "width": 0.1, **dict.fromkeys(BINS, [0] * 101)}
+    for name in ("all", "seen"):
+        measures["groups"][name] = {
+            "references": 3,
+            "references_by_paraphrases": [3, 0],
+            "ranks": [rank | counts],
+            "difference": None,
+            "between": [],
+            "testbed": None,
+            "scores": scores,
+        }
+    model = {"parameters": 5, "validation_perplexity": 3.0, "bleu": None, "curve": []}
+    row = {"id": "x:1", "source": "s", "reference": "r", "corpus": "x", "paraphrases": []}
+    config = {"title": "T", "name": "n", "licence": "l", "languages": LANGUAGES, "systems": {}}
+    stage = {"label": "corpus", "stage": "corpus", "name": "corpus/v1", "config": {}, "tools": {}}
+    stage |= {"rows_in": 0, "rows_out": 0, "rejected": {}, "counts": {}}
+    page = report.report(
+        config, [stage], {"s": measures}, {"forward": model}, {"s": [row | {"reason": "none 1"}]}
+    )
+    reader = Reader(page)
+    assert reader.faults == []
+    assert page.count("<svg") == 1
+    assert "no threshold" in page
+    assert "Between ranks" not in page
+    assert "none 1" in page
 
 
 def test_sample_is_seeded_and_independent_of_system_and_order(run):
