@@ -139,6 +139,11 @@ class Moves:
         following = torch.where(matches, self.following[states], NONE).amax(dim=1)
         return torch.where(following == NONE, self.root[states], following)
 
+    def rebase(self, states: Tensor, table: "Moves", index: Tensor) -> Tensor:
+        """Return the numbers that `states` [N, ...] of automata `index` [N] have in `table`."""
+        offset = table.offset[index].view(-1, *[1] * (states.dim() - 1))
+        return states - self.root[states] + offset
+
 
 @dataclass
 class NegativeTable:

@@ -17,12 +17,13 @@ OUTPUT_ROWS = 512
 class Candidates:
     """The `count` best tokens of every slot, best first.
 
-    `ids`: [N, count]; `log_probabilities`: [N, count] under the full softmax, all tokens of the
-    output layer in its sum.
+    `ids`: [N, count]; `log_probabilities`: [N, count] under the full softmax, all rows of the
+    output layer in its sum; `asked`: [N, A], those of tokens that were asked for.
     """
 
     ids: Tensor
     log_probabilities: Tensor
+    asked: Tensor
 
 
 class OutputLayer:
@@ -36,14 +37,21 @@ class OutputLayer:
         self._model = model
         self._buffer = torch.empty(OUTPUT_ROWS, len(model.weights.output), device=model.device)
 
-    def best(self, hidden: Tensor, count: int) -> Candidates:
-        """Return the best `count` tokens (or all there are) for the decoder's output [N, D]."""
+    def best(self, hidden: Tensor, count: int, asked: Tensor | None = None) -> Candidates:
+        """Return the best `count` tokens (or all there are) for the decoder's output [N, D].
+
+        `asked` [N, A] are further tokens whose log-probabilities are wanted.
+        """
         words = self._model.target_vocab.words
+        if asked is None:
+            asked = torch.zeros(len(hidden), 0, dtype=torch.int64, device=hidden.device)
         parts = []
-        for rows in hidden.split(OUTPUT_ROWS):
+        for rows, tokens in zip(hidden.split(OUTPUT_ROWS), asked.split(OUTPUT_ROWS), strict=True):
             logits = self._model.logits(rows, out=self._buffer)
             values, ids, maximum = best_tokens(logits, min(count, words - EOS), EOS, words)
-            parts.append((ids, values - log_normaliser(logits, maximum)[:, None]))
+            scores = logits.gather(1, tokens)
+            normaliser = log_normaliser(logits, maximum)[:, None]
+            parts.append((ids, values - normaliser, scores - normaliser))
         return Candidates(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))
 
 
@@ -74,3 +82,8 @@ def best_tokens(scores: Tensor, count: int, first: int, end: int) -> tuple[Tenso
     inside.masked_fill_((columns < first) | (columns >= end), -torch.inf)
     values, index = inside.topk(count, dim=1)
     return values, columns.gather(1, index), maxima.amax(dim=1)
+
+
+def excludes(tokens: Tensor, others: Tensor) -> Tensor:
+    """Return which of `tokens` [N, K] are not among the `others` [N, M] of their row."""
+    return (tokens[:, :, None] != others[:, None]).all(dim=2)

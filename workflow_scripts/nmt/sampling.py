@@ -11,7 +11,7 @@ from torch import Tensor
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt import automaton
 from workflow_scripts.nmt.automaton import Automaton, NegativeTable, Phrase
-from workflow_scripts.nmt.candidates import OutputLayer
+from workflow_scripts.nmt.candidates import OutputLayer, excludes
 from workflow_scripts.nmt.decoder import Decoder
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.randomness import derive, request_key, uniform
@@ -186,8 +186,7 @@ class _Sampler:
         # However many of the best tokens are forbidden to a row, k others are among these.
         best = self._output_layer.best(hidden, k + negative.forbidden.shape[1])
         ids, log_probabilities = best.ids[rows.slot], best.log_probabilities[rows.slot]
-        forbidden = negative.forbidden[rows.state]
-        allowed = (ids[:, :, None] != forbidden[:, None]).all(dim=2)
+        allowed = excludes(ids, negative.forbidden[rows.state])
         numbers = uniform(rows.key, rows.length)
         drawn = draw(ids, log_probabilities, allowed, k, temperature, numbers)[:, None]
         tokens = ids.gather(1, drawn)
@@ -243,8 +242,7 @@ class _Sampler:
         jobs, index = torch.unique(torch.cat([rows.job, new.job]), return_inverse=True)
         automata = [self._jobs[number].automaton for number in jobs.tolist()]
         negative = NegativeTable.pack(automata, self._model.device)
-        inside = rows.state - self._negative.moves.root[rows.state]
-        rows.state = inside + negative.moves.offset[index[: len(rows)]]
+        rows.state = self._negative.moves.rebase(rows.state, negative.moves, index[: len(rows)])
         new.state = negative.start[index[len(rows) :]]
         self._negative = negative
 

@@ -1,0 +1,466 @@
+"""Beam search with n-best lists, plain or with lexical constraints, for a stream of requests.
+
+Scores and stopping are those of Sockeye: a hypothesis is ranked by its summed NLL while it is
+open and by its NLL per token once it has ended, and a sentence is done when nothing in its beam
+is open. Positive constraints follow Post & Vilar (NAACL 2018): the beam is divided into banks by
+the number of constraint pieces written. Letters of shapes: S sentences, W beam size, N open
+hypotheses (= slots of the decoder), C candidates of a hypothesis.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields
+from itertools import islice
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt import automaton, positive
+from workflow_scripts.nmt.automaton import Automaton, NegativeTable, Phrase
+from workflow_scripts.nmt.candidates import OutputLayer, excludes
+from workflow_scripts.nmt.decoder import Decoder
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.positive import PositiveTable, Wanted
+from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD
+
+# New sentences wait until this share of the beams is free, as in sampling.
+REFILL_SHARE = 0.125
+
+
+@dataclass(frozen=True)
+class BeamRequest:
+    """A translation wanted.
+
+    `source`: piece ids without </s>; `constraints`: phrases of piece ids that it must contain;
+    `avoid`: phrases that it must not contain; where a phrase begins with <s> it must, or must
+    not, stand at the sentence start.
+    """
+
+    source: list[int]
+    constraints: list[Phrase] = field(default_factory=list)
+    avoid: list[Phrase] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class BeamResult:
+    """The n-best list of a request, best first; every entry meets all constraints.
+
+    `outputs`: piece ids without </s>; `nlls`: NLL in nats per token, </s> included; `unmet`: if
+    there is no output, the positive constraints that the search could not meet together with
+    the others within the maximum length.
+    """
+
+    request: BeamRequest
+    outputs: list[list[int]]
+    nlls: list[float]
+    unmet: list[Phrase]
+
+
+@torch.inference_mode()
+def translate(
+    model: Model,
+    requests: Iterable[BeamRequest],
+    *,
+    beam_size: int,
+    nbest: int = 1,
+    batch_rows: int = 512,
+) -> Iterator[BeamResult]:
+    """Yield the `nbest` best outputs of every request, in the order of the requests.
+
+    A source that the model cannot read (`Model.can_read`) gets no output.
+
+    Args:
+        model: translates.
+        requests: read as beams become free.
+        beam_size: hypotheses per sentence.
+        nbest: at most `beam_size`.
+        batch_rows: most hypotheses at a time, at least those of one sentence.
+    """
+    if not 1 <= nbest <= beam_size:
+        raise InputError(f"n-best size {nbest}: must be 1 to the beam size, {beam_size}")
+    search = _Search(model, requests, beam_size, nbest, max(1, batch_rows // beam_size))
+    while search.refill():
+        search.step()
+        yield from search.results()
+    yield from search.results()
+
+
+@dataclass
+class _Job:
+    """A request at work."""
+
+    request: BeamRequest
+    negative: Automaton
+    positive: Wanted
+    limit: int
+    result: BeamResult | None = None
+
+
+@dataclass
+class _Beams:
+    """The beams of all sentences at work.
+
+    Per sentence [S]: `job`, its number; `limit`, the most tokens; `index`, its request in the
+    tables of constraints. Per hypothesis [S, W]: `score` (fp64), infinite where there is no
+    hypothesis; `length`; `ended`; `negative` and `positive`, states of the automata; `met`, bits of
+    the positive constraints. `output`: [S, W, longest output + 1].
+    """
+
+    job: Tensor
+    limit: Tensor
+    index: Tensor
+    score: Tensor
+    length: Tensor
+    ended: Tensor
+    negative: Tensor
+    positive: Tensor
+    met: Tensor
+    output: Tensor
+
+    def __len__(self) -> int:
+        return len(self.job)
+
+    def select(self, sentences: Tensor) -> "_Beams":
+        """Return the beams of `sentences`."""
+        return _Beams(*(getattr(self, column.name)[sentences] for column in fields(self)))
+
+    def join(self, other: "_Beams") -> "_Beams":
+        """Return these beams, then `other`."""
+        width = max(self.output.shape[2], other.output.shape[2])
+        for beams in (self, other):
+            beams.output = F.pad(beams.output, (0, width - beams.output.shape[2]), value=PAD)
+        pairs = ((getattr(self, c.name), getattr(other, c.name)) for c in fields(self))
+        return _Beams(*map(torch.cat, pairs))
+
+    def open(self) -> Tensor:
+        """Return which hypotheses [S, W] go on."""
+        return ~self.ended & self.score.isfinite()
+
+
+class _Search:
+    """All beams at work, and the jobs they belong to."""
+
+    def __init__(
+        self,
+        model: Model,
+        requests: Iterable[BeamRequest],
+        beam_size: int,
+        nbest: int,
+        sentences: int,
+    ):
+        self._model = model
+        self._beam_size = beam_size
+        self._nbest = nbest
+        self._sentences = sentences
+        self._decoder = Decoder(model, sentences * beam_size)
+        self._output_layer = OutputLayer(model)
+        # Jobs whose results are not out yet, in order, by number.
+        self._jobs: dict[int, _Job] = {}
+        self._waiting = self._open_jobs(requests)
+        self._negative = NegativeTable.pack([], model.device)
+        self._positive = PositiveTable.pack([], model.device)
+        self._beams = self._new_beams([])
+        # Per slot of the decoder: its hypothesis, numbered through the beams, and its next token.
+        self._hypotheses = self._integers([])
+        self._tokens = self._integers([])
+
+    def refill(self) -> bool:
+        """Start new sentences if enough beams are free; tells whether there are any beams."""
+        free = self._sentences - len(self._beams)
+        if free >= max(1, REFILL_SHARE * self._sentences):
+            numbers = list(islice(self._waiting, free))
+            if numbers:
+                self._start(numbers)
+        return len(self._beams) > 0
+
+    def results(self) -> Iterator[BeamResult]:
+        """Yield, and forget, the jobs that are done, up to the first that is not."""
+        for number, job in list(self._jobs.items()):
+            if job.result is None:
+                return
+            del self._jobs[number]
+            yield job.result
+
+    def step(self) -> None:
+        """Let every open hypothesis read its last token, and choose the next beams."""
+        old = self._beams
+        totals, banks, candidates = self._extend()
+        width = totals.shape[1]
+        scores, chosen = allocate(
+            self._contenders(totals).view(len(old), -1),
+            banks.view(len(old), -1),
+            self._positive.size[old.index],
+            self._beam_size,
+            width,
+        )
+        # Numbers of the chosen candidates and of their parents, through all beams.
+        first = torch.arange(len(old), device=scores.device)[:, None] * self._beam_size
+        chosen = first * width + chosen
+        parent = chosen // width
+        tokens, positive, met = (column.flatten()[chosen] for column in candidates)
+        goes_on = old.open().flatten()[parent] & scores.isfinite()
+        length = old.length.flatten()[parent]
+        output = old.output.flatten(0, 1)[parent].scatter(2, length[..., None], tokens[..., None])
+        length = length + goes_on
+        ends = goes_on & (tokens == EOS)
+        negative = self._negative.moves.advance(
+            old.negative.flatten()[parent].flatten(), tokens.flatten()
+        )
+        new = _Beams(
+            job=old.job,
+            limit=old.limit,
+            index=old.index,
+            score=torch.where(ends, scores / length, scores),
+            length=length,
+            ended=old.ended.flatten()[parent] | ends,
+            negative=negative.view_as(tokens),
+            positive=positive,
+            met=met,
+            output=output,
+        )
+        active = new.open().any(dim=1)
+        self._collect(old.select(~active), new.select(~active))
+        self._beams = new.select(active)
+        self._branch(parent[active], tokens[active])
+
+    def _extend(self) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor, Tensor]]:
+        """Score all candidates of all hypotheses.
+
+        Returns:
+            Three parts of [S * W, C + 1] each. The summed NLL after the candidate, infinite where
+            there is none; the last column is for hypotheses that have ended and stay as they are.
+            The bank. The token, the positive state and the bits of positive constraints.
+        """
+        beams, rows, positive = self._beams, self._hypotheses, self._positive
+        request = beams.index[rows // self._beam_size]
+        state, met = beams.positive.flatten()[rows], beams.met.flatten()[rows]
+        wanted = positive.wanted(state, met)
+        asked = torch.cat([torch.full_like(wanted[:, :1], EOS), wanted.clamp(min=PAD)], dim=1)
+        forbidden = self._negative.forbidden[beams.negative.flatten()[rows]]
+        # Enough for the beam, though some are forbidden, wanted anyway, or </s>.
+        count = self._beam_size + forbidden.shape[1] + asked.shape[1]
+        best = self._output_layer.best(self._decoder.step(self._tokens), count, asked)
+
+        tokens = torch.cat([best.ids, asked], dim=1)
+        states = positive.moves.advance(
+            state.repeat_interleave(tokens.shape[1]), tokens.flatten()
+        ).view_as(tokens)
+        mets = met[:, None] | positive.met[states]
+        ends = torch.zeros_like(asked, dtype=torch.bool)
+        ends[:, 0] = mets[:, best.ids.shape[1]] == positive.all_met[request]
+        last = (beams.length + 1 == beams.limit[:, None]).flatten()[rows, None]
+        allowed = torch.cat(
+            [excludes(best.ids, asked) & ~last, ends | (_is_new(asked) & ~last)], dim=1
+        ) & excludes(tokens, forbidden)
+        nlls = -torch.cat([best.log_probabilities, best.asked], dim=1).double()
+        totals = beams.score.flatten()[rows, None] + nlls.masked_fill(~allowed, torch.inf)
+        bank = positive.bank(
+            request.repeat_interleave(tokens.shape[1]), states.flatten(), mets.flatten()
+        ).view_as(tokens)
+
+        stays = beams.score.where(beams.ended, torch.inf)
+        full = (beams.index[:, None].expand_as(stays), beams.positive, beams.met)
+        columns = (
+            (totals, stays),
+            (bank, positive.size[full[0]]),
+            (tokens, torch.full_like(full[0], PAD)),
+            (states, full[1]),
+            (mets, full[2]),
+        )
+        totals, bank, *candidates = (
+            _spread(extended, rows, kept.flatten()) for extended, kept in columns
+        )
+        return totals, bank, tuple(candidates)
+
+    def _contenders(self, totals: Tensor) -> Tensor:
+        """Leave of the candidates [S * W, C + 1] those that contend for the beam, others infinite.
+
+        They are the best ones of the whole sentence, the best one of each hypothesis, and those
+        that go on with a constraint (Post & Vilar 2018, 3.1), besides what has ended.
+        """
+        sentences = totals.view(-1, self._beam_size * totals.shape[1])
+        leading = sentences.topk(self._beam_size, dim=1, largest=False).indices
+        contends = torch.zeros_like(sentences, dtype=torch.bool).scatter_(1, leading, True)
+        contends = contends.view_as(totals).scatter(1, totals.argmin(dim=1, keepdim=True), True)
+        contends[:, -self._positive.lengths.shape[1] - 1 :] = True
+        return totals.masked_fill(~contends, torch.inf)
+
+    def _branch(self, parents: Tensor, tokens: Tensor) -> None:
+        """Let the decoder follow the open hypotheses, given parents and last tokens [S, W]."""
+        slot = torch.empty(
+            int(self._hypotheses.max()) + 1, dtype=torch.int64, device=parents.device
+        )
+        slot[self._hypotheses] = torch.arange(len(self._hypotheses), device=parents.device)
+        hypotheses = self._beams.open().flatten().nonzero()[:, 0]
+        slots = self._decoder.branch(slot[parents.flatten()[hypotheses]])
+        self._hypotheses = torch.empty_like(slots)
+        self._hypotheses[slots] = hypotheses
+        self._tokens = torch.empty_like(slots)
+        self._tokens[slots] = tokens.flatten()[hypotheses]
+
+    def _open_jobs(self, requests: Iterable[BeamRequest]) -> Iterator[int]:
+        """Open jobs as they are asked for; yields the numbers of those to search for."""
+        for number, request in enumerate(requests):
+            job = self._jobs[number] = _Job(
+                request,
+                automaton.build(request.avoid),
+                positive.build(request.constraints),
+                self._model.max_output_length(len(request.source)),
+            )
+            if self._model.can_read(request.source):
+                yield number
+            else:
+                job.result = BeamResult(request, [], [], list(job.positive.phrases))
+
+    def _start(self, numbers: list[int]) -> None:
+        new = self._new_beams(numbers)
+        sources = [self._jobs[number].request.source for number in numbers]
+        slots = self._decoder.start(self._integers(self._decoder.places(sources)))
+        self._tokens = torch.cat([self._tokens, torch.full_like(slots, BOS)])
+        first = len(self._beams) + torch.arange(len(numbers), device=slots.device)
+        self._hypotheses = torch.cat([self._hypotheses, first * self._beam_size])
+        self._pack_constraints(new)
+        self._beams = self._beams.join(new)
+
+    def _pack_constraints(self, new: _Beams) -> None:
+        """Replace the tables of constraints by those of the current and the new sentences."""
+        old = self._beams
+        jobs = [self._jobs[number] for number in torch.cat([old.job, new.job]).tolist()]
+        negative = NegativeTable.pack([job.negative for job in jobs], self._model.device)
+        positive = PositiveTable.pack([job.positive for job in jobs], self._model.device)
+        old.index = torch.arange(len(old), device=self._model.device)
+        new.index = torch.arange(len(old), len(jobs), device=self._model.device)
+        old.negative = self._negative.moves.rebase(old.negative, negative.moves, old.index)
+        old.positive = self._positive.moves.rebase(old.positive, positive.moves, old.index)
+        new.negative = negative.start[new.index, None].expand_as(new.negative)
+        new.positive = positive.start[new.index, None].expand_as(new.positive)
+        new.met = positive.met[new.positive]
+        self._negative, self._positive = negative, positive
+
+    def _collect(self, before: _Beams, after: _Beams) -> None:
+        """Hand beams without open hypotheses to their jobs, given the beams a step earlier."""
+        for sentence, number in enumerate(after.job.tolist()):
+            job = self._jobs[number]
+            columns = (after.score, after.length, after.output)
+            ended = sorted(
+                (score, output[: length - 1])
+                for score, length, output in zip(
+                    *(column[sentence].tolist() for column in columns), strict=True
+                )
+                if score < torch.inf
+            )[: self._nbest]
+            unmet = [] if ended else self._unmet(job, before, sentence)
+            outputs, nlls = [output for _, output in ended], [score for score, _ in ended]
+            job.result = BeamResult(job.request, outputs, nlls, unmet)
+
+    def _unmet(self, job: _Job, before: _Beams, sentence: int) -> list[Phrase]:
+        """Return what the last hypothesis with most constraints met, the best one, lacks."""
+        columns = (before.score[sentence].tolist(), before.met[sentence].tolist())
+        _, met = min(
+            (-bits.bit_count(), score, bits)[::2]
+            for score, bits in zip(*columns, strict=True)
+            if score < torch.inf
+        )
+        return [phrase for bit, phrase in enumerate(job.positive.phrases) if not met >> bit & 1]
+
+    def _new_beams(self, numbers: list[int]) -> _Beams:
+        """Return beams of one empty hypothesis each, with constraints still to be set."""
+        limits = [self._jobs[number].limit for number in numbers]
+        shape = (len(numbers), self._beam_size)
+        zeros = torch.zeros(shape, dtype=torch.int64, device=self._model.device)
+        score = torch.full(shape, torch.inf, dtype=torch.float64, device=self._model.device)
+        score[:, 0] = 0
+        return _Beams(
+            job=self._integers(numbers),
+            limit=self._integers(limits),
+            index=zeros[:, 0],
+            score=score,
+            length=zeros,
+            ended=zeros.bool(),
+            negative=zeros,
+            positive=zeros,
+            met=zeros,
+            output=zeros.new_full((*shape, max(limits, default=0) + 1), PAD),
+        )
+
+    def _integers(self, values: list[int]) -> Tensor:
+        return torch.tensor(values, dtype=torch.int64, device=self._model.device)
+
+
+def allocate(
+    scores: Tensor, banks: Tensor, size: Tensor, beam_size: int, width: int
+) -> tuple[Tensor, Tensor]:
+    """Choose the next beam of every sentence from its candidates (Post & Vilar 2018, 3.2).
+
+    Every bank gets an equal share of the beam, the last one what is left over. Shares that a
+    bank has too few candidates for go to the next lower banks, then to the highest ones. In
+    sentences with constraints, hypotheses that have ended keep their part of the beam, and only
+    the rest is shared out: they would crowd out what is open, or be crowded out by worse.
+
+    Args:
+        scores: [S, K], the lower the better, infinite where there is no candidate.
+        banks: [S, K], how many constraint pieces each candidate has written.
+        size: [S], constraint pieces of the sentence, the number of its last bank.
+        beam_size: at most K.
+        width: the last of every `width` columns is for hypotheses that have ended.
+
+    Returns:
+        Scores and columns of the chosen candidates [S, beam size], best first; infinite scores
+        where there were too few.
+    """
+    last_bank = int(size.max())
+    if last_bank == 0:
+        return scores.topk(beam_size, dim=1, largest=False)
+    column = torch.arange(scores.shape[1], device=scores.device)
+    kept = scores.isfinite() & (column % width == width - 1) & (size[:, None] > 0)
+    shared = beam_size - kept.sum(dim=1)
+    # Candidates that do not compete go into a bank of their own, which has no share.
+    banks = banks.masked_fill(scores.isinf() | kept, last_bank + 1)
+    counts = torch.zeros(len(scores), last_bank + 2, dtype=torch.int64, device=scores.device)
+    counts.scatter_add_(1, banks, torch.ones_like(banks))
+    quotas = _quotas(counts[:, :-1], size, shared)
+    order = scores.argsort(dim=1, stable=True)
+    order = order.gather(1, banks.gather(1, order).argsort(dim=1, stable=True))
+    bank = banks.gather(1, order)
+    rank = column - (counts.cumsum(dim=1) - counts).gather(1, bank)
+    wins = rank < F.pad(quotas, (0, 1)).gather(1, bank)
+    chosen = kept.scatter_reduce(1, order, wins, "amax")
+    return scores.masked_fill(~chosen, torch.inf).topk(beam_size, dim=1, largest=False)
+
+
+def _quotas(counts: Tensor, size: Tensor, shared: Tensor) -> Tensor:
+    """Share out `shared` [S] places to banks of `counts` [S, banks] candidates each.
+
+    `size` [S] is the last bank of a sentence; quotas are at most the counts.
+    """
+    bank = torch.arange(counts.shape[1], device=counts.device)
+    quotas = torch.where(bank <= size[:, None], (shared // (size + 1))[:, None], 0)
+    quotas.scatter_add_(1, size[:, None], (shared - quotas.sum(dim=1))[:, None])
+    surplus = torch.zeros_like(shared)
+    taken = torch.zeros_like(counts)
+    for wanted in (quotas, torch.zeros_like(quotas)):
+        for number in reversed(range(counts.shape[1])):
+            surplus = surplus + wanted[:, number]
+            more = torch.minimum(surplus, counts[:, number] - taken[:, number])
+            taken[:, number] += more
+            surplus = surplus - more
+    return taken
+
+
+def _is_new(tokens: Tensor) -> Tensor:
+    """Return which of `tokens` [N, A] are words that no column before holds."""
+    same = tokens[:, :, None] == tokens[:, None]
+    return (tokens > EOS) & ~same.tril(diagonal=-1).any(dim=2)
+
+
+def _spread(extended: Tensor, rows: Tensor, kept: Tensor) -> Tensor:
+    """Put columns [N, C] into their `rows` of [rows, C + 1], with `kept` [rows] as the last.
+
+    Rows that are not extended get infinity, or 0 where the tensor is one of integers.
+    """
+    fill = torch.inf if extended.is_floating_point() else 0
+    full = extended.new_full((len(kept), extended.shape[1] + 1), fill)
+    full[rows, :-1] = extended
+    full[:, -1] = kept
+    return full

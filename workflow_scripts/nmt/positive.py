@@ -1,0 +1,134 @@
+"""Positive constraints: phrases that an output must contain, for the search of Post & Vilar 2018.
+
+A hypothesis keeps a state of the Aho-Corasick automaton of its phrases and the set of phrases
+that it has met, as bits. A phrase counts wherever it occurs, so one occurrence may serve two
+phrases that overlap.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.automaton import NONE, Matcher, Moves, Phrase, table
+
+MOST_PHRASES = 62  # bits of a signed integer, less one to spare
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The automaton of one request's phrases, which are distinct.
+
+    Per state: `met`, the bits of phrases that end there; `progress`, for each phrase how much of
+    it has just been written, short of the whole.
+    """
+
+    phrases: list[Phrase]
+    moves: list[dict[int, int]]
+    met: list[int]
+    progress: list[list[int]]
+    start: int
+
+    @property
+    def size(self) -> int:
+        """The number of pieces of all phrases."""
+        return sum(map(len, self.phrases))
+
+    @property
+    def all_met(self) -> int:
+        """The bits of all phrases."""
+        return (1 << len(self.phrases)) - 1
+
+
+def build(phrases: Iterable[Phrase]) -> Wanted:
+    """Build the automaton of positive constraints: phrases of piece ids.
+
+    Raises:
+        InputError: a phrase is empty or is <s> alone, or there are too many.
+    """
+    distinct = list(dict.fromkeys(phrases))
+    if len(distinct) > MOST_PHRASES:
+        raise InputError(f"{len(distinct)} positive constraints, at most {MOST_PHRASES} can be met")
+    matcher = Matcher(distinct)
+    return Wanted(
+        distinct,
+        matcher.moves,
+        [
+            sum(1 << index for index, phrase in enumerate(distinct) if phrase in matches)
+            for matches in matcher.matches
+        ],
+        [[_begun(prefix, phrase) for phrase in distinct] for prefix in matcher.prefixes],
+        matcher.start,
+    )
+
+
+def _begun(written: Phrase, phrase: Phrase) -> int:
+    """Return the length of the longest proper prefix of `phrase` that `written` ends with."""
+    lengths = range(min(len(written), len(phrase) - 1), 0, -1)
+    return next((n for n in lengths if written[-n:] == phrase[:n]), 0)
+
+
+@dataclass
+class PositiveTable:
+    """Positive constraints of several requests, states numbered through.
+
+    Per state: `met` [states], bits; `progress`, `following` [states, most phrases], the pieces of
+    each phrase just written, and its next piece (`NONE` beyond a request's own phrases).
+    Per request: `start` [requests], `size` [requests], pieces of all phrases, `all_met`
+    [requests], bits, `lengths` [requests, most phrases], pieces of each phrase.
+    """
+
+    moves: Moves
+    met: Tensor
+    progress: Tensor
+    following: Tensor
+    start: Tensor
+    size: Tensor
+    all_met: Tensor
+    lengths: Tensor
+
+    @classmethod
+    def pack(cls, requests: Sequence[Wanted], device: torch.device) -> "PositiveTable":
+        """Put the automata of requests one after another into tensors on `device`."""
+
+        def integers(values: list[int]) -> Tensor:
+            return torch.tensor(values, dtype=torch.int64, device=device)
+
+        progress = [row for wanted in requests for row in wanted.progress]
+        following = [
+            [phrase[length] for phrase, length in zip(wanted.phrases, row, strict=True)]
+            for wanted in requests
+            for row in wanted.progress
+        ]
+        moves = Moves.pack([wanted.moves for wanted in requests], device)
+        return cls(
+            moves,
+            integers([bits for wanted in requests for bits in wanted.met]),
+            table(progress, device).clamp(min=0),
+            table(following, device),
+            moves.offset + integers([wanted.start for wanted in requests]),
+            integers([wanted.size for wanted in requests]),
+            integers([wanted.all_met for wanted in requests]),
+            table([list(map(len, wanted.phrases)) for wanted in requests], device).clamp(min=0),
+        )
+
+    def missing(self, met: Tensor) -> Tensor:
+        """Return for bits [N] whether each phrase is missing: [N, most phrases]."""
+        bits = torch.arange(self.lengths.shape[1], device=met.device)
+        return (met[:, None] >> bits) & 1 == 0
+
+    def wanted(self, states: Tensor, met: Tensor) -> Tensor:
+        """Return the tokens [N, most phrases] that go on with or begin a missing phrase."""
+        tokens = self.following[states]
+        return torch.where(self.missing(met), tokens, NONE)
+
+    def bank(self, requests: Tensor, states: Tensor, met: Tensor) -> Tensor:
+        """Return how many pieces of its phrases each hypothesis [N] has written.
+
+        They are those of the phrases met and of the missing phrase that is furthest on.
+        """
+        missing = self.missing(met)
+        begun = torch.where(missing, self.progress[states], 0).amax(dim=1)
+        return torch.where(missing, 0, self.lengths[requests]).sum(dim=1) + begun
