@@ -1,0 +1,103 @@
+"""What a finished run ends with on the terminal: where its results are, counts, measures."""
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+import yaml
+from tabulate import tabulate
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.release.inputs import read_json, stages
+
+
+def count_table(stage_list: list[dict[str, Any]]) -> str:
+    """Return rows in, out and rejected of each unit; `stage_list` as from `inputs.stages`."""
+    rows = [
+        [
+            stage["label"],
+            stage["rows_in"],
+            stage["rows_out"],
+            ", ".join(f"{reason} {count:,}" for reason, count in stage["rejected"].items()),
+        ]
+        for stage in stage_list
+    ]
+    return tabulate(rows, ["stage", "rows in", "rows out", "rejected"], intfmt=",")
+
+
+def measure_table(groups: dict[str, Any]) -> str:
+    """Return the measures of each rank in each group of measures.json.
+
+    1-BLEU with its 95 % interval, intersection over union x 100, length ratio, mean sum of NLLs
+    (lower is better), and on the testbed the share that means exactly the same.
+    """
+    rows = []
+    for name, group in groups.items():
+        quality = (group["testbed"] or {"ranks": [None] * len(group["ranks"])})["ranks"]
+        for rank, exact in zip(group["ranks"], quality, strict=True):
+            interval = rank["interval"]
+            rows.append(
+                [
+                    name,
+                    rank["rank"],
+                    rank["listed"],
+                    rank["one_minus_bleu"],
+                    f"{interval['low']:.1f} to {interval['high']:.1f}" if interval else None,
+                    rank["intersection_over_union"],
+                    rank["length_ratio"],
+                    rank["mean_sum"],
+                    exact["share"] if exact else None,
+                ]
+            )
+    headers = ["references", "rank", "listed", "1-BLEU", "95 % interval", "int/union"]
+    headers += ["length ratio", "mean sum", "same meaning %"]
+    return tabulate(rows, headers, intfmt=",", floatfmt=".2f")
+
+
+def model_table(metrics: dict[str, dict[str, Any]]) -> str:
+    """Return validation perplexity and BLEU of each model, by its role."""
+    rows = [
+        [role, each["updates"], each["validation_perplexity"], each["bleu"]]
+        for role, each in metrics.items()
+    ]
+    return tabulate(rows, ["model", "updates", "dev perplexity", "test BLEU"], floatfmt=".2f")
+
+
+def describe(folder: Path) -> str:
+    """Return the summary of `runs/<name>`.
+
+    Raises:
+        InputError: there is no such run, or it is not finished.
+    """
+    try:
+        config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{folder}: no run there ({error.strerror}); see runs/") from error
+    links = sorted(folder.iterdir(), key=lambda link: link.name)
+    manifests = [link / "manifest.json" for link in links if link.is_symlink()]
+    known = [path for path in manifests if path.parent.name != "release" and path.exists()]
+    metrics = {
+        path.parent.name.removeprefix("train."): read_json(path.with_name("metrics.json"))
+        for path in known
+        if path.parent.name.startswith("train.")
+    }
+    sections = [count_table(stages(known)), model_table(metrics)]
+    for system in config["run"]["systems"]:
+        measures = read_json(folder / f"evaluate.{system}" / "measures.json")
+        sections.append(f"{system}\n{measure_table(measures['groups'])}")
+    release = os.path.relpath((folder / "release").resolve())
+    sections.append(f"release  {release}\nreport   {release}/report.html")
+    return "\n\n".join(sections)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Print where a finished run's release is, its counts and its measures."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--run", type=Path, required=True, help="runs/<name>")
+    print(describe(parser.parse_args(argv).run))
+
+
+if __name__ == "__main__":
+    run(main)
