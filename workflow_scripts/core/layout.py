@@ -100,6 +100,8 @@ class Layout:
         self.corpora = list(dict.fromkeys([*measured, *held_out, *run["corpora"]]))
         self.roles = ["forward", "backward"] + (list(FILTER_ROLES) if self.filtered else [])
         self._hashes = FileHashes(Path(config["results"]) / ".input_hashes.json")
+        for unit in self.units():
+            self.key(*unit)
 
     # --- units -------------------------------------------------------------------------------
 
@@ -233,8 +235,12 @@ class Layout:
         return [path for key in _TEXT_KEYS if key in block for path in block[key]]
 
     def _located_block(self, name: str) -> dict[str, Any]:
-        """Return a corpus block whose paths are lists and begin with the data folder."""
-        block, data = self.config["corpora"][name], Path(self.config["data"])
+        """Return a corpus block whose paths are lists and begin with the data folder.
+
+        Whether the corpus is trusted makes no difference to what is imported.
+        """
+        data = Path(self.config["data"])
+        block = {k: v for k, v in self.config["corpora"][name].items() if k != "trusted"}
         paths = {
             key: [str(data / path) for path in as_list(value)]
             for key, value in block.items()
@@ -260,7 +266,7 @@ class Layout:
             for key in _TEXT_KEYS
             if key in block
         }
-        return {**block, **hashes, "trusted": None}
+        return {**block, **hashes}
 
     def _own_model_content(self, name: str) -> dict[str, str]:
         model = self.config["models"][name]
