@@ -26,7 +26,7 @@ _BEFORE_NT = {"will": "wo", "can": "ca"}
 _CLITICS = {"am": "'m", "is": "'s", "are": "'re", "will": "'ll"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Group:
     """The auxiliaries of one verb group.
 

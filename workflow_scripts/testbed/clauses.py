@@ -8,16 +8,17 @@ from workflow_scripts.testbed.agreement import is_personal_pronoun, person
 from workflow_scripts.testbed.auxiliaries import GROUPS, Group, TaggedWords, tense_key
 from workflow_scripts.testbed.forest import Deferred, Forest, Sequence, Word
 from workflow_scripts.testbed.phrases import build, choice, lexical, noun_phrase, place
-from workflow_scripts.testbed.rules import CLAUSES, ClauseRule, Slot
+from workflow_scripts.testbed.rules import CLAUSES, POSITIONED, ClauseRule, Slot, flat
 from workflow_scripts.testbed.structure import SOMEONE, Clause, NounPhrase
+from workflow_scripts.testbed.vocabulary import SURFACES
 from workflow_scripts.testbed.words import LEXICON
 
 # Frames whose verb is "be": always a state.
 BE_FRAMES = frozenset({"copular", "existential"})
 _PHRASES = ("object", "recipient")
 _PLACES = ("place", "goal")
-_ADVERBS = ("manner", "frequency", "time", "degree", "quality")
-_OPTIONAL = _PHRASES + _PLACES + _ADVERBS
+_ADVERBS = ("time", "degree", "quality")
+_OPTIONAL = (*_PHRASES, *_PLACES, *_ADVERBS, *sorted(POSITIONED))
 
 
 def _rules() -> dict[tuple[str, bool, frozenset[str]], tuple[ClauseRule, ...]]:
@@ -63,9 +64,19 @@ def grammatical_subject(rule: ClauseRule, clause: Clause) -> NounPhrase:
     return getattr(clause, slot)
 
 
+@cache
+def positioned(rule: ClauseRule) -> tuple[Slot, ...]:
+    """Return the slots of a rule that not every adverb can fill."""
+    slots = (item for item in flat((*rule.front, *rule.body)) if isinstance(item, Slot))
+    return tuple(item for item in slots if item.slot in POSITIONED)
+
+
 def _rule_fits(rule: ClauseRule, clause: Clause) -> bool:
-    if rule.mid == "manner" and clause.negative:
+    if clause.negative and rule.mid in ("manner", "attitude"):
         return False  # "didn't quickly read" denies something else than "didn't read quickly"
+    for category, slot in positioned(rule):
+        if getattr(clause, slot) not in SURFACES[category]:
+            return False
     if rule.agentless and clause.subject.head != SOMEONE:
         return False
     return not rule.split or bool(particles(clause.verb))
@@ -97,7 +108,7 @@ def layouts(clause: Clause, inverted: bool) -> Iterator[tuple[ClauseRule, Group]
                 yield rule, group
 
 
-def _values(clause: Clause, group: Group) -> dict[str, Forest]:
+def _values(clause: Clause, rule: ClauseRule, group: Group) -> dict[str, Forest]:
     values: dict[str, Forest] = {}
     for slot in _PHRASES:
         if phrase := getattr(clause, slot):
@@ -108,6 +119,8 @@ def _values(clause: Clause, group: Group) -> dict[str, Forest]:
     for slot in _ADVERBS:
         if concept := getattr(clause, slot):
             values[slot] = lexical(slot, concept)
+    for category, slot in positioned(rule):
+        values[slot] = lexical(category, getattr(clause, slot))
     if clause.frame not in BE_FRAMES:
         values["verb"] = lexical("verb", (clause.verb, group.form))
     return values
@@ -144,7 +157,7 @@ def _is_agent(rule: ClauseRule) -> bool:
 
 def arranged(clause: Clause, rule: ClauseRule, group: Group, tail: list[Forest]) -> Forest:
     """Return a clause in one layout; `tail` goes to the end of its verb phrase."""
-    values = _values(clause, group)
+    values = _values(clause, rule, group)
     if not rule.split:
         return _assembled(rule, group, values, clause, tail)
     options = []

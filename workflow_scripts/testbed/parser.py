@@ -21,7 +21,7 @@ from workflow_scripts.testbed.structure import (
 from workflow_scripts.testbed.tags import question_tags
 from workflow_scripts.testbed.tokens import tokenised
 from workflow_scripts.testbed.vocabulary import ENTRIES
-from workflow_scripts.testbed.words import article
+from workflow_scripts.testbed.words import LEXICON, article
 
 Marks = tuple[Mark, ...]
 
@@ -210,7 +210,8 @@ def _relative(chart: Chart, rule, values: dict[str, Found], start: int, end: int
 
 
 def _place(chart: Chart, rule, values: dict[str, Found], start: int, end: int) -> Iterator[Found]:
-    place = Place(values["relation"].value, values["phrase"].value)
+    phrase = values["phrase"].value if "phrase" in values else None
+    place = Place(values["relation"].value, phrase)
     yield Found(start, end, place, rule.marks + _marks(values))
 
 
@@ -241,6 +242,8 @@ def _clause(
     verb, form = "be", "participle"
     if rule.frame not in BE_FRAMES:
         verb, form, *particle = values["verb"].value
+        if LEXICON.verb[verb].frame != rule.frame:
+            return
         if particle and particle[0] != values["particle"].value:
             return
     lead = values["lead"].value if rule.inverted else ()

@@ -104,6 +104,8 @@ def _relative(relative: Relative, head: NounPhrase) -> Forest:
 @lru_cache(_CACHE)
 def place(where: Place, category: str = "place") -> Forest:
     """Return all forms of a place, or with category "goal" of a direction."""
+    if where.phrase is None:
+        return _fitting(category, {"relation": lexical("place_adverb", where.relation)})
     kind = "relation" if category == "place" else "direction"
     values = {"relation": lexical(kind, where.relation), "phrase": plain(where.phrase)}
     return _fitting(category, values)

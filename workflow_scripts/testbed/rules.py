@@ -38,6 +38,8 @@ Item = Slot | Literal | Part
 COMMA = Literal(",", ",")
 
 # Slots whose words follow from other slots.
+# Adverbials whose synonyms don't all fit everywhere: "usually" before the verb, "daily" after it.
+POSITIONED = frozenset({"manner", "frequency", "attitude"})
 GRAMMATICAL = frozenset({"genitive", "past", "relativizer"})
 
 
@@ -111,12 +113,15 @@ PHRASES: dict[str, tuple[PhraseRule, ...]] = {
     "plain": tuple(_plain_rules()),
     "phrase": tuple(_noun_phrase_rules()),
     "relative": tuple(_relative_rules()),
-    "place": (PhraseRule("place", "PP", (Slot("relation", "relation"), Slot("plain", "phrase"))),),
+    "place": (
+        PhraseRule("place", "PP", (Slot("relation", "relation"), Slot("plain", "phrase"))),
+        PhraseRule("place", "ADVP", (Slot("place_adverb", "relation"),)),
+    ),
     "goal": (PhraseRule("goal", "PP", (Slot("direction", "relation"), Slot("plain", "phrase"))),),
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ClauseRule:
     """One arrangement of a clause: `front`, subject, verb group, `body`.
 
@@ -200,8 +205,12 @@ def _cores() -> Iterator[_Core]:
     yield _Core("copular", _SUBJECT, (Part("ADJP", predicate),), passive=True)
 
 
-def _adverb(slot: str) -> Item:
-    return Slot("place", "place") if slot == "place" else Part("ADVP", (Slot(slot, slot),))
+def _adverb(slot: str, position: str = "end") -> Item:
+    """Return an adverbial; the categories of some say where their words may stand."""
+    if slot == "place":
+        return Slot("place", "place")
+    category = f"{position}_{slot}" if slot in POSITIONED else slot
+    return Part("ADVP", (Slot(category, slot),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,50 +224,55 @@ class _Arrangement:
 
 def _arrangements(adverbials: frozenset[str]) -> Iterator[_Arrangement]:
     """Yield the places of some adverbials: before the subject, before the verb, at the end."""
-    fronts = [None, *(slot for slot in ("time", "place", "frequency") if slot in adverbials)]
-    for front in fronts:
-        mids = [slot for slot in ("manner", "frequency") if slot in adverbials and slot != front]
+    fronts = [slot for slot in ("attitude", "time", "place", "frequency") if slot in adverbials]
+    mids = [slot for slot in ("attitude", "manner", "frequency") if slot in adverbials]
+    for front in (None, *fronts):
         for mid in (None, *mids):
-            left = [
-                slot
-                for slot in ("frequency", "place", "time")
-                if slot in adverbials and slot not in (front, mid)
-            ]
-            manner = "manner" in adverbials and mid != "manner"
-            orders = {tuple(left)}
-            if "place" in left and "time" in left:
-                orders.add((*(slot for slot in left if slot != "place"), "place"))
-            for order in sorted(orders):
-                marks: list[Mark] = []
-                if {"time", "place"} & adverbials:
-                    marks.append(("fronting", front or "none"))
-                if mids or front == "frequency":
-                    marks.append(("adverb placement", front_or_mid(front, mid)))
-                if len(orders) > 1:
-                    marks.append(("adverbial order", " ".join(order)))
-                yield _Arrangement(front, mid, manner, order, tuple(marks))
+            if (mid and mid == front) or ("attitude" in adverbials - {front, mid}):
+                continue
+            yield from _ordered(adverbials, front, mid)
 
 
-def front_or_mid(front: str | None, mid: str | None) -> str:
-    """Name the place of an adverb of manner or frequency."""
-    if front == "frequency":
-        return "front"
-    return "before the verb" if mid else "end"
+def _ordered(
+    adverbials: frozenset[str], front: str | None, mid: str | None
+) -> Iterator[_Arrangement]:
+    """Yield the orders of the adverbials that are left for the end."""
+    left = adverbials - {front, mid}
+    end = tuple(slot for slot in ("frequency", "place", "time") if slot in left)
+    orders = [end]
+    if {"place", "time"} <= left:
+        orders.append((*(slot for slot in end if slot != "place"), "place"))
+    for order in orders:
+        marks: list[Mark] = []
+        if {"time", "place"} & adverbials:
+            marks.append(("fronting", front if front in ("time", "place") else "none"))
+        for slot in sorted(adverbials & {"attitude", "manner", "frequency"}):
+            position = {front: "front", mid: "before the verb"}.get(slot, "end")
+            marks.append(("adverb placement", f"{slot} {position}"))
+        if len(orders) > 1:
+            marks.append(("adverbial order", " ".join(order)))
+        yield _Arrangement(front, mid, "manner" in left, order, tuple(marks))
 
 
-# Which adverbials may come together; frequency excludes time, manner excludes frequency.
-_ADVERBIALS = ("manner", "place", "time", "frequency")
+# Which adverbials may come together.
+_ADVERBIALS = ("manner", "place", "time", "frequency", "attitude")
+_EXCLUDED = (
+    {"frequency", "time"},
+    {"frequency", "manner"},
+    {"frequency", "attitude"},
+    {"manner", "attitude"},
+)
 
 
 def _adverbial_sets(core: _Core) -> Iterator[frozenset[str]]:
     allowed = {
         "clausal": (),
-        "copular": ("time",),
-        "motion": ("manner", "time", "frequency"),
+        "copular": ("time", "frequency", "attitude"),
+        "motion": ("manner", "time", "frequency", "attitude"),
     }.get(core.frame, _ADVERBIALS)
     for size in range(4):
         for chosen in combinations(allowed, size):
-            if "frequency" not in chosen or not {"time", "manner"} & set(chosen):
+            if not any(pair <= set(chosen) for pair in _EXCLUDED):
                 yield frozenset(chosen)
 
 
@@ -270,14 +284,14 @@ def _clause_rules() -> Iterator[ClauseRule]:
     for core in _cores():
         for adverbials in _adverbial_sets(core):
             for place in _arrangements(adverbials):
-                mid = (_adverb(place.mid),) if place.mid else ()
+                mid = (_adverb(place.mid, "mid"),) if place.mid else ()
                 manner = (_adverb("manner"),) if place.manner else ()
                 # Objects precede an adverb of manner, the agent follows it.
                 end = tuple(_adverb(slot) for slot in place.end)
                 body = (*mid, *core.head, *manner, *core.tail, *end)
-                front = (_adverb(place.front), COMMA) if place.front else ()
+                front = (_adverb(place.front, "front"), COMMA) if place.front else ()
                 slots = _slots((*front, core.subject, *body)) | {"subject", "verb"}
-                for inverted in (False, True) if not front else (False,):
+                for inverted in (False,) if front or "attitude" in adverbials else (False, True):
                     yield ClauseRule(
                         core.frame,
                         core.passive,

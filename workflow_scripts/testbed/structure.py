@@ -48,10 +48,15 @@ class NounPhrase:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something is or goes: `relation` is a key of `prepositions.tsv`."""
+    """Where something is or goes.
+
+    Attributes:
+        relation: key of `vocabulary.RELATIONS` or `vocabulary.DIRECTIONS`; or the concept of an
+            adverb of place, without `phrase`.
+    """
 
     relation: str
-    phrase: NounPhrase
+    phrase: NounPhrase | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,7 @@ class Clause:
         recipient: of a ditransitive verb.
         goal: of a motion verb.
         manner, frequency, time: concepts of adverbs.
+        attitude: concept of what the speaker thinks of it: "fortunately", "probably".
     """
 
     frame: Frame
@@ -97,6 +103,7 @@ class Clause:
     frequency: str | None = None
     place: Place | None = None
     time: str | None = None
+    attitude: str | None = None
 
     @property
     def past(self) -> bool:

@@ -45,6 +45,16 @@ CONNECTIVES = {
     "if": ("if", "provided that"),
     "until": ("until", "till"),
 }
+# Adverbs of frequency that stand before the verb (the others are said at the end of the clause),
+# those of them that may also end it, and all that may open it.
+_MID_FREQUENCY = frozenset(
+    "always often frequently sometimes occasionally rarely seldom usually normally generally "
+    "regularly".split()
+)
+_END_FREQUENCY = frozenset("often frequently sometimes occasionally regularly".split())
+_FRONT_FREQUENCY = frozenset(
+    "sometimes|occasionally|usually|normally|generally|every day|every week|every year".split("|")
+)
 _TAGS = {
     "determiner": "DT",
     "relation": "IN",
@@ -52,8 +62,6 @@ _TAGS = {
     "connective": "IN",
     "adjective": "JJ",
     "quality": "JJ",
-    "manner": "RB",
-    "frequency": "RB",
     "time": "RB",
     "degree": "RB",
 }
@@ -175,9 +183,36 @@ def _surfaces() -> Iterator[tuple]:
         for category in ("adjective", "quality"):
             words = [english.base for english in adjective.english]
             yield from _phrases(category, adjective.concept, words)
+    yield from _adverbs()
+
+
+def _positions(kind: str, phrase: str) -> Iterator[str]:
+    """Yield the categories of an adverb: its kind, after where it may stand if that matters."""
+    if kind == "manner":
+        yield "end_manner"
+        if phrase.endswith("ly") and " " not in phrase:
+            yield "mid_manner"
+    elif kind == "frequency":
+        if phrase in _MID_FREQUENCY:
+            yield "mid_frequency"
+        if phrase in _END_FREQUENCY or phrase not in _MID_FREQUENCY:
+            yield "end_frequency"
+        if phrase in _FRONT_FREQUENCY:
+            yield "front_frequency"
+    elif kind == "sentence":
+        yield "front_attitude"
+        if phrase.endswith("ly") and " " not in phrase:
+            yield "mid_attitude"
+    else:
+        yield "place_adverb" if kind == "place" else kind
+
+
+def _adverbs() -> Iterator[tuple]:
     for adverb in LEXICON.adverbs:
-        if adverb.kind in _TAGS:
-            yield from _phrases(adverb.kind, adverb.concept, adverb.english)
+        marks = _synonyms(adverb.concept, adverb.english)
+        for phrase, mark in zip(adverb.english, marks, strict=True):
+            for category in _positions(adverb.kind, phrase):
+                yield category, adverb.concept, Surface(_tagged("RB", phrase), mark)
 
 
 def _tables() -> tuple[dict, dict]:
