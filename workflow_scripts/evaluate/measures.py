@@ -23,6 +23,7 @@ from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.evaluate.bootstrap import BLOCKS
 from workflow_scripts.evaluate.group import Group
+from workflow_scripts.evaluate.membership import OTHER, group_of
 from workflow_scripts.evaluate.scores import ScoreHistogram, scored_histograms
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.testbed.checker import Checker
@@ -30,26 +31,8 @@ from workflow_scripts.testbed.checker import Checker
 COLUMNS = ["corpus", "reference", "paraphrases"]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-OTHER = "other"
 # The record of measures.json, which has the suffix of a record itself: evaluation.json.
 RECORD = "evaluation"
-
-
-def group_of(groups: dict[str, list[str]]) -> dict[str, str]:
-    """Return the group of each corpus.
-
-    Raises:
-        InputError: a corpus is in two groups.
-    """
-    result: dict[str, str] = {}
-    for group, corpora in groups.items():
-        for corpus in corpora:
-            if result.setdefault(corpus, group) != group:
-                raise InputError(
-                    f"evaluate.groups: '{corpus}' is both in {result[corpus]} and in {group}; "
-                    "name it in one of them"
-                )
-    return result
 
 
 def measure(

@@ -54,7 +54,7 @@ def _stage(manifest: dict[str, Any]) -> dict[str, Any]:
     return {
         "label": " / ".join(filter(None, (manifest["stage"], manifest["instance"]))),
         "stage": manifest["stage"],
-        "rows": ROWS[manifest["stage"]],
+        "rows": ROWS.get(manifest["stage"], "rows"),
         "rows_in": manifest["rows_in"],
         "rows_out": manifest["rows_out"],
         "rejected": dict(rejected),

@@ -19,7 +19,7 @@ from workflow_scripts.core.manifest import shard_paths, verify
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.tables import read_batches, read_rows
-from workflow_scripts.evaluate.measures import OTHER, group_of
+from workflow_scripts.evaluate.membership import OTHER, group_of
 from workflow_scripts.release import plots
 from workflow_scripts.release.inputs import paraphrase_count, read_json, stages, tools
 from workflow_scripts.release.rendering import decimal, environment, grouped

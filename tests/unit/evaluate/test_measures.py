@@ -8,7 +8,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.evaluate.diversity import diversity
-from workflow_scripts.evaluate.measures import group_of, main, measure, summary
+from workflow_scripts.evaluate.measures import main, measure, summary
 
 CONFIG = {
     "system": "s",
@@ -125,11 +125,6 @@ def test_paraphrases_without_backward_scores(segmenter, score):
     ranks = measured(segmenter, rows=[unscored])["all"]["ranks"]
     assert ranks[0]["mean_sum"] is None
     assert ranks[0]["listed"] == 1
-
-
-def test_a_corpus_in_two_groups_is_refused():
-    with pytest.raises(InputError, match="'x' is both in seen and in held_out"):
-        group_of({"seen": ["x"], "held_out": ["y", "x"]})
 
 
 def write_folders(folder, shards):
