@@ -128,11 +128,20 @@ def score_rows(
     ]
 
 
-def windows(rows: Iterable[dict[str, Any]], size: int) -> Iterator[list[dict[str, Any]]]:
-    """Cut a stream of rows into lists of `size`, the last one shorter."""
+def score_stream(
+    rows: Iterable[dict[str, Any]],
+    model: Model,
+    reference_segmenter: Segmenter,
+    source_segmenter: Segmenter,
+    prune_above: float | None,
+    batch_tokens: int,
+) -> Iterator[dict[str, Any]]:
+    """Yield what `score_rows` gives, for any number of rows in bounded memory."""
     rows = iter(rows)
-    while window := list(islice(rows, size)):
-        yield window
+    while window := list(islice(rows, WINDOW)):
+        yield from score_rows(
+            window, model, reference_segmenter, source_segmenter, prune_above, batch_tokens
+        )
 
 
 def score_shard(
@@ -150,28 +159,23 @@ def score_shard(
     """
     verify(input_path)
     model = load_model(model_folder, device, config["precision"])
-    reference_segmenter = Segmenter(model_folder / "reference.model")
-    source_segmenter = Segmenter(model_folder / "source.model")
-    rows = progress(
-        read_rows(input_path, "candidates", batch_size=64), count_rows(input_path), "score"
+    rows = score_stream(
+        read_rows(input_path, "candidates", batch_size=64),
+        model,
+        Segmenter(model_folder / "reference.model"),
+        Segmenter(model_folder / "source.model"),
+        config["prune_above"],
+        batch_tokens,
     )
     total: Counter[str] = Counter()
     with TableWriter(output, "scored", group_rows=64) as writer:
-        for window in windows(rows, WINDOW):
-            total["candidates"] += sum(len(row["candidates"]) for row in window)
-            for row in score_rows(
-                window,
-                model,
-                reference_segmenter,
-                source_segmenter,
-                config["prune_above"],
-                batch_tokens,
-            ):
-                writer.write(row)
-                sums = [candidate["sum"] for candidate in row["candidates"]]
-                total["distinct"] += len(sums)
-                total["pruned"] += sums.count(None)
-                total["unreadable"] += sums.count(np.inf)
+        for row in progress(rows, count_rows(input_path), "score"):
+            writer.write(row)
+            sums = [candidate["sum"] for candidate in row["candidates"]]
+            total["candidates"] += sum(candidate["count"] for candidate in row["candidates"])
+            total["distinct"] += len(sums)
+            total["pruned"] += sums.count(None)
+            total["unreadable"] += sums.count(np.inf)
     write_record(output, writer.rows_written, writer.rows_written, {}, extra=dict(total))
 
 
