@@ -35,6 +35,21 @@ def resume_at_the_next_batch() -> None:
     data_io.ParallelSampleIter.load_state = load_state
 
 
+def use_fast_kernels(matmul: str) -> None:
+    """Choose among torch's kernels what trains small models on short sentences fastest.
+
+    With "bf16", products of fp32 matrices may be computed in bf16 and summed in fp32, on CPUs
+    that have instructions for it (2.5 to 4 times as fast with AMX); weights, gradients and the
+    optimizer stay fp32. On others, and on GPUs, torch ignores or approximates the request.
+
+    Fused attention is off: on a CPU its backward pass takes longer than all the rest of a small
+    model (measured: 2,900 against 1,700 target tokens a second, 3 layers of 256).
+    """
+    torch.set_float32_matmul_precision("medium" if matmul == "bf16" else "highest")
+    if not torch.cuda.is_available():
+        torch.backends.cuda.enable_flash_sdp(False)
+
+
 def end_with_parent() -> None:
     """End this process when its parent is gone, also by kill -9.
 
@@ -92,7 +107,7 @@ def main() -> None:
     end_with_parent()
     os.chdir(sys.argv[1])
     settings = json.loads(Path(layout.PLAN).read_text(encoding="utf-8"))["settings"]
-    torch.set_flush_denormal(True)
+    use_fast_kernels(settings["matmul"])
     prepare(settings["prepare"])
     run_training(settings["train"])
 

@@ -109,6 +109,7 @@ def train_model(task: Task, lock: IO[bytes]) -> Result:
         {
             "prepare": arguments.prepare_arguments(block),
             "train": arguments.train_arguments(block, task.seed, task.device),
+            "matmul": block["matmul"],
         },
     )
     if not (work / layout.COUNTS).exists():
