@@ -27,7 +27,9 @@ def syllables(word: str) -> int:
 
 def doubles(word: str) -> bool:
     """Whether ``word`` doubles its last consonant before a vowel: stop, stopped; not visit."""
-    short = re.search(r"[^aeiou][aeiou][^aeiouwxy]$|^[aeiou][^aeiouwxy]$|qu[aeiou][^aeiouwxy]$", word)
+    short = re.search(
+        r"[^aeiou][aeiou][^aeiouwxy]$|^[aeiou][^aeiouwxy]$|qu[aeiou][^aeiouwxy]$", word
+    )
     return bool(short) and (syllables(word) == 1 or word in STRESSED_LAST)
 
 
