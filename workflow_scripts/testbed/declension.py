@@ -143,6 +143,8 @@ def noun(entry: Noun | Name, case: str, number: str = "sg") -> str:
     if (listed := forms.get(f"{case}.{number}")) is not None:
         return listed
     ending = PARADIGMS[entry.paradigm][row].split()[column]
+    if ending == "ANIMATE" and isinstance(entry, Name):
+        ending = "OVÉ"
     if ending == "=":
         return entry.czech
     rule = _RULES.get(ending)

@@ -11,9 +11,10 @@ irregular forms of one word and ``+`` a verb from its particle; ``-`` is an empt
   (``singular`` or ``singular:plural``)
 - ``verbs.tsv``: concept, frame, subject, object (kinds or concepts of nouns that suit), government
   (case of the Czech object, after its preposition if it has one: ``na+acc``), imperfective,
-  imperfective_class, perfective, perfective_class (``-`` where there is none), state (``state``: in
-  English never progressive; ``action``), english (``base`` or ``base:past:participle``, then ``+particle``). A class cell is the name of
-  the conjugation, then where needed the present stem, the l-participle and the passive participle
+  imperfective_class, perfective, perfective_class (``-`` where there is none), state (``state``:
+  in English never progressive; ``action``), english (``base`` or ``base:past:participle``, then
+  ``+particle``). A class cell is the name of the conjugation, then where needed the present stem,
+  the l-participle and the passive participle
 - ``adjectives.tsv``: concept, kind (nouns that suit, as above), czech, type (``hard``/``soft``),
   comparative, english (``base`` or ``base:comparative:superlative``)
 - ``adverbs.tsv``: concept, kind, tense (``past``, ``present``, ``future``, ``any``), czech, english
@@ -89,7 +90,7 @@ class EnglishAdjective:
 
 @dataclass(frozen=True)
 class Place:
-    """Prepositions of being somewhere: Czech ``v`` (going: ``do``) or ``na``; English in, at, on."""
+    """Prepositions of being there: Czech ``v`` (going: ``do``) or ``na``; English in, at, on."""
 
     czech: str
     english: str
@@ -127,7 +128,7 @@ class Name:
 
 @dataclass(frozen=True)
 class CzechVerb:
-    """One aspect of a verb; empty parts follow from the class. ``clitic`` is "", ``se`` or ``si``."""
+    """One aspect of a verb; empty parts follow from the class; ``clitic``: ``se``, ``si``, ""."""
 
     infinitive: str
     clitic: str
@@ -141,8 +142,8 @@ class CzechVerb:
 class Verb:
     """A verb with its frame, the nouns that suit it and its pair of aspects.
 
-    A ``stative`` verb is never progressive in English. ``case`` and ``preposition`` are those of the
-    Czech object; both are empty where the frame has none.
+    A ``stative`` verb is never progressive in English. ``case`` and ``preposition`` are those of
+    the Czech object; both are empty where the frame has none.
     """
 
     concept: str
