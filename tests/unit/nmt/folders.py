@@ -9,7 +9,7 @@ from sockeye.encoder import EmbeddingConfig
 from sockeye.model import ModelConfig, SockeyeModel
 from sockeye.transformer import TransformerConfig
 
-from workflow_scripts.nmt.vocabulary import SYMBOLS
+from workflow_scripts.nmt.vocabulary import EOS, SYMBOLS
 
 
 def write_model(
@@ -23,12 +23,14 @@ def write_model(
     longest: int = 40,
     length_ratio: float = 1.5,
     end_bias: float = 0.0,
+    symbol_bias: float = 0.0,
     seed: int = 1,
     **transformer: object,
 ) -> Path:
     """Write an untrained Sockeye 3 model; `transformer` overrides parts of its config.
 
-    The pieces are `▁4`, `▁5` ... `end_bias` is the bias of </s>, which sets the output length.
+    The pieces are `▁4`, `▁5` ... `end_bias` is the bias of </s>, which sets the output length,
+    `symbol_bias` that of <pad>, <unk> and <s>, which Sockeye does not rule out.
     """
     torch.manual_seed(seed)
     folder.mkdir(parents=True)
@@ -70,7 +72,8 @@ def write_model(
             centre = 1.0 if name.endswith("layer_norm.weight") else 0.0
             torch.nn.init.normal_(parameter, centre, scale)
     with torch.no_grad():
-        model.output_layer.bias[SYMBOLS.index("</s>")] += end_bias
+        model.output_layer.bias[:EOS] += symbol_bias
+        model.output_layer.bias[EOS] += end_bias
     model.eval()
     model.save_config(str(folder))
     model.save_parameters(str(folder / "params.best"))

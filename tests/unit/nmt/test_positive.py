@@ -1,0 +1,69 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.automaton import NONE, Phrase
+from workflow_scripts.nmt.positive import PositiveTable, build
+from workflow_scripts.nmt.vocabulary import BOS, EOS
+
+TOKENS = st.integers(3, 6)
+PHRASES = st.lists(
+    st.builds(
+        lambda anchored, phrase: ((BOS,) if anchored else ()) + tuple(phrase),
+        st.booleans(),
+        st.lists(TOKENS, min_size=1, max_size=4),
+    ),
+    max_size=4,
+)
+
+
+def contains(written: Phrase, phrase: Phrase) -> bool:
+    return any(written[start:][: len(phrase)] == phrase for start in range(len(written)))
+
+
+def begun(written: Phrase, phrase: Phrase) -> int:
+    """How much of `phrase`, short of the whole, `written` ends with: the definition."""
+    return max(n for n in range(len(phrase)) if written[len(written) - n :] == phrase[:n])
+
+
+@given(
+    requests=st.lists(PHRASES, min_size=1, max_size=3),
+    outputs=st.lists(st.lists(TOKENS, min_size=6, max_size=6), min_size=3, max_size=3),
+)
+def test_tables_follow_the_definitions(requests: list[list[Phrase]], outputs: list[list[int]]):
+    automata = [build(phrases) for phrases in requests]
+    table = PositiveTable.pack(automata, torch.device("cpu"))
+    assert table.size.tolist() == [sum(map(len, set(phrases))) for phrases in requests]
+    index, states = torch.arange(len(requests)), table.start
+    met = table.met[states]
+    for length in range(7):
+        wanted, bank = table.wanted(states, met), table.bank(index, states, met)
+        for row, automaton in enumerate(automata):
+            written = (BOS, *outputs[row][:length])
+            done = [phrase for phrase in automaton.phrases if contains(written, phrase)]
+            missing = [phrase for phrase in automaton.phrases if phrase not in done]
+            bits = int(met[row])
+            assert done == [p for n, p in enumerate(automaton.phrases) if bits >> n & 1]
+            assert (bits == automaton.all_met) == (not missing)
+            tokens = {phrase[begun(written, phrase)] for phrase in missing}
+            assert set(wanted[row].tolist()) - {NONE} == tokens
+            furthest = max((begun(written, phrase) for phrase in missing), default=0)
+            assert int(bank[row]) == sum(map(len, done)) + furthest
+        if length < 6:
+            tokens = torch.tensor([outputs[row][length] for row in range(len(requests))])
+            states = table.moves.advance(states, tokens)
+            met = met | table.met[states]
+
+
+def test_a_phrase_may_end_with_the_sentence():
+    wanted = build([(4, EOS)])
+    state = wanted.moves[wanted.start][4]
+    assert wanted.met[wanted.moves[state][EOS]] == wanted.all_met
+
+
+@pytest.mark.parametrize("phrases", [[()], [(BOS,)], [(token,) for token in range(4, 70)]])
+def test_impossible_constraints_are_refused(phrases: list[Phrase]):
+    with pytest.raises(InputError, match="constraint"):
+        build(phrases)

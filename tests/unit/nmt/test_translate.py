@@ -1,0 +1,150 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.translate import main, resolve
+
+LINES = [
+    {"text": "▁4 ▁5 ▁6", "note": ["kept"]},
+    {"text": "▁7 ▁8", "avoid": ["▁9", "<s> ▁10", "▁11 ▁12"], "id": "mine", "set": 3},
+    {"text": "▁7 ▁8", "avoid": [], "translation": "replaced"},
+]
+
+
+@pytest.fixture
+def run(tiny_folder: Path, tmp_path: Path):
+    def run(lines: list, *options: str) -> list[dict]:
+        texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+        (tmp_path / "in.jsonl").write_text("".join(text + "\n" for text in texts))
+        output = tmp_path / "out.jsonl"
+        paths = ("--model", tiny_folder, "--input", tmp_path / "in.jsonl", "--output", output)
+        main([*map(str, paths), "--device", "cpu", *options])
+        return [json.loads(line) for line in output.read_text().splitlines()]
+
+    return run
+
+
+def test_lines_repeat_their_input_and_add_the_translation(run):
+    output = run(LINES)
+    for line, added in zip(LINES, output, strict=True):
+        assert added.keys() == line.keys() | {"translation", "score"}
+        assert {**added, **line} | {key: added[key] for key in ("translation", "score")} == added
+        assert added["score"] > 0
+
+
+def test_nbest_lists_are_flat_and_best_first(run):
+    for line in run(LINES, "--beam-size", "6", "--nbest", "4"):
+        assert len(line["translations"]) == len(line["scores"]) == 4
+        assert line["scores"] == sorted(line["scores"])
+        assert (line["translation"], line["score"]) == (line["translations"][0], line["scores"][0])
+        assert "unmet" not in line
+
+
+def test_samples_keep_their_order_and_count_what_was_dropped(run):
+    options = ("--sample", "8", "--samples", "20")
+    output = run(LINES, *options, "--seed", "5", "--batch-rows", "7")
+    for line in output:
+        assert len(line["translations"]) == len(line["scores"]) == 20 - line["dropped"]
+        if line["scores"]:
+            place = line["scores"].index(min(line["scores"]))
+            best = line["scores"][place], line["translations"][place]
+            assert (line["score"], line["translation"]) == best
+        else:
+            assert line["score"] is line["translation"] is None
+    assert run(LINES, *options, "--seed", "5") == output
+    assert run(LINES, *options, "--seed", "0") != run(LINES, *options, "--seed", "1")
+
+
+def test_id_and_set_seed_the_samples(run):
+    lines = [
+        {"text": "▁4 ▁5 ▁6 ▁7"},
+        {"text": "▁4 ▁5 ▁6 ▁7", "id": 1},
+        {"text": "▁4 ▁5 ▁6 ▁7", "id": "1", "set": 1},
+    ]
+    first, same, other = (
+        line["translations"] for line in run(lines, "--sample", "20", "--samples", "9")
+    )
+    assert first == same != other
+
+
+def test_unmet_constraints_are_said(run):
+    [line] = run([{"text": "▁4", "constraints": ["▁5", "▁5 ▁6 ▁7 ▁8 ▁9", "▁unknown"]}])
+    assert line["translation"] is None
+    assert line["score"] is None
+    assert "▁unknown" in line["unmet"]
+    assert "▁5 ▁6 ▁7 ▁8 ▁9" in line["unmet"]
+
+
+def test_a_wanted_phrase_wins_over_an_avoided_one(run, capsys: pytest.CaptureFixture):
+    [line] = run([{"text": "▁4 ▁5 ▁6", "constraints": ["▁7 ▁8"], "avoid": ["▁8", "▁9"]}])
+    assert "▁7 ▁8" in line["translation"]
+    assert "warning: line 1: '▁8' is avoided and wanted" in capsys.readouterr().err
+
+
+def test_resolve_drops_parts_of_wanted_phrases_only():
+    constraints = [(1, 2, 3)]
+    avoid = [(2,), (2, 3), (1, 3), (1, 2, 3, 4), (1, 2, 3)]
+    assert resolve(constraints, avoid) == ([(1, 3), (1, 2, 3, 4)], [(2,), (2, 3), (1, 2, 3)])
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("no json", "no JSON"),
+        ("[]", 'string "text"'),
+        ({"text": 5}, 'string "text"'),
+        ({"text": ""}, "0 pieces"),
+        ({"text": "▁4 " * 50}, "50 pieces; the model takes 1 to 39"),
+        ({"text": "▁4", "avoid": "▁5"}, '"avoid" must be a list'),
+        ({"text": "▁4", "avoid": [" "]}, '"avoid" has an empty phrase'),
+        ({"text": "▁4", "avoid": ["<s>"]}, '"avoid" has an empty phrase'),
+        ({"text": "▁4", "constraints": ["▁5"] * 63}, '63 "constraints"'),
+        ({"text": "▁4", "constraints": [5]}, '"constraints" must be a list'),
+        ({"text": "▁4", "id": []}, '"id"'),
+        ({"text": "▁4", "set": True}, '"set" an integer'),
+    ],
+)
+def test_bad_lines_are_errors_with_their_number(run, tmp_path: Path, line, message: str):
+    with pytest.raises(InputError, match=rf"in\.jsonl, line 2: .*{message}"):
+        run([{"text": "▁4"}, line])
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_positive_constraints_do_not_go_with_samples(run):
+    with pytest.raises(InputError, match="line 1: samples cannot"):
+        run([{"text": "▁4", "constraints": ["▁5"]}], "--sample", "3")
+
+
+@pytest.mark.parametrize(
+    "options", [("--sample", "3", "--nbest", "2"), ("--samples", "3"), ("--seed", "1")]
+)
+def test_options_of_the_other_kind_of_search_are_refused(run, options: tuple[str, ...]):
+    with pytest.raises(SystemExit):
+        run([], *options)
+
+
+def test_lines_that_are_not_utf8_are_errors(tiny_folder: Path, tmp_path: Path):
+    (tmp_path / "in.jsonl").write_bytes(b'{"text": "\xff"}\n')
+    paths = ("--model", tiny_folder, "--input", tmp_path / "in.jsonl", "--output", tmp_path / "o")
+    with pytest.raises(InputError, match="line 1: not UTF-8"):
+        main([str(path) for path in paths])
+
+
+def test_raw_text_in_and_out(oracle: Model, oracle_dir: Path, tmp_path: Path):
+    line = {"text": "Muž spí na gauči.", "constraints": ["sofa"], "avoid": ["<s> A"]}
+    (tmp_path / "in.jsonl").write_text(json.dumps(line) + "\n")
+    options = {
+        "--model": oracle_dir / "model",
+        "--input": tmp_path / "in.jsonl",
+        "--output": tmp_path / "out.jsonl",
+        "--spm-source": oracle_dir / "spm.cs.model",
+        "--spm-target": oracle_dir / "spm.en.model",
+    }
+    main([str(item) for pair in options.items() for item in pair])
+    translation = json.loads((tmp_path / "out.jsonl").read_text())["translation"]
+    assert "sofa" in translation.rstrip(".").split()
+    assert not translation.startswith("A ")
+    assert "▁" not in translation

@@ -1,0 +1,260 @@
+"""Translates JSON lines by beam search, with lexical constraints, or by top-k sampling.
+
+Every input line is an object in Sockeye's form: `text`, and optionally `constraints` (phrases
+that must appear), `avoid` (phrases that must not), and for samples `id` (default: the line
+number) and `set` (default: 0). Texts are pieces with blanks between, or raw with --spm-source
+and --spm-target. A phrase that begins with `<s>` is tied to the sentence start.
+
+Every output line repeats its input and adds `translation` and `score` (null where there is
+none), with --nbest or --sample also `translations` and `scores`, with --sample `dropped`, and
+`unmet` where constraints could not be satisfied. Scores are NLLs in nats per token, </s>
+included; lower is better.
+"""
+
+import argparse
+import json
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.atomic import atomic_path
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.automaton import Phrase
+from workflow_scripts.nmt.beam import BeamRequest, BeamResult, translate
+from workflow_scripts.nmt.checkpoint import PRECISIONS, load_model
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.positive import MOST_PHRASES
+from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
+from workflow_scripts.nmt.text import TextCoder, read_lines
+from workflow_scripts.nmt.vocabulary import BOS
+
+BEAM_DEFAULTS = {"beam_size": 5, "nbest": 1}
+SAMPLE_DEFAULTS = {"samples": 1, "seed": 1, "temperature": 1.0}
+
+
+@dataclass(frozen=True)
+class InputLine:
+    """A line of the input: its fields as they stand there, and what they mean."""
+
+    fields: dict[str, Any]
+    id: str
+    set: int
+    source: list[int]
+    constraints: list[Phrase]
+    avoid: list[Phrase]
+
+
+class LineReader:
+    """Reads the lines of a JSON file for one model, `for_samples` or for beam search."""
+
+    def __init__(
+        self,
+        model: Model,
+        source_coder: TextCoder,
+        target_coder: TextCoder,
+        *,
+        for_samples: bool = False,
+    ):
+        self._model = model
+        self._for_samples = for_samples
+        self._source_coder = source_coder
+        self._target_coder = target_coder
+
+    def read(self, path: Path) -> Iterator[InputLine]:
+        """Yield the lines of a file.
+
+        Raises:
+            InputError: a line is not what it must be; the message has its number.
+        """
+        for number, line in read_lines(path):
+            try:
+                yield self._parse(number, line)
+            except InputError as error:
+                raise InputError(f"{path}, line {number}: {error}") from error
+
+    def _parse(self, number: int, line: str) -> InputLine:
+        try:
+            fields = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"no JSON: {error}") from error
+        if not isinstance(fields, dict) or not isinstance(fields.get("text"), str):
+            raise InputError('must be an object with a string "text"')
+        name, set_number = fields.get("id", number), fields.get("set", 0)
+        if not isinstance(name, str | int) or type(set_number) is not int:
+            raise InputError('"id" must be a string or an integer, "set" an integer')
+        source = self._source_coder.encode(fields["text"])
+        if not self._model.can_read(source):
+            limit = self._model.max_source_pieces
+            raise InputError(f'"text" has {len(source)} pieces; the model takes 1 to {limit}')
+        constraints, avoid = (self._phrases(fields, key) for key in ("constraints", "avoid"))
+        if constraints and self._for_samples:
+            raise InputError('samples cannot have "constraints"; use beam search')
+        if len(constraints) > MOST_PHRASES:
+            raise InputError(f'{len(constraints)} "constraints", at most {MOST_PHRASES} can be met')
+        avoid, overruled = resolve(constraints, avoid)
+        for phrase in overruled:
+            text = self._target_coder.decode(list(phrase))
+            print(
+                f"warning: line {number}: {text!r} is avoided and wanted; it is wanted",
+                file=sys.stderr,
+            )
+        return InputLine(fields, str(name), set_number, source, constraints, avoid)
+
+    def _phrases(self, fields: dict[str, Any], key: str) -> list[Phrase]:
+        texts = fields.get(key, [])
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise InputError(f'"{key}" must be a list of strings')
+        phrases = [self._target_coder.encode_phrase(text) for text in texts]
+        if not all(set(phrase) - {BOS} for phrase in phrases):
+            raise InputError(f'"{key}" has an empty phrase')
+        return phrases
+
+
+def resolve(constraints: list[Phrase], avoid: list[Phrase]) -> tuple[list[Phrase], list[Phrase]]:
+    """Split `avoid` into what can be avoided, and what is part of a wanted phrase.
+
+    As in Sockeye the wanted phrase wins.
+    """
+    overruled = [
+        phrase
+        for phrase in avoid
+        if any(
+            wanted[start:][: len(phrase)] == phrase
+            for wanted in constraints
+            for start in range(len(wanted))
+        )
+    ]
+    return [phrase for phrase in avoid if phrase not in overruled], overruled
+
+
+def beam_lines(
+    lines: Iterable[InputLine],
+    search: Callable[[Iterable[BeamRequest]], Iterator[BeamResult]],
+    target_coder: TextCoder,
+    with_list: bool,
+) -> Iterator[dict[str, Any]]:
+    """Yield the output lines of a beam search, with n-best lists if `with_list`."""
+    waiting: deque[InputLine] = deque()
+
+    def requests() -> Iterator[BeamRequest]:
+        for line in lines:
+            waiting.append(line)
+            yield BeamRequest(line.source, line.constraints, line.avoid)
+
+    for result in search(requests()):
+        line = waiting.popleft()
+        added = _translations(result.outputs, result.nlls, target_coder, with_list)
+        if result.unmet:
+            wanted = zip(line.fields["constraints"], line.constraints, strict=True)
+            added["unmet"] = [text for text, phrase in wanted if phrase in result.unmet]
+        yield line.fields | added
+
+
+def sample_lines(
+    lines: Iterable[InputLine],
+    search: Callable[[Iterable[SampleRequest]], Iterator[SampleResult]],
+    target_coder: TextCoder,
+) -> Iterator[dict[str, Any]]:
+    """Yield the output lines of sampling; `translation` is the sample with the best score."""
+    waiting: deque[InputLine] = deque()
+
+    def requests() -> Iterator[SampleRequest]:
+        for line in lines:
+            waiting.append(line)
+            yield SampleRequest(line.id, line.set, line.source, line.avoid)
+
+    for result in search(requests()):
+        added = _translations(result.outputs, result.nlls, target_coder, with_list=True)
+        yield waiting.popleft().fields | added | {"dropped": result.dropped}
+
+
+def _translations(
+    outputs: list[list[int]], nlls: list[float], target_coder: TextCoder, with_list: bool
+) -> dict[str, Any]:
+    texts = [target_coder.decode(output) for output in outputs]
+    score, translation = min(zip(nlls, texts, strict=True), default=(None, None))
+    added: dict[str, Any] = {"translation": translation, "score": score}
+    return added | ({"translations": texts, "scores": nlls} if with_list else {})
+
+
+def write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> None:
+    """Write objects as JSON lines; the file appears when it is whole."""
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as output:
+        for line in lines:
+            output.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--model", type=Path, required=True, help="folder of a Sockeye 3 model")
+    parser.add_argument("--input", type=Path, required=True, help="JSON lines")
+    parser.add_argument("--output", type=Path, required=True, help="JSON lines")
+    beam = parser.add_argument_group("beam search")
+    beam.add_argument("--beam-size", type=int, help="default: 5")
+    beam.add_argument("--nbest", type=int, help="default: 1, which writes no lists")
+    sampling = parser.add_argument_group("sampling")
+    sampling.add_argument("--sample", type=int, metavar="K", help="draw from the best K tokens")
+    sampling.add_argument("--samples", type=int, help="samples per line; default: 1")
+    sampling.add_argument("--seed", type=int, help="default: 1")
+    sampling.add_argument("--temperature", type=float, help="default: 1")
+    parser.add_argument("--batch-rows", type=int, default=512, help="hypotheses at a time")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    parser.add_argument("--precision", choices=tuple(PRECISIONS), default="fp32")
+    parser.add_argument("--spm-source", type=Path, help="SentencePiece model: texts are raw")
+    parser.add_argument("--spm-target", type=Path, help="SentencePiece model: output is raw")
+    arguments = parser.parse_args(argv)
+    own, foreign = SAMPLE_DEFAULTS, BEAM_DEFAULTS
+    if arguments.sample is None:
+        own, foreign = foreign, own
+    for name in foreign:
+        if getattr(arguments, name) is not None:
+            side = "without" if foreign is BEAM_DEFAULTS else "with"
+            parser.error(f"--{name.replace('_', '-')} is used {side} --sample only")
+    for name, value in own.items():
+        if getattr(arguments, name) is None:
+            setattr(arguments, name, value)
+    return arguments
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Parse the command line and translate."""
+    arguments = parse_arguments(argv)
+    model = load_model(arguments.model, arguments.device, arguments.precision)
+    source_coder = TextCoder(model.source_vocab, arguments.spm_source)
+    target_coder = TextCoder(model.target_vocab, arguments.spm_target)
+    for_samples = arguments.sample is not None
+    reader = LineReader(model, source_coder, target_coder, for_samples=for_samples)
+    lines = reader.read(arguments.input)
+    if for_samples:
+        search = partial(
+            sample,
+            model,
+            k=arguments.sample,
+            samples=arguments.samples,
+            seed=arguments.seed,
+            temperature=arguments.temperature,
+            batch_rows=arguments.batch_rows,
+        )
+        output = sample_lines(lines, search, target_coder)
+    else:
+        search = partial(
+            translate,
+            model,
+            beam_size=arguments.beam_size,
+            nbest=arguments.nbest,
+            batch_rows=arguments.batch_rows,
+        )
+        output = beam_lines(lines, search, target_coder, with_list=arguments.nbest > 1)
+    write_lines(arguments.output, output)
+
+
+if __name__ == "__main__":
+    run(main)
