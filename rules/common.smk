@@ -7,7 +7,7 @@ from snakemake.exceptions import WorkflowError
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout, canonical
-from workflow_scripts.core.runs import link_run
+from workflow_scripts.core.runs import link_run, remove_stale_locks
 
 # Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile. The
 # strict mode is Snakemake's own default, which a prefix replaces.
@@ -17,6 +17,9 @@ try:
     LAYOUT = Layout(config)
 except InputError as error:
     raise WorkflowError(str(error)) from None
+
+# Open as long as this process lives.
+ALIVE = remove_stale_locks()
 
 # The wildcard that tells the instances of a stage apart.
 INSTANCE = {

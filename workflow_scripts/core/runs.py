@@ -1,10 +1,16 @@
-"""`runs/<name>/`: the resolved configuration of a run and links to its stage folders.
+"""What a run leaves in its working directory besides stage folders.
+
+`runs/<name>/`: its resolved configuration and links to its stage folders. `.snakemake/`: who is
+alive there.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """
 
+import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 import yaml
 
@@ -27,3 +33,25 @@ def link_run(layout: Layout, runs: Path = Path("runs")) -> Path:
         link.symlink_to(os.path.relpath(layout.folder(stage, instance), run))
     write_text(run / "config.yaml", yaml.safe_dump(layout.config, sort_keys=False))
     return run
+
+
+def remove_stale_locks(folder: Path = Path(".snakemake")) -> IO[bytes]:
+    """Remove the locks of a Snakemake that was killed, so that the same command just goes on.
+
+    Snakemake's own locks are files, which outlive a kill -9. Every Snakemake of this workflow
+    therefore also holds a shared lock of the operating system, which ends with its process; one
+    that gets it exclusively is alone, and what locks it finds are stale. Where the file system
+    knows no such locks nothing is removed (`snakemake --unlock` remains).
+
+    Returns:
+        The locked file; it must stay open as long as the process lives.
+    """
+    folder.mkdir(exist_ok=True)
+    alive = (folder / "alive").open("ab")
+    with suppress(OSError):
+        fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for lock in (folder / "locks").glob("*.lock"):
+            lock.unlink()
+    with suppress(OSError):
+        fcntl.flock(alive, fcntl.LOCK_SH)
+    return alive
