@@ -125,14 +125,32 @@ class Meaning:
     connective: str | None = None
     subordinate: Clause | None = None
 
+    @property
+    def clauses(self) -> tuple[Clause, ...]:
+        """The one or two clauses."""
+        return (self.main,) if self.subordinate is None else (self.main, self.subordinate)
+
 
 # The tense of an event in a clause that one of these connects, told of the future.
 EVENTUAL = frozenset({"if", "when", "before", "after", "until"})
 
 
+def _exists(clause: Clause) -> bool:
+    """Return whether what is said to exist is new to the hearer and told in a plain way."""
+    subject = clause.subject
+    bare = subject.possessor is None and subject.relative is None
+    new = subject.kind == "noun" and subject.determiner not in _DEFINITE
+    return bare and new and not clause.negative
+
+
+_DEFINITE = frozenset({None, "the", "this", "my", "your", "his", "her", "our", "their"})
+
+
 def well_formed(meaning: Meaning) -> bool:
-    """Return whether tenses and connectives go together, as in all meanings of the testbed."""
+    """Return whether tenses, connectives and frames go together, as in all testbed meanings."""
     subordinate = meaning.subordinate
+    if any(one.frame == "existential" and not _exists(one) for one in meaning.clauses):
+        return False
     if meaning.main.tense == "eventual":
         return False
     if subordinate is None:

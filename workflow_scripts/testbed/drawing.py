@@ -1,0 +1,249 @@
+"""The random part of a meaning: determiners, attributes, adverbials, second clauses."""
+
+from dataclasses import replace
+from functools import cache
+from typing import TypeVar
+
+import numpy as np
+
+from workflow_scripts.testbed import selection
+from workflow_scripts.testbed.structure import (
+    Clause,
+    NounPhrase,
+    Place,
+    Relative,
+    Tense,
+)
+from workflow_scripts.testbed.vocabulary import NUMERALS, POSSESSIVES
+from workflow_scripts.testbed.words import LEXICON, Noun, Verb, suits
+
+T = TypeVar("T")
+
+_PLACES = ("building", "place")
+
+
+class Draws:
+    """The random choices of one meaning."""
+
+    def __init__(self, rng: np.random.Generator):
+        self._random = rng.random
+
+    def chance(self, probability: float) -> bool:
+        """Return true with a probability."""
+        return self._random() < probability
+
+    def pick(self, options: tuple[T, ...]) -> T:
+        """Return one of some options, each with the same chance."""
+        return options[int(self._random() * len(options))]
+
+
+@cache
+def _determiners(number: str) -> tuple[str, ...]:
+    """Return the determiners of a noun, in the proportions in which they are drawn."""
+    if number == "singular":
+        return ("the",) * 9 + ("a",) * 4 + ("this",) * 2 + POSSESSIVES
+    return ("the",) * 9 + ("a",) * 2 + ("this",) * 2 + NUMERALS
+
+
+def determined(draws: Draws, phrase: NounPhrase, *, definite: bool = False) -> NounPhrase:
+    """Give a bare noun a determiner; `definite` where an indefinite one would be ambiguous."""
+    if phrase.kind != "noun":
+        return phrase
+    determiner = draws.pick(_determiners(phrase.number))
+    if definite and determiner not in ("this", *POSSESSIVES):
+        determiner = "the"
+    return replace(phrase, determiner=determiner)
+
+
+def attributed(draws: Draws, phrase: NounPhrase, probability: float) -> NounPhrase:
+    """Give a noun an adjective, with a probability."""
+    if phrase.kind == "noun" and draws.chance(probability):
+        options = selection.adjectives(phrase.head)
+        if options:
+            return replace(phrase, adjective=draws.pick(options))
+    return phrase
+
+
+def owned(draws: Draws, phrase: NounPhrase) -> NounPhrase:
+    """Make a noun somebody's: of a person by name, or of "the" or "this" person."""
+    if draws.chance(0.4):
+        owner = draws.pick(selection.people())
+    else:
+        noun = draws.pick(selection.counted(("person",)))
+        owner = replace(noun, determiner=draws.pick(("the", "the", "the", "this")))
+    return replace(phrase, determiner=None, possessor=owner)
+
+
+def place(draws: Draws, taken: frozenset[str] = frozenset()) -> Place:
+    """Draw where something happens: in a city, here, in or near a place that is not `taken`."""
+    if draws.chance(0.12):
+        return Place("in", draws.pick(selection.cities()))
+    if draws.chance(0.12):
+        return Place(draws.pick(selection.adverbs("place")))
+    noun = _place_noun(draws, taken)
+    phrase = NounPhrase(noun.concept)
+    if draws.chance(0.65):
+        return Place(noun.place.english, phrase)
+    return Place(draws.pick(("near", "behind", "in_front_of", "beside")), phrase)
+
+
+def _place_noun(draws: Draws, taken: frozenset[str]) -> Noun:
+    while (noun := draws.pick(selection.nouns(_PLACES))).concept in taken:
+        pass
+    return noun
+
+
+def _relative(draws: Draws, head: NounPhrase, past: bool) -> Relative | None:
+    """Draw what a person is doing; None where nothing suits."""
+    if draws.chance(0.4):
+        where = place(draws)
+        return Relative(draws.pick(selection.SEEN_BEING).concept, past, None, where)
+    verb = draws.pick(selection.SEEN_DOING)
+    thing = draws.pick(selection.counted(verb.object))
+    if thing.head == head.head:
+        return None
+    thing = determined(draws, thing, definite=True)
+    return Relative(verb.concept, past, thing)
+
+
+def detailed(
+    draws: Draws, phrase: NounPhrase, *, past: bool, definite: bool = False, simple: bool = False
+) -> NounPhrase:
+    """Complete a bare phrase: determiner, adjective, owner, relative clause.
+
+    Args:
+        draws: the random choices.
+        phrase: noun, name or pronoun.
+        past: the clause around it is told in a past tense.
+        definite: no indefinite determiner.
+        simple: no owner and no relative clause.
+    """
+    if phrase.kind != "noun":
+        return phrase
+    phrase = attributed(draws, phrase, 0.15 if simple else 0.25)
+    kind = LEXICON.noun[phrase.head].kind
+    if not simple and kind in selection.OWNED and draws.chance(0.25):
+        return owned(draws, phrase)
+    phrase = determined(draws, phrase, definite=definite)
+    if not simple and kind == "person" and not phrase.adjective and draws.chance(0.2):
+        return replace(phrase, relative=_relative(draws, phrase, past))
+    return phrase
+
+
+def recipient(draws: Draws, taken: frozenset[str], past: bool) -> NounPhrase:
+    """Draw who is given something."""
+    people = selection.objects(("person",))
+    while (phrase := draws.pick(people)).head in taken:
+        pass
+    return detailed(draws, phrase, past=past, simple=True)
+
+
+def goal(draws: Draws) -> Place:
+    """Draw where somebody is going."""
+    direction = draws.pick(("to", "to", "to", "towards", "from"))
+    if draws.chance(0.3):
+        return Place(direction, draws.pick(selection.cities()))
+    noun = draws.pick(selection.nouns(_PLACES))
+    return Place(direction, attributed(draws, NounPhrase(noun.concept), 0.3))
+
+
+def with_adverbials(draws: Draws, clause: Clause, *, question: bool = False) -> Clause:
+    """Add up to two of manner, place, time and attitude; or the frequency of a habit."""
+    if clause.tense == "habitual":
+        clause = replace(clause, frequency=draws.pick(selection.adverbs("frequency")))
+    else:
+        clause = _with_time_or_manner(draws, clause, question)
+    if clause.frame in ("transitive", "ditransitive", "intransitive") and draws.chance(0.2):
+        heads = {clause.subject.head, clause.object.head if clause.object else None}
+        clause = replace(clause, place=place(draws, frozenset(heads - {None})))
+    return clause
+
+
+def _with_time_or_manner(draws: Draws, clause: Clause, question: bool) -> Clause:
+    chosen = draws.pick(("time", "time", "manner", "attitude", None, None))
+    if chosen == "time":
+        return replace(clause, time=time(draws, clause.tense))
+    if chosen == "attitude" and not question:
+        return replace(clause, attitude=draws.pick(selection.adverbs("sentence")))
+    verb = LEXICON.verb.get(clause.verb)
+    if chosen == "manner" and verb is not None and not verb.stative:
+        return replace(clause, manner=draws.pick(selection.adverbs("manner")))
+    return clause
+
+
+def time(draws: Draws, tense: Tense) -> str:
+    """Draw when something happens."""
+    return draws.pick(selection.adverbs("time", selection.told(tense)))
+
+
+def second_clause(draws: Draws, tenses: tuple[Tense, ...], taken: frozenset[str]) -> Clause:
+    """Draw a short clause in one of some tenses, about others than those `taken`."""
+    tense = draws.pick(tenses)
+    if tense in ("past", "present", "future") and draws.chance(0.2):
+        return _quality_clause(draws, tense, taken)
+    return _verb_clause(draws, draws.pick(_verbs_with(tense)), tense, taken)
+
+
+def content(draws: Draws, verb: Verb, taken: frozenset[str]) -> Clause:
+    """Draw a short clause of a verb that somebody thinks or says."""
+    tenses = tuple(tense for tense in selection.tenses(verb) if tense != "habitual")
+    clause = _verb_clause(draws, verb, draws.pick(tenses), taken)
+    if draws.chance(0.3):
+        clause = replace(clause, time=time(draws, clause.tense))
+    return clause
+
+
+def _verb_clause(draws: Draws, verb: Verb, tense: Tense, taken: frozenset[str]) -> Clause:
+    subject = _other(draws, selection.subjects(verb.subject), taken)
+    past = tense in ("past", "past_progressive")
+    negative = draws.chance(0.1)
+    who = detailed(draws, subject, past=past, simple=True)
+    clause = Clause(verb.frame, who, verb.concept, tense, negative)
+    if verb.frame == "motion":
+        return replace(clause, goal=goal(draws))
+    if verb.frame == "transitive":
+        thing = _other(draws, selection.objects(verb.object), taken | {subject.head})
+        thing = detailed(draws, thing, past=past, definite=negative, simple=True)
+        return replace(clause, object=thing)
+    return clause
+
+
+def _other(
+    draws: Draws, options: tuple[NounPhrase, ...], taken: frozenset[str]
+) -> NounPhrase:
+    """Pick a phrase whose head is not taken; after many vain attempts, any."""
+    for _ in range(20):
+        phrase = draws.pick(options)
+        if phrase.head not in taken:
+            break
+    return phrase
+
+
+@cache
+def seconds() -> tuple[Verb, ...]:
+    """Return the verbs of short clauses."""
+    return tuple(
+        verb for verb in LEXICON.verbs if verb.frame in ("transitive", "intransitive", "motion")
+    )
+
+
+@cache
+def _verbs_with(tense: Tense) -> tuple[Verb, ...]:
+    if tense == "eventual":
+        return tuple(verb for verb in seconds() if verb.perfective and not verb.stative)
+    return tuple(verb for verb in seconds() if tense in selection.tenses(verb))
+
+
+@cache
+def _qualities() -> tuple[str, ...]:
+    """Return the adjectives that suit some person."""
+    person = selection.nouns(("person",))[0]
+    return tuple(one.concept for one in LEXICON.adjectives if suits(person, one.kind))
+
+
+def _quality_clause(draws: Draws, tense: Tense, taken: frozenset[str]) -> Clause:
+    subject = _other(draws, selection.subjects(("person",)), taken)
+    subject = determined(draws, subject, definite=True)
+    return Clause("copular", subject, "be", tense, quality=draws.pick(_qualities()))
+
+
