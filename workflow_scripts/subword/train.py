@@ -120,7 +120,8 @@ def train_on_shards(config: dict[str, Any], paths: list[Path], output: Path) -> 
     model = train_model(counted(), config)
     with atomic_path(output) as temporary:
         temporary.write_bytes(model)
-    write_record(output, total, used, {"not_sampled": total - used})
+    # No rows: the pairs of the stage are counted by the records of its segments.
+    write_record(output, 0, 0, {}, extra={"sentences": used, "not_sampled": total - used})
 
 
 def main(argv: list[str] | None = None) -> None:
