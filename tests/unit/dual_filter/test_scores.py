@@ -67,6 +67,30 @@ def test_scores_depend_neither_on_batches_nor_on_neighbours(tmp_path, models, pa
     assert (tmp_path / "one.parquet").read_bytes() == first
 
 
+HOSTILE = [
+    "<s> </s> <unk> <pad>",
+    "\u2581pes\u2581\u2581",
+    "\U0001f600\u202e\u200b\u0301",
+    "$(touch pwned) `touch pwned` '\"; {[&*!",
+    "\ufeff",
+    "\u0000\u0001",
+    "",
+]
+
+
+def test_any_text_has_scores(tmp_path, models, write_pairs):
+    pairs = [
+        {"id": f"c:{number}", "source": text, "reference": "dog", "corpus": "web"}
+        for number, text in enumerate([*HOSTILE, "pes"])
+    ]
+    rows = run_scores(models, write_pairs(pairs), tmp_path / "scores.parquet")
+    assert len(rows) == len(pairs)
+    assert all(min(row["forward_nll"], row["backward_nll"]) >= 0 for row in rows)
+    # A side without pieces is unreadable; strange pieces are unknown, not refused.
+    assert rows[-2]["forward_nll"] == math.inf
+    assert all(math.isfinite(rows[index]["forward_nll"]) for index in (0, 1, 3, -1))
+
+
 def test_another_threshold_needs_no_rescoring(tmp_path, models, pairs, write_pairs):
     whole, scores = write_pairs(pairs), tmp_path / "scores.parquet"
     sums = [row["forward_nll"] + row["backward_nll"] for row in run_scores(models, whole, scores)]
