@@ -102,8 +102,6 @@ def _softened_participle(stem: str) -> str:
 def _passive_stem(verb: CzechVerb) -> str:
     if verb.passive:
         return verb.passive
-    if verb.verb_class not in _INFINITIVE_END:
-        raise ValueError(f"verb {verb.infinitive!r} has no passive participle")
     stem = verb.infinitive[: -_INFINITIVE_END[verb.verb_class]]
     if verb.verb_class == "prosit":
         return _softened_participle(stem)
@@ -117,15 +115,19 @@ def _passive_stem(verb: CzechVerb) -> str:
 def _agreeing(participle: str, gender: str, number: str) -> str:
     endings = {"sg": {"ma": "", "mi": "", "f": "a", "n": "o"}}
     endings["pl"] = {"ma": "i", "mi": "y", "f": "y", "n": "a"}
-    ending = endings[number][gender]
-    if ending and participle.endswith("šel"):
-        participle = participle[:-2] + "l"
-    return participle + ending
+    if gender not in endings["sg"] or number not in endings:
+        raise ValueError(f"no such agreement: gender {gender!r}, number {number!r}")
+    return participle + endings[number][gender]
 
 
 def participle(verb: CzechVerb, gender: str, number: str) -> str:
     """Return the l-participle of one Czech verb in agreement with its subject."""
-    return _agreeing(_past_stem(verb), gender, number)
+    stem = _past_stem(verb)
+    agreeing = _agreeing(stem, gender, number)
+    # Šel loses its vowel before an ending, as do přišel, našel: their infinitive is that of jít.
+    if agreeing != stem and verb.infinitive.endswith("jít"):
+        return _agreeing(stem[:-2] + "l", gender, number)
+    return agreeing
 
 
 def infinitive(verb: Verb, aspect: str) -> str:
@@ -167,9 +169,13 @@ def passive_participle(verb: Verb, aspect: str, gender: str, number: str) -> str
     """Return the short passive participle in agreement with its subject (napsán, napsána).
 
     Raises:
-        ValueError: the verb has none, or has no such aspect.
+        ValueError: the verb has none (no object, or one that is reflexive), or no such aspect.
     """
-    return _agreeing(_passive_stem(form_of(verb, aspect)), gender, number)
+    czech = form_of(verb, aspect)
+    listed = czech.passive or czech.verb_class in _INFINITIVE_END
+    if verb.frame in ("intransitive", "motion") or czech.clitic or not listed:
+        raise ValueError(f"verb {czech.infinitive!r} has no passive participle")
+    return _agreeing(_passive_stem(czech), gender, number)
 
 
 def be_present(person: int, number: str) -> str:

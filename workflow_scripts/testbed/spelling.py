@@ -68,7 +68,8 @@ def with_ing(word: str) -> str:
 
 def compared(word: str) -> tuple[str, str]:
     """Comparative and superlative of ``word``: -er and -est if it is short, else more and most."""
-    if "-" not in word and (syllables(word) == 1 or (syllables(word) == 2 and _ends_in_y(word))):
+    light = _ends_in_y(word) or word.endswith("le")
+    if "-" not in word and (syllables(word) == 1 or (syllables(word) == 2 and light)):
         if word.endswith("e"):
             return word + "r", word + "st"
         if _ends_in_y(word):
