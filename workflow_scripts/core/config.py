@@ -148,6 +148,11 @@ def _system_problems(name: str, system: dict[str, Any]):
             f"systems.{name}: select.keep.max_sum ({max_sum}) is above score.prune_above "
             f"({prune_above}), which would lose candidates that pass"
         )
+    if sum(value is not None for value in select["keep"].values()) != 1:
+        yield (
+            f"systems.{name}.select.keep: give max_sum or quantile a number, and set the other to "
+            "null where the file below has one"
+        )
     if select["method"] == "cluster" and select["best"] > select.get("clusters", 0):
         yield f"systems.{name}: select.best ({select['best']}) needs at least as many clusters"
     low, high = (system.get("constraints") or {"fraction": [0, 0]})["fraction"]

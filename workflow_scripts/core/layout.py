@@ -344,7 +344,9 @@ class Layout:
         return {**part, "precision": self.config["compute"]["precision"]}
 
     def _select_config(self, system: str) -> dict[str, Any]:
-        return self.config["systems"][system]["select"]
+        part = self.config["systems"][system]["select"]
+        keep = {key: value for key, value in part["keep"].items() if value is not None}
+        return {**part, "keep": keep}
 
     def _evaluate_config(self, system: str) -> dict[str, Any]:
         corpora = self.generate_corpora

@@ -94,6 +94,10 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
             "select.keep.max_sum (9.0) is above score.prune_above (3.5)",
         ),
         (
+            {"systems": {"parabank2": {"select": {"keep": {"quantile": 0.5}}}}},
+            "systems.parabank2.select.keep: give max_sum or quantile a number",
+        ),
+        (
             {"systems": {"parabank2": {"select": {"best": 9}}}},
             "select.best (9) needs at least as many clusters",
         ),

@@ -39,7 +39,7 @@ def stages(units):
 
 
 def test_selection_is_redone_alone_when_its_config_changes(config):
-    moved = changed(config, "systems", "parabank2", "select", "keep", {"quantile": 0.5})
+    moved = changed(config, "systems", "parabank2", "select", "keep", {"max_sum": 3.0})
     assert stages(moved) == {"select", "evaluate", "release"}
 
 
