@@ -6,7 +6,8 @@ from workflow_scripts.testbed import spelling
 @pytest.mark.parametrize(
     ("word", "plural"),
     [("book", "books"), ("box", "boxes"), ("city", "cities"), ("boy", "boys"),
-     ("church", "churches"), ("potato", "potatoes"), ("photo", "photos"), ("glass", "glasses"), ("try", "tries")],
+     ("church", "churches"), ("potato", "potatoes"), ("photo", "photos"), ("glass", "glasses"),
+     ("try", "tries")],
 )  # fmt: skip
 def test_with_s(word, plural):
     assert spelling.with_s(word) == plural
