@@ -169,11 +169,12 @@ def passive_participle(verb: Verb, aspect: str, gender: str, number: str) -> str
     """Return the short passive participle in agreement with its subject (napsán, napsána).
 
     Raises:
-        ValueError: the verb has none (no object, or one that is reflexive), or no such aspect.
+        ValueError: it has none (no object, a prepositional one, reflexive), or no such aspect.
     """
     czech = form_of(verb, aspect)
     listed = czech.passive or czech.verb_class in _INFINITIVE_END
-    if verb.frame in ("intransitive", "motion") or czech.clitic or not listed:
+    lacking = verb.frame in ("intransitive", "motion") or verb.preposition or czech.clitic
+    if lacking or not listed:
         raise ValueError(f"verb {czech.infinitive!r} has no passive participle")
     return _agreeing(_passive_stem(czech), gender, number)
 
