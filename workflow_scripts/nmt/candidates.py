@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from workflow_scripts.nmt.checkpoint import OUTPUT_MULTIPLE
@@ -30,58 +31,67 @@ class OutputLayer:
     """Turns the decoder's output into candidates, in memory that is kept from step to step.
 
     <pad>, <unk>, <s> and the filling entries at the end of a vocabulary have their share of the
-    softmax but are never candidates.
+    softmax but are never candidates: they are computed apart, and are minus infinity among
+    the others.
     """
 
     def __init__(self, model: Model):
-        self._model = model
-        self._buffer = torch.empty(OUTPUT_ROWS, len(model.weights.output), device=model.device)
+        weights, words = model.weights, model.target_vocab.words
+        self._count = words - EOS
+        self._weight, self._bias = weights.output, weights.output_bias.clone()
+        others = torch.ones_like(self._bias, dtype=torch.bool)
+        others[EOS:words] = False
+        self._bias[others] = -torch.inf
+        self._other_weight, self._other_bias = weights.output[others], weights.output_bias[others]
+        # On a CPU fresh pages for the logits would cost a quarter of the product's own time.
+        self._buffer = torch.empty(
+            OUTPUT_ROWS, len(self._bias), device=model.device, dtype=model.dtype
+        )
 
     def best(self, hidden: Tensor, count: int, asked: Tensor | None = None) -> Candidates:
         """Return the best `count` tokens (or all there are) for the decoder's output [N, D].
 
         `asked` [N, A] are further tokens whose log-probabilities are wanted.
         """
-        words = self._model.target_vocab.words
+        count = min(count, self._count)
         if asked is None:
             asked = torch.zeros(len(hidden), 0, dtype=torch.int64, device=hidden.device)
-        parts = []
-        for rows, tokens in zip(hidden.split(OUTPUT_ROWS), asked.split(OUTPUT_ROWS), strict=True):
-            logits = self._model.logits(rows, out=self._buffer)
-            values, ids, maximum = best_tokens(logits, min(count, words - EOS), EOS, words)
-            scores = logits.gather(1, tokens)
-            normaliser = log_normaliser(logits, maximum)[:, None]
-            parts.append((ids, values - normaliser, scores - normaliser))
+        parts = [
+            self._best(rows, count, tokens)
+            for rows, tokens in zip(
+                hidden.split(OUTPUT_ROWS), asked.split(OUTPUT_ROWS), strict=True
+            )
+        ]
         return Candidates(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))
 
+    def _best(self, hidden: Tensor, count: int, asked: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the columns of `Candidates` for at most OUTPUT_ROWS slots."""
+        out = self._buffer[: len(hidden)]
+        logits = torch.addmm(self._bias, hidden, self._weight.T, out=out).float()
+        values, ids = blockwise_topk(logits, count)
+        scores = logits.gather(1, asked)
+        others = F.linear(hidden, self._other_weight, self._other_bias).float()
+        normaliser = torch.logaddexp(log_normaliser(logits, values[:, 0]), others.logsumexp(dim=1))
+        return ids, values - normaliser[:, None], scores - normaliser[:, None]
 
-def best_tokens(scores: Tensor, count: int, first: int, end: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Find the exact `count` largest values in the columns `first` to `end` - 1 of every row.
 
-    An entry that belongs to the best `count` lies in one of the `count` blocks with the largest
-    maxima (of the blocks without foreign columns; the others are searched in addition). So one
-    pass over the memory and a sort of few blocks do for a partial sort of the row.
+def blockwise_topk(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Find the exact `count` largest values of every row and their columns, largest first.
+
+    They lie in the `count` blocks with the largest maxima. So one pass over the memory and a
+    search of few blocks do for a partial sort of the row.
 
     Args:
         scores: [N, V], V a multiple of OUTPUT_MULTIPLE, the size of a block.
-        count: at most `end` - `first`.
-        first: a column of the first block.
-        end: at most V.
-
-    Returns:
-        The values and columns [N, count], largest first, and the maximum [N] of the whole row.
+        count: at most V.
     """
-    size = OUTPUT_MULTIPLE
-    blocks = scores.view(len(scores), -1, size)
-    maxima = blocks.amax(dim=2)
-    total = blocks.shape[1]
-    searched = min(total, count + 1 + total - end // size)
-    chosen = maxima.topk(searched, dim=1, sorted=False).indices
-    inside = blocks.gather(1, chosen[:, :, None].expand(-1, -1, size)).flatten(1)
-    columns = (chosen[:, :, None] * size + torch.arange(size, device=scores.device)).flatten(1)
-    inside.masked_fill_((columns < first) | (columns >= end), -torch.inf)
+    blocks = scores.view(len(scores), -1, OUTPUT_MULTIPLE)
+    number = min(count, blocks.shape[1])
+    chosen = blocks.amax(dim=2).topk(number, dim=1, sorted=False).indices
+    inside = blocks.gather(1, chosen[:, :, None].expand(-1, -1, OUTPUT_MULTIPLE)).flatten(1)
     values, index = inside.topk(count, dim=1)
-    return values, columns.gather(1, index), maxima.amax(dim=1)
+    columns = chosen.gather(1, index // OUTPUT_MULTIPLE) * OUTPUT_MULTIPLE
+    return values, columns + index % OUTPUT_MULTIPLE
 
 
 def excludes(tokens: Tensor, others: Tensor) -> Tensor:

@@ -105,7 +105,7 @@ class Decoder:
             self._cache = [_grown(cache, 3, width) for cache in self._cache]
         slots = torch.arange(count, device=model.device)
         unread = torch.arange(width, device=model.device) > self.position[:, None]
-        groups = _Groups(self.place)
+        groups = _Groups(self.place, weights.target_embedding)
         memory_mask = self._memory_mask(groups.places)
         # Beyond the positions of the training data the last one repeats, as in Sockeye.
         position = self.position.clamp(max=model.config.max_target - 1)
@@ -157,9 +157,13 @@ class Decoder:
 
 
 class _Groups:
-    """Slots [N] arranged by place for attention: [places, G], G the most slots of a place."""
+    """Slots [N] arranged by place for attention: [places, G], G the most slots of a place.
 
-    def __init__(self, place: Tensor):
+    All layers of a step share one buffer in the kind of `like` [..., D]: what is beyond the
+    slots of a place stays zero.
+    """
+
+    def __init__(self, place: Tensor, like: Tensor):
         counts = torch.bincount(place)
         order = torch.argsort(place, stable=True)
         rank = torch.empty_like(place)
@@ -168,16 +172,16 @@ class _Groups:
         self.places = len(counts)
         self._size = int(counts.max())
         self._index = place * self._size + rank
+        self._buffer = like.new_zeros(self.places * self._size, like.shape[-1])
 
     def gather(self, x: Tensor, heads: int) -> Tensor:
-        """Arrange rows [N, D] as [places, H, G, d]."""
-        padded = x.new_zeros(self.places * self._size, x.shape[1])
-        padded[self._index] = x
-        return padded.view(self.places, self._size, heads, -1).transpose(1, 2)
+        """Arrange rows [N, D] as [places, H, G, d], valid until the next call."""
+        self._buffer[self._index] = x
+        return self._buffer.view(self.places, self._size, heads, -1).transpose(1, 2)
 
     def scatter(self, x: Tensor) -> Tensor:
         """Take rows [N, D] back out of [places, H, G, d]."""
-        return x.transpose(1, 2).reshape(self.places * self._size, -1)[self._index]
+        return x.transpose(1, 2).reshape(self._buffer.shape)[self._index]
 
 
 def _attend(query: Tensor, keys: Tensor, values: Tensor, masked: Tensor) -> Tensor:

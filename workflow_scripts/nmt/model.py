@@ -231,18 +231,9 @@ class Model:
             self.device
         )
 
-    def logits(self, hidden: Tensor, out: Tensor | None = None) -> Tensor:
-        """Return the fp32 scores [N, output rows] of the decoder's output [N, D].
-
-        `out` [at least N, output rows] is filled instead of new memory; on a CPU fresh pages
-        cost a quarter of the product's own time.
-        """
-        weights = self.weights
-        if out is None or out.dtype != self.dtype:
-            return F.linear(hidden, weights.output, weights.output_bias).float()
-        return torch.addmm(
-            weights.output_bias, hidden, weights.output.T, out=out[: hidden.shape[0]]
-        )
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Return the fp32 scores [N, output rows] of the decoder's output [N, D]."""
+        return F.linear(hidden, self.weights.output, self.weights.output_bias).float()
 
     def _attend_self(
         self, x: Tensor, block: SelfAttention, heads: int, mask: Tensor | None
