@@ -120,12 +120,12 @@ def detailed(
     """
     if phrase.kind != "noun":
         return phrase
-    phrase = attributed(draws, phrase, 0.15 if simple else 0.25)
+    phrase = attributed(draws, phrase, 0.12 if simple else 0.22)
     kind = LEXICON.noun[phrase.head].kind
-    if not simple and kind in selection.OWNED and draws.chance(0.25):
+    if not simple and kind in selection.OWNED and draws.chance(0.22):
         return owned(draws, phrase)
     phrase = determined(draws, phrase, definite=definite)
-    if not simple and kind == "person" and not phrase.adjective and draws.chance(0.2):
+    if not simple and kind == "person" and not phrase.adjective and draws.chance(0.15):
         return replace(phrase, relative=_relative(draws, phrase, past))
     return phrase
 
@@ -153,14 +153,14 @@ def with_adverbials(draws: Draws, clause: Clause, *, question: bool = False) -> 
         clause = replace(clause, frequency=draws.pick(selection.adverbs("frequency")))
     else:
         clause = _with_time_or_manner(draws, clause, question)
-    if clause.frame in ("transitive", "ditransitive", "intransitive") and draws.chance(0.2):
+    if clause.frame in ("transitive", "ditransitive", "intransitive") and draws.chance(0.17):
         heads = {clause.subject.head, clause.object.head if clause.object else None}
         clause = replace(clause, place=place(draws, frozenset(heads - {None})))
     return clause
 
 
 def _with_time_or_manner(draws: Draws, clause: Clause, question: bool) -> Clause:
-    chosen = draws.pick(("time", "time", "manner", "attitude", None, None))
+    chosen = draws.pick(("time", "time", "manner", "attitude", None, None, None))
     if chosen == "time":
         return replace(clause, time=time(draws, clause.tense))
     if chosen == "attitude" and not question:
