@@ -1,0 +1,153 @@
+"""The ways in which a pair of real bitext can be bad, done to a testbed pair."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from workflow_scripts.core.seeding import generator
+from workflow_scripts.testbed import english
+from workflow_scripts.testbed.czech_sentence import source
+from workflow_scripts.testbed.meaning import capacity, meaning
+from workflow_scripts.testbed.structure import Clause, Meaning, NounPhrase
+from workflow_scripts.testbed.vocabulary import NUMERALS
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One pair of the testbed.
+
+    Attributes:
+        source, reference: its two sides.
+        noise: the kind of noise it has, or None.
+        tree: of the reference, in Penn Treebank brackets; empty where noise left no English
+            sentence.
+    """
+
+    source: str
+    reference: str
+    noise: str | None = None
+    tree: str = ""
+
+
+# Attempts to draw a realisation that differs from those drawn before.
+_ATTEMPTS = 20
+
+
+def clean(seed: int, index: int, realisations: int) -> list[Item]:
+    """Return the clean pairs of a number: one for each realisation, distinct as far as possible."""
+    what = meaning(seed, index)
+    czech, rng = source(what), generator(seed, "reference", index)
+    items: dict[str, Item] = {}
+    repeated: list[Item] = []
+    for _ in range(_ATTEMPTS * realisations):
+        drawn = english.reference(what, rng)
+        item = Item(czech, drawn.text, None, drawn.tree)
+        if drawn.text in items:
+            repeated.append(item)
+        items.setdefault(drawn.text, item)
+        if len(items) == realisations:
+            break
+    return [*items.values(), *repeated][:realisations]
+
+
+# (the clean pair, its number, the seed, the pair's own generator) -> the noisy pair.
+Noise = Callable[[Item, int, int, np.random.Generator], Item]
+
+
+def _of(what: Meaning, rng: np.random.Generator) -> dict[str, str]:
+    drawn = english.reference(what, rng)
+    return {"reference": drawn.text, "tree": drawn.tree}
+
+
+def _other(index: int, seed: int, rng: np.random.Generator) -> Meaning:
+    """Return a meaning with any other number."""
+    number = int(rng.integers(capacity() - 1))
+    return meaning(seed, number + (number >= index))
+
+
+def _misaligned(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
+    return replace(item, **_of(_other(index, seed, rng), rng))
+
+
+def _copied(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
+    if rng.random() < 0.5:
+        return replace(item, reference=item.source, tree="")
+    return replace(item, source=item.reference)
+
+
+def _swapped(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
+    return Item(item.reference, item.source)
+
+
+def _wrong_language(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
+    return replace(item, reference=source(_other(index, seed, rng)), tree="")
+
+
+def _truncated(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
+    """Cut either side after a fifth to three fifths of its words, at least one."""
+
+    def cut(text: str) -> str:
+        words = text.split()
+        return " ".join(words[: max(1, int(len(words) * rng.uniform(0.2, 0.6)))])
+
+    if rng.random() < 0.5:
+        return replace(item, source=cut(item.source))
+    return replace(item, reference=cut(item.reference), tree="")
+
+
+def _wrong_charset(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
+    """Read the UTF-8 of the source as Windows-1252, its byte order mark too if it is all ASCII."""
+    text = item.source if not item.source.isascii() else "\ufeff" + item.source
+    return replace(item, source=text.encode("utf-8").decode("cp1252", errors="replace"))
+
+
+def _duplicate(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
+    """Give the clean pair of the number before (of the first number, the one after) again."""
+    return clean(seed, index - 1 if index else 1, 1)[0]
+
+
+def _number_changed(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
+    options = list(_renumbered(meaning(seed, index), rng))
+    return replace(item, **_of(options[int(rng.integers(len(options)))], rng)) if options else item
+
+
+def _negated(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
+    what = meaning(seed, index)
+    if what.main.tense == "habitual" or what.main.frame == "existential":
+        return item
+    opposite = replace(what.main, negative=not what.main.negative)
+    return replace(item, **_of(replace(what, main=opposite), rng))
+
+
+def _renumbered(what: Meaning, rng: np.random.Generator) -> Iterator[Meaning]:
+    """Yield the meaning with one participant more or fewer than there were."""
+    for part in ("main", "subordinate"):
+        clause: Clause | None = getattr(what, part)
+        if clause is None:
+            continue
+        for slot in ("subject", "object", "recipient"):
+            phrase: NounPhrase | None = getattr(clause, slot)
+            if phrase is not None and phrase.kind == "noun":
+                changed = replace(clause, **{slot: _other_number(phrase, rng)})
+                yield replace(what, **{part: changed})
+
+
+def _other_number(phrase: NounPhrase, rng: np.random.Generator) -> NounPhrase:
+    if phrase.determiner in NUMERALS:
+        others = [numeral for numeral in NUMERALS if numeral != phrase.determiner]
+        return replace(phrase, determiner=others[int(rng.integers(len(others)))])
+    return replace(phrase, number="plural" if phrase.number == "singular" else "singular")
+
+
+KINDS: dict[str, Noise] = {
+    "copied": _copied,
+    "duplicate": _duplicate,
+    "misaligned": _misaligned,
+    "negated": _negated,
+    "number_changed": _number_changed,
+    "swapped": _swapped,
+    "truncated": _truncated,
+    "wrong_charset": _wrong_charset,
+    "wrong_language": _wrong_language,
+}
