@@ -20,7 +20,7 @@ woman dat.sg ženě | woman gen.pl žen | woman acc.sg ženu | woman ins.pl žen
 mother gen.pl matek | mother dat.sg matce | father gen.sg otce | father voc.sg otče
 brother nom.pl bratři | brother voc.sg bratře | sister gen.pl sester | sister loc.sg sestře
 grandfather gen.sg dědečka | grandfather loc.pl dědečcích | actor nom.pl herci | actor voc.sg herče
-judge nom.pl soudci | judge gen.sg soudce | judge ins.sg soudcem | baby gen.pl miminek
+judge nom.pl soudci | judge gen.sg soudce | judge ins.sg soudcem
 dog gen.sg psa | dog nom.pl psi | dog ins.sg psem | horse gen.sg koně | horse dat.sg koni
 horse nom.pl koně | horse ins.sg koněm | puppy gen.sg štěněte | puppy nom.pl štěňata
 rabbit nom.pl králíci | shop loc.sg obchodě | house gen.sg domu | house loc.sg domě
