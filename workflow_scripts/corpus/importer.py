@@ -93,7 +93,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder of the shards")
     arguments = parser.parse_args(argv)
     config = arguments.config
-    rows = read_pairs(config["name"], config["block"], config["max_line_bytes"])
+    rows = read_pairs(config["name"], config["block"], config["max_line_bytes"], config["seed"])
     import_corpus(config["name"], rows, config["shards"], arguments.output)
 
 

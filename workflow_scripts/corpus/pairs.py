@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.corpus.lines import read_lines
+from workflow_scripts.testbed.generate import pairs as testbed_pairs
 
 
 class Pair(NamedTuple):
@@ -87,11 +88,20 @@ def _tsv_pairs(
             yield _pair_or_rejected(f"{prefix}{number}", number, sides, max_bytes)
 
 
+def _testbed_pairs(options: dict[str, Any], max_bytes: int) -> Iterator[Pair | Rejected]:
+    """Yield the pairs of the testbed as if they were lines of a file."""
+    for number, texts in enumerate(testbed_pairs(**options), 1):
+        sides = [("testbed", text.encode("utf-8")) for text in texts[:2]]
+        yield _pair_or_rejected(str(number), number, sides, max_bytes)
+
+
 def _paths(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
 
 
-def read_pairs(name: str, block: dict[str, Any], max_bytes: int) -> Iterator[Pair | Rejected]:
+def read_pairs(
+    name: str, block: dict[str, Any], max_bytes: int, seed: int
+) -> Iterator[Pair | Rejected]:
     """Yield every line of a corpus, as a pair or rejected with its reason.
 
     Args:
@@ -99,10 +109,15 @@ def read_pairs(name: str, block: dict[str, Any], max_bytes: int) -> Iterator[Pai
         block: the corpus' block of the config: `source` and `reference` (a path or a list of
             paths each), `tsv` with `columns` and `header`, or `testbed`.
         max_bytes: bound on a line's length; a TSV line counts as a whole.
+        seed: of a testbed that has none of its own.
 
     Raises:
-        InputError: see `read_lines`; or the two sides differ in their number of files or lines.
+        InputError: see `read_lines`; or the two sides differ in their number of files or lines;
+            or the testbed has no such meanings or noise.
     """
+    if "testbed" in block:
+        yield from _testbed_pairs({"seed": seed, "first": 0, **block["testbed"]}, max_bytes)
+        return
     if "tsv" in block:
         paths = _paths(block["tsv"])
         columns = (block["columns"]["source"], block["columns"]["reference"])

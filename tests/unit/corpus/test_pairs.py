@@ -6,20 +6,21 @@ from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.corpus.pairs import Pair, Rejected, problem, read_pairs
+from workflow_scripts.testbed import generate
 
 
 def bitext(folder, source, reference, max_bytes=1000):
     (folder / "s").write_bytes(source)
     (folder / "r").write_bytes(reference)
     block = {"source": str(folder / "s"), "reference": str(folder / "r")}
-    return list(read_pairs("c", block, max_bytes))
+    return list(read_pairs("c", block, max_bytes, 1))
 
 
 def tsv(folder, data, source=0, reference=1, header=False, max_bytes=1000):
     (folder / "t").write_bytes(data)
     columns = {"source": source, "reference": reference}
     block = {"tsv": str(folder / "t"), "columns": columns, "header": header}
-    return list(read_pairs("c", block, max_bytes))
+    return list(read_pairs("c", block, max_bytes, 1))
 
 
 @pytest.mark.parametrize(
@@ -81,9 +82,12 @@ def test_several_files_number_their_lines_each(tmp_path):
         "source": [str(tmp_path / "s1"), str(tmp_path / "s2")],
         "reference": [str(tmp_path / "r1"), str(tmp_path / "r2")],
     }
-    assert list(read_pairs("c", block, 100)) == [Pair("1:1", "s1", "r1"), Pair("2:1", "s2", "r2")]
+    assert list(read_pairs("c", block, 100, 1)) == [
+        Pair("1:1", "s1", "r1"),
+        Pair("2:1", "s2", "r2"),
+    ]
     with pytest.raises(InputError, match=r"corpora\.c: 2 source files, but 1 reference files"):
-        list(read_pairs("c", {**block, "reference": block["reference"][:1]}, 100))
+        list(read_pairs("c", {**block, "reference": block["reference"][:1]}, 100, 1))
 
 
 def test_tsv_columns_quotes_and_header(tmp_path):
@@ -107,7 +111,25 @@ def test_compressed_sides_may_differ_in_kind(tmp_path):
     (tmp_path / "s.gz").write_bytes(gzip.compress(b"a\r\n"))
     (tmp_path / "r").write_bytes(b"A\n")
     block = {"source": str(tmp_path / "s.gz"), "reference": str(tmp_path / "r")}
-    assert list(read_pairs("c", block, 100)) == [Pair("1", "a", "A")]
+    assert list(read_pairs("c", block, 100, 1)) == [Pair("1", "a", "A")]
+
+
+def test_the_testbed_is_a_corpus():
+    block = {"testbed": {"first": 5, "count": 20, "seed": 3, "noise": {"copied": 0.5}}}
+    rows = list(read_pairs("c", block, 1000, 1))
+    expected = generate.pairs(seed=3, first=5, count=20, noise={"copied": 0.5})
+    assert rows == [
+        Pair(str(number), source, reference)
+        for number, (source, reference, _) in enumerate(expected, 1)
+    ]
+
+
+def test_the_seed_of_the_run_is_that_of_a_testbed_without_one():
+    one, again, other = (
+        list(read_pairs("c", {"testbed": {"count": 5, **own}}, 1000, seed))
+        for own, seed in (({}, 3), ({"seed": 3, "first": 0}, 4), ({}, 4))
+    )
+    assert one == again != other
 
 
 sides = st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"")), max_size=8)
