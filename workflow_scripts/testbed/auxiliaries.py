@@ -141,8 +141,8 @@ def _passive_chains(person: str) -> Iterator[_Chain]:
     )
 
 
-def _mark(short: bool) -> tuple[Mark, ...]:
-    return (("contraction", "short" if short else "full"),)
+# Contracted groups are marked; those written in full are what the others differ from.
+_SHORT: tuple[Mark, ...] = (("contraction", "short"),)
 
 
 def _positive(chain: _Chain, person: str, passive: bool) -> Iterator[Group]:
@@ -151,11 +151,10 @@ def _positive(chain: _Chain, person: str, passive: bool) -> Iterator[Group]:
     common = (chain.key, chain.built_in, person, passive)
     rest, form = chain.plain or (((tag, operator), *chain.rest), chain.form)
     contracts = chain.plain is None and operator in _CLITICS
-    full = chain.marks + (_mark(False) if contracts else ())
-    yield Group(*common, (), rest, form, full, False, operator)
+    yield Group(*common, (), rest, form, chain.marks, False, operator)
     if contracts:
         short = ((tag, _CLITICS[operator]), *chain.rest)
-        yield Group(*common, (), short, form, chain.marks + _mark(True), True, operator)
+        yield Group(*common, (), short, form, chain.marks + _SHORT, True, operator)
     lead = ((tag, operator),)
     yield Group(*common, lead, chain.rest, chain.form, chain.marks, False, operator)
 
@@ -164,8 +163,8 @@ def _negative(chain: _Chain, person: str, passive: bool) -> Iterator[Group]:
     """Yield the groups of a chain with "not": full and contracted, declarative and inverted."""
     tag, operator = chain.operator
     common = (chain.key, True, person, passive)
-    full, short = chain.marks + _mark(False), chain.marks + _mark(True)
-    word, end = (tag, operator), (chain.form, full, False, operator)
+    short = chain.marks + _SHORT
+    word, end = (tag, operator), (chain.form, chain.marks, False, operator)
     inverts = operator != "need"  # "need the man not read" is archaic
     yield Group(*common, (), (word, _NOT, *chain.rest), *end)
     if inverts:

@@ -49,7 +49,9 @@ def stative(frame: str, verb: str) -> bool:
 @cache
 def particles(verb: str) -> tuple[str, ...]:
     """Return the particles of the synonyms of a verb."""
-    return tuple(dict.fromkeys(verb.particle for verb in LEXICON.verb[verb].english if verb.particle))
+    return tuple(
+        dict.fromkeys(verb.particle for verb in LEXICON.verb[verb].english if verb.particle)
+    )
 
 
 def filled(clause: Clause) -> frozenset[str]:

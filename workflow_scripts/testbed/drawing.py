@@ -208,9 +208,7 @@ def _verb_clause(draws: Draws, verb: Verb, tense: Tense, taken: frozenset[str]) 
     return clause
 
 
-def _other(
-    draws: Draws, options: tuple[NounPhrase, ...], taken: frozenset[str]
-) -> NounPhrase:
+def _other(draws: Draws, options: tuple[NounPhrase, ...], taken: frozenset[str]) -> NounPhrase:
     """Pick a phrase whose head is not taken; after many vain attempts, any."""
     for _ in range(20):
         phrase = draws.pick(options)
@@ -245,5 +243,3 @@ def _quality_clause(draws: Draws, tense: Tense, taken: frozenset[str]) -> Clause
     subject = _other(draws, selection.subjects(("person",)), taken)
     subject = determined(draws, subject, definite=True)
     return Clause("copular", subject, "be", tense, quality=draws.pick(_qualities()))
-
-

@@ -26,6 +26,7 @@ from workflow_scripts.testbed.words import article
 _STOP, _QUESTION, _COMMA = Word(".", "."), Word(".", "?"), Word(",", ",")
 _THAT = Word("IN", "that")
 
+
 @dataclass(frozen=True, slots=True)
 class Realisation:
     """One English sentence.

@@ -108,9 +108,8 @@ def _adjective_axes(adjective: Adjective) -> Axes:
 
 
 def _noun_axes(concept: str) -> Axes:
-    forms = (NounPhrase(concept, determiner="a"),) + tuple(
-        NounPhrase(concept, "noun", "plural", determiner) for determiner in ("a", *NUMERALS)
-    )
+    plurals = (NounPhrase(concept, "noun", "plural", determiner) for determiner in ("a", *NUMERALS))
+    forms = (NounPhrase(concept, determiner="a"), *plurals)
     places = tuple(
         Place(relation, NounPhrase(noun.concept))
         for noun in selection.nouns(("building", "place"))
@@ -148,7 +147,7 @@ class _Rounds:
 
 @cache
 def _schedule() -> tuple[tuple[_Rounds, ...], int]:
-    """Return all rounds and the number of meanings: a stratum drops out when it has no core left."""
+    """Return all rounds and the number of meanings; a stratum without more cores drops out."""
     lives = [(stratum.size // stratum.share, stratum) for stratum in _strata()]
     rounds, first, turn = [], 0, 0
     for end in sorted({life for life, _ in lives}):

@@ -193,7 +193,9 @@ def _phrase(chart: Chart, rule, values: dict[str, Found], start: int, end: int) 
             yield Found(start, end, replace(base, relative=relative), marks)
 
 
-def _relative(chart: Chart, rule, values: dict[str, Found], start: int, end: int) -> Iterator[Found]:
+def _relative(
+    chart: Chart, rule, values: dict[str, Found], start: int, end: int
+) -> Iterator[Found]:
     """Find a relative clause; its value is (relative, number of its head, kind of its head)."""
     verb, form = values["verb"].value
     if form != "gerund":

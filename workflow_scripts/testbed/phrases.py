@@ -36,6 +36,7 @@ def lexical(category: str, value: Value) -> Forest:
 
 
 def build(item: Item, values: dict[str, Forest]) -> Forest:
+    """Return what an item of a rule becomes when its slots have these values."""
     if isinstance(item, Literal):
         return Word(item.tag, item.word)
     if isinstance(item, Part):

@@ -184,15 +184,15 @@ def _cores() -> Iterator[_Core]:
     yield _Core("intransitive", _SUBJECT, (_VERB,))
     yield _Core("motion", _SUBJECT, (_VERB, Slot("goal", "goal")))
     yield _Core("clausal", _SUBJECT, (_VERB,))
-    joined, split = ("particle", "joined"), ("particle", "split")
-    yield _Core("transitive", _SUBJECT, (_VERB, _OBJECT), marks=(active, joined))
+    split = ("particle", "split")
+    yield _Core("transitive", _SUBJECT, (_VERB, _OBJECT), marks=(active,))
     yield _Core("transitive", _SUBJECT, _SPLIT, split=True, marks=(active, split))
     double, prepositional = ("dative", "double"), ("dative", "to")
     two, to = (_VERB, _RECIPIENT, _OBJECT), (_VERB, _OBJECT, _TO)
     yield _Core("ditransitive", _SUBJECT, two, marks=(active, double))
     yield _Core("ditransitive", _SUBJECT, to, marks=(active, prepositional))
-    for agentless, by, agent in ((False, (_BY,), "said"), (True, (), "unsaid")):
-        voice = (passive, ("agent", agent))
+    for agentless, by in ((False, (_BY,)), (True, ())):
+        voice = (passive, ("agent", "unsaid")) if agentless else (passive,)
         common = {"passive": True, "agentless": agentless}
         yield _Core("transitive", _OBJECT, (_VERB,), by, marks=voice, **common)
         given = (*voice, double)
@@ -244,8 +244,8 @@ def _ordered(
         orders.append((*(slot for slot in end if slot != "place"), "place"))
     for order in orders:
         marks: list[Mark] = []
-        if {"time", "place"} & adverbials:
-            marks.append(("fronting", front if front in ("time", "place") else "none"))
+        if front in ("time", "place"):
+            marks.append(("fronting", front))
         for slot in sorted(adverbials & {"attitude", "manner", "frequency"}):
             position = {front: "front", mid: "before the verb"}.get(slot, "end")
             marks.append(("adverb placement", f"{slot} {position}"))
@@ -317,15 +317,17 @@ def _existential_rules() -> Iterator[ClauseRule]:
         last = (time,) if has_time else ()
         said = slots | {"time"} if has_time else slots
         layouts = [
-            ((), there, (_SUBJECT, place, *last), "there", "none"),
-            ((), _SUBJECT, (place, *last), "subject", "none"),
+            ((), there, (_SUBJECT, place, *last), "there", None),
+            ((), _SUBJECT, (place, *last), "subject", None),
             ((place, COMMA), there, (_SUBJECT, *last), "there", "place"),
         ]
         if has_time:
             layouts.append(((time, COMMA), there, (_SUBJECT, place), "there", "time"))
             layouts.append(((time, COMMA), _SUBJECT, (place,), "subject", "time"))
         for front, subject, body, form, fronted in layouts:
-            marks: tuple[Mark, ...] = (("existential", form), ("fronting", fronted))
+            marks: tuple[Mark, ...] = (("existential", form),)
+            if fronted:
+                marks += (("fronting", fronted),)
             for inverted in (False, True) if not front else (False,):
                 yield ClauseRule(
                     "existential",

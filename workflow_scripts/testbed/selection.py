@@ -8,19 +8,46 @@ from workflow_scripts.testbed.words import LEXICON, Noun, Verb, suits
 
 # Kinds of nouns that can belong to someone.
 OWNED = frozenset(
-    "animal building document vehicle clothing furniture device fragile thing food idea".split()
+    [
+        "animal",
+        "building",
+        "document",
+        "vehicle",
+        "clothing",
+        "furniture",
+        "device",
+        "fragile",
+        "thing",
+        "food",
+        "idea",
+    ]
 )
 # What people are seen doing in "the woman reading the letter".
 SEEN_DOING = tuple(
     LEXICON.verb[concept]
-    for concept in (
-        "write repair wash watch chase eat cook make sign translate examine check decorate drive "
-        "use describe lift"
-    ).split()
+    for concept in [
+        "write",
+        "repair",
+        "wash",
+        "watch",
+        "chase",
+        "eat",
+        "cook",
+        "make",
+        "sign",
+        "translate",
+        "examine",
+        "check",
+        "decorate",
+        "drive",
+        "use",
+        "describe",
+        "lift",
+    ]
 )
 SEEN_BEING = tuple(
     LEXICON.verb[concept]
-    for concept in "work sleep cry laugh rest argue sing exercise shout".split()
+    for concept in ["work", "sleep", "cry", "laugh", "rest", "argue", "sing", "exercise", "shout"]
 )
 _SUBJECT_PRONOUNS = tuple(PRONOUNS)
 

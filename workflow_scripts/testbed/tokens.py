@@ -1,6 +1,7 @@
 """English text as the tokens of the Penn Treebank, and back."""
 
 import re
+from itertools import pairwise
 
 _TOKEN = re.compile(r"can(?=not\b)|n't\b|'(?:s|ll|re|m)\b|\w+?(?=n't\b)|[\w-]+|\S", re.IGNORECASE)
 # Tokens that join the word before them.
@@ -10,7 +11,7 @@ _JOINED = frozenset({"n't", "'s", "'", "'ll", "'re", "'m", ",", ".", "?"})
 def written(tokens: list[str]) -> str:
     """Join tokens as English is written: "ca n't" -> "can't", "can not" -> "cannot"."""
     text = tokens[0]
-    for previous, token in zip(tokens, tokens[1:], strict=False):
+    for previous, token in pairwise(tokens):
         joined = token in _JOINED or (token == "not" and previous.lower() == "can")
         text += token if joined else " " + token
     return text

@@ -48,12 +48,32 @@ CONNECTIVES = {
 # Adverbs of frequency that stand before the verb (the others are said at the end of the clause),
 # those of them that may also end it, and all that may open it.
 _MID_FREQUENCY = frozenset(
-    "always often frequently sometimes occasionally rarely seldom usually normally generally "
-    "regularly".split()
+    [
+        "always",
+        "often",
+        "frequently",
+        "sometimes",
+        "occasionally",
+        "rarely",
+        "seldom",
+        "usually",
+        "normally",
+        "generally",
+        "regularly",
+    ]
 )
-_END_FREQUENCY = frozenset("often frequently sometimes occasionally regularly".split())
+_END_FREQUENCY = frozenset(["often", "frequently", "sometimes", "occasionally", "regularly"])
 _FRONT_FREQUENCY = frozenset(
-    "sometimes|occasionally|usually|normally|generally|every day|every week|every year".split("|")
+    [
+        "sometimes",
+        "occasionally",
+        "usually",
+        "normally",
+        "generally",
+        "every day",
+        "every week",
+        "every year",
+    ]
 )
 _TAGS = {
     "determiner": "DT",

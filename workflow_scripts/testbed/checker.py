@@ -1,0 +1,50 @@
+"""Does an English sentence mean what a testbed reference means, and how does it differ in form?"""
+
+from collections import Counter
+from functools import lru_cache
+
+from workflow_scripts.testbed.parser import Reading, readings
+from workflow_scripts.testbed.structure import Meaning
+
+# References are compared with many sentences each, one reference after the other.
+_CACHE = 1 << 14
+
+
+class Checker:
+    """Answers by parsing both sentences; sentences that were parsed before are remembered."""
+
+    def __init__(self) -> None:
+        self._readings = lru_cache(_CACHE)(readings)
+
+    def parse(self, sentence: str) -> list[Meaning]:
+        """Return every meaning that the grammar can put as `sentence`; none if it can't."""
+        return list(dict.fromkeys(reading.meaning for reading in self._readings(sentence)))
+
+    def same_meaning(self, reference: str, sentence: str) -> bool:
+        """Return whether some meaning of `reference` is one of `sentence`.
+
+        A sentence outside the grammar means nothing, and so nothing means the same.
+        """
+        return bool(self._common(reference, sentence))
+
+    def variations(self, reference: str, sentence: str) -> set[str]:
+        """Return the kinds of variation that lead from `reference` to `sentence`.
+
+        Among several readings the closest two count. The set is empty for sentences that mean
+        different things, and for those that differ in nothing that is a choice of the grammar.
+        """
+        differences = [_kinds(one, other) for one, other in self._common(reference, sentence)]
+        return min(differences, key=len, default=set())
+
+    def _common(self, reference: str, sentence: str) -> list[tuple[Reading, Reading]]:
+        return [
+            (one, other)
+            for one in self._readings(reference)
+            for other in self._readings(sentence)
+            if one.meaning == other.meaning
+        ]
+
+
+def _kinds(one: Reading, other: Reading) -> set[str]:
+    first, second = Counter(one.variations), Counter(other.variations)
+    return {kind for kind, _ in (first - second) + (second - first)}
