@@ -1,4 +1,6 @@
 from workflow_scripts.evaluate.quality import Quality
+from workflow_scripts.testbed.checker import Checker
+from workflow_scripts.testbed.generate import items
 
 
 class LetterChecker:
@@ -47,3 +49,16 @@ def test_merge_adds():
     merged = counted(*LISTS[:2])
     merged.merge(counted(*LISTS[2:]))
     assert merged.result() == counted(*LISTS).result()
+
+
+def test_with_the_testbed():
+    # Three realisations of one meaning: the others mean the same, those of the next do not.
+    pairs = [pair.reference for pair in items(seed=1, first=0, count=20, realisations=3)]
+    quality = Quality(best=3)
+    for start in range(0, len(pairs) - 3, 3):
+        one, *others = pairs[start : start + 3]
+        quality.add(Checker(), one, [*others, pairs[start + 3]])
+    result = quality.result()
+    assert [rank["share"] for rank in result["ranks"]] == [100.0, 100.0, 0.0]
+    assert 1.5 < result["distinct_correct"] <= 2.0  # two realisations are rarely the same
+    assert result["variations"]["synonym"] > 5
