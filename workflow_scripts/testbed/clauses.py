@@ -79,12 +79,14 @@ def _rule_fits(rule: ClauseRule, clause: Clause) -> bool:
     for category, slot in positioned(rule):
         if getattr(clause, slot) not in SURFACES[category]:
             return False
-    if rule.agentless and clause.subject.head != SOMEONE:
-        return False
+    if rule.agentless and (clause.subject.head != SOMEONE or clause.negative):
+        return False  # "it wasn't read" denies more than "someone didn't read it"
     return not rule.split or bool(particles(clause.verb))
 
 
 def _group_fits(group: Group, rule: ClauseRule, clause: Clause) -> bool:
+    if rule.mid == "attitude" and len(group.rest) > 1:
+        return False  # "is going to probably read"
     if not group.clitic:
         return True
     if not isinstance(rule.subject, Slot):

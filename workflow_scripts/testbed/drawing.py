@@ -130,12 +130,12 @@ def detailed(
     return phrase
 
 
-def recipient(draws: Draws, taken: frozenset[str], past: bool) -> NounPhrase:
+def recipient(draws: Draws, taken: frozenset[str], *, past: bool, definite: bool) -> NounPhrase:
     """Draw who is given something."""
     people = selection.objects(("person",))
     while (phrase := draws.pick(people)).head in taken:
         pass
-    return detailed(draws, phrase, past=past, simple=True)
+    return detailed(draws, phrase, past=past, definite=definite, simple=True)
 
 
 def goal(draws: Draws) -> Place:
@@ -176,28 +176,32 @@ def time(draws: Draws, tense: Tense) -> str:
     return draws.pick(selection.adverbs("time", selection.told(tense)))
 
 
-def second_clause(draws: Draws, tenses: tuple[Tense, ...], taken: frozenset[str]) -> Clause:
+def second_clause(
+    draws: Draws, tenses: tuple[Tense, ...], taken: frozenset[str], *, deniable: bool
+) -> Clause:
     """Draw a short clause in one of some tenses, about others than those `taken`."""
     tense = draws.pick(tenses)
     if tense in ("past", "present", "future") and draws.chance(0.2):
         return _quality_clause(draws, tense, taken)
-    return _verb_clause(draws, draws.pick(_verbs_with(tense)), tense, taken)
+    return _verb_clause(draws, draws.pick(_verbs_with(tense)), tense, taken, deniable=deniable)
 
 
 def content(draws: Draws, verb: Verb, taken: frozenset[str]) -> Clause:
     """Draw a short clause of a verb that somebody thinks or says."""
     tenses = tuple(tense for tense in selection.tenses(verb) if tense != "habitual")
-    clause = _verb_clause(draws, verb, draws.pick(tenses), taken)
+    clause = _verb_clause(draws, verb, draws.pick(tenses), taken, deniable=True)
     if draws.chance(0.3):
         clause = replace(clause, time=time(draws, clause.tense))
     return clause
 
 
-def _verb_clause(draws: Draws, verb: Verb, tense: Tense, taken: frozenset[str]) -> Clause:
+def _verb_clause(
+    draws: Draws, verb: Verb, tense: Tense, taken: frozenset[str], *, deniable: bool
+) -> Clause:
     subject = _other(draws, selection.subjects(verb.subject), taken)
     past = tense in ("past", "past_progressive")
-    negative = draws.chance(0.1)
-    who = detailed(draws, subject, past=past, simple=True)
+    negative = deniable and draws.chance(0.15)
+    who = detailed(draws, subject, past=past, definite=negative, simple=True)
     clause = Clause(verb.frame, who, verb.concept, tense, negative)
     if verb.frame == "motion":
         return replace(clause, goal=goal(draws))

@@ -46,6 +46,8 @@ _CONNECTED: dict[str, tuple[tuple[tuple[Tense, ...], tuple[Tense, ...]], ...]] =
     "after": ((("past",), ("past",)), (("future", "can"), ("eventual",))),
     "if": ((("future", "must", "can"), ("eventual",)),),
 }
+# Connectives of clauses that may be denied: nothing happens "before he doesn't come".
+_DENIABLE = frozenset({"because", "although"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,10 +207,12 @@ def _main(
     """Complete the main clause of a verb; `simple` keeps it short."""
     verb = LEXICON.verb[word]
     past = tense in ("past", "past_progressive")
-    negative = tense != "habitual" and draws.chance(0.15)
+    can_deny = tense != "habitual" and subject != _SOMEONE
+    negative = can_deny and draws.chance(0.15)
     clause = Clause(verb.frame, subject, word, tense, negative)
     if subject != _SOMEONE:
-        phrase = drawing.detailed(draws, subject, past=past, simple=simple)
+        # Under negation the passive of an indefinite phrase might mean something else.
+        phrase = drawing.detailed(draws, subject, past=past, definite=negative, simple=simple)
         clause = replace(clause, subject=phrase)
         if thing is not None:
             thing = drawing.detailed(draws, thing, past=past, definite=negative, simple=simple)
@@ -216,7 +220,8 @@ def _main(
         thing = drawing.attributed(draws, thing, 0.5)
     if verb.frame == "ditransitive":
         taken = frozenset({subject.head})
-        clause = replace(clause, recipient=drawing.recipient(draws, taken, past))
+        someone = drawing.recipient(draws, taken, past=past, definite=negative)
+        clause = replace(clause, recipient=someone)
     if verb.frame == "motion":
         clause = replace(clause, goal=drawing.goal(draws))
     return replace(clause, object=thing)
@@ -244,7 +249,9 @@ def _complex(
     tense, connective, row = tie
     main = _main(draws, word, subject, tense, *thing, simple=True)
     taken = frozenset(phrase.head for phrase in (subject, *thing))
-    second = drawing.second_clause(draws, _CONNECTED[connective][row][1], taken)
+    second = drawing.second_clause(
+        draws, _CONNECTED[connective][row][1], taken, deniable=connective in _DENIABLE
+    )
     return Meaning("statement", main, connective, second)
 
 
