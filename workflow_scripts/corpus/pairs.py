@@ -61,10 +61,10 @@ def _text_pairs(
     sources, references = read_lines(source, max_bytes), read_lines(reference, max_bytes)
     for number, (left, right) in enumerate(zip_longest(sources, references), 1):
         if left is None or right is None:
-            counts = [number - 1, number - 1]
-            counts[left is None] += 1 + sum(1 for _ in (references if left is None else sources))
+            in_source = number - 1 if left is None else number + sum(1 for _ in sources)
+            in_reference = number - 1 if right is None else number + sum(1 for _ in references)
             raise InputError(
-                f"{source} has {counts[0]} lines, {reference} has {counts[1]}: the two sides of "
+                f"{source} has {in_source} lines, {reference} has {in_reference}: the two sides of "
                 "a bitext must be equally long, line n of one translating line n of the other"
             )
         sides = [(source, left), (reference, right)]
