@@ -17,7 +17,6 @@ pathvars:
     references=LAYOUT.folder("generate", "references"),
     forward=LAYOUT.folder("train", "forward"),
     backward=LAYOUT.folder("train", "backward"),
-    release=LAYOUT.folder("release"),
 
 
 wildcard_constraints:
@@ -34,7 +33,7 @@ wildcard_constraints:
 rule all:
     default_target: True
     input:
-        "<release>/manifest.json",
+        stage_target("release"),
 
 
 include: "rules/corpus.smk"
@@ -48,7 +47,3 @@ include: "rules/select.smk"
 include: "rules/evaluate.smk"
 include: "rules/release.smk"
 include: "rules/manifest.smk"
-
-
-onstart:
-    link_run(LAYOUT)

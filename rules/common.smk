@@ -150,10 +150,13 @@ def stage_target(stage):
     """Input function of a stage's target rule: the manifests of all its units.
 
     `-R select` names the target rule alone; this lets it force the stage's other rules as well,
-    before Snakemake asks which jobs must run.
+    before Snakemake asks which jobs must run. And it links the run's folders, which `onstart`
+    would leave undone after a change of configuration that needs no job.
     """
 
     def paths(wildcards):
+        if workflow.executor_plugin is not None and not workflow.dryrun:
+            link_run(LAYOUT)
         if workflow.get_rule(stage) in workflow.dag.forcerules:
             workflow.dag.forcerules.update(
                 each for each in workflow.rules if each.name.startswith(f"{stage}_")
