@@ -6,7 +6,7 @@ from functools import cache
 
 from workflow_scripts.testbed.agreement import is_personal_pronoun, person
 from workflow_scripts.testbed.auxiliaries import GROUPS, Group, TaggedWords, tense_key
-from workflow_scripts.testbed.forest import Deferred, Forest, Sequence, Word
+from workflow_scripts.testbed.forest import Deferred, Forest, Sequence, Word, marked
 from workflow_scripts.testbed.phrases import build, choice, lexical, noun_phrase, place
 from workflow_scripts.testbed.rules import CLAUSES, POSITIONED, ClauseRule, Slot, flat
 from workflow_scripts.testbed.structure import SOMEONE, Clause, NounPhrase
@@ -152,7 +152,7 @@ def _assembled(
     front = tuple(build(item, values) for item in rule.front)
     subject = build(rule.subject, values)
     parts = (*front, *lead, subject, _nested(group.rest, body))
-    return Sequence("", parts, rule.marks + group.marks)
+    return Sequence("", parts, marked(clause.topic, rule.marks + group.marks))
 
 
 def _is_agent(rule: ClauseRule) -> bool:

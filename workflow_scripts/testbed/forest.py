@@ -6,12 +6,18 @@ stands for all trees that follow from choosing; the choices taken are recorded a
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from math import prod
 
 # (kind of variation, which of its forms): what tells two realisations of a meaning apart.
 Mark = tuple[str, str]
+
+
+@lru_cache(1 << 14)
+def marked(concept: str, marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
+    """Return marks that say where in the sentence the choice was made: at which concept."""
+    return tuple((kind, f"{concept}: {form}") for kind, form in marks)
 
 
 @dataclass(frozen=True, slots=True)

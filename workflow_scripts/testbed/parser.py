@@ -8,8 +8,16 @@ from typing import Any, NamedTuple
 from workflow_scripts.testbed.agreement import relativizer
 from workflow_scripts.testbed.auxiliaries import GROUPS, Group
 from workflow_scripts.testbed.clauses import BE_FRAMES, fits, stative
-from workflow_scripts.testbed.forest import Mark
-from workflow_scripts.testbed.rules import CLAUSES, PHRASES, ClauseRule, Literal, Slot, flat
+from workflow_scripts.testbed.forest import Mark, marked
+from workflow_scripts.testbed.rules import (
+    CLAUSES,
+    PHRASES,
+    ClauseRule,
+    Literal,
+    PhraseRule,
+    Slot,
+    flat,
+)
 from workflow_scripts.testbed.structure import (
     Clause,
     Meaning,
@@ -161,8 +169,10 @@ def _noun(values: dict[str, Found], determiner: str | None) -> NounPhrase:
     return NounPhrase(concept, "noun", number, determiner, adjective)
 
 
-def _plain(chart: Chart, rule, values: dict[str, Found], start: int, end: int) -> Iterator[Found]:
-    marks = rule.marks + _marks(values)
+def _plain(
+    chart: Chart, rule: PhraseRule, values: dict[str, Found], start: int, end: int
+) -> Iterator[Found]:
+    marks = _marks(values)
     if rule.name == "name":
         yield Found(start, end, NounPhrase(values["head"].value, "name", determiner=None), marks)
         return
@@ -173,8 +183,10 @@ def _plain(chart: Chart, rule, values: dict[str, Found], start: int, end: int) -
     yield Found(start, end, _noun(values, determiner), marks)
 
 
-def _phrase(chart: Chart, rule, values: dict[str, Found], start: int, end: int) -> Iterator[Found]:
-    marks = rule.marks + _marks(values)
+def _phrase(
+    chart: Chart, rule: PhraseRule, values: dict[str, Found], start: int, end: int
+) -> Iterator[Found]:
+    marks = _marks(values)
     if rule.name == "plain":
         yield Found(start, end, values["base"].value, marks)
     elif rule.name == "owned":
@@ -184,7 +196,8 @@ def _phrase(chart: Chart, rule, values: dict[str, Found], start: int, end: int) 
             bare = possessor.number == "plural" and last.endswith("s")
             if values["genitive"].value != ("'" if bare else "'s"):
                 return
-        yield Found(start, end, replace(_noun(values, None), possessor=possessor), marks)
+        owned = replace(_noun(values, None), possessor=possessor)
+        yield Found(start, end, owned, marked(owned.head, rule.marks) + marks)
     else:
         base, (relative, number, kind) = values["base"].value, values["relative"].value
         if base.kind != "noun" or number not in (None, base.number):
@@ -194,7 +207,7 @@ def _phrase(chart: Chart, rule, values: dict[str, Found], start: int, end: int) 
 
 
 def _relative(
-    chart: Chart, rule, values: dict[str, Found], start: int, end: int
+    chart: Chart, rule: PhraseRule, values: dict[str, Found], start: int, end: int
 ) -> Iterator[Found]:
     """Find a relative clause; its value is (relative, number of its head, kind of its head)."""
     verb, form = values["verb"].value
@@ -208,13 +221,15 @@ def _relative(
         values["object"].value if "object" in values else None,
         values["place"].value if "place" in values else None,
     )
-    yield Found(start, end, (relative, number, kind), rule.marks + _marks(values))
+    yield Found(start, end, (relative, number, kind), marked(verb, rule.marks) + _marks(values))
 
 
-def _place(chart: Chart, rule, values: dict[str, Found], start: int, end: int) -> Iterator[Found]:
+def _place(
+    chart: Chart, rule: PhraseRule, values: dict[str, Found], start: int, end: int
+) -> Iterator[Found]:
     phrase = values["phrase"].value if "phrase" in values else None
     place = Place(values["relation"].value, phrase)
-    yield Found(start, end, place, rule.marks + _marks(values))
+    yield Found(start, end, place, _marks(values))
 
 
 def _settled(value: Any, past: bool) -> Any:
@@ -264,7 +279,7 @@ def _clause(
             continue
         clause = Clause(rule.frame, verb=verb, tense=tense, negative=group.negative, **settled)
         if fits(rule, group, clause):
-            marks = rule.marks + group.marks + _marks(values)
+            marks = marked(clause.topic, rule.marks + group.marks) + _marks(values)
             yield Found(start, end, clause, marks, (rule, group))
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from workflow_scripts.testbed.agreement import relativizer
-from workflow_scripts.testbed.forest import Choice, Forest, Sequence, Word
+from workflow_scripts.testbed.forest import Choice, Forest, Sequence, Word, marked
 from workflow_scripts.testbed.rules import (
     GRAMMATICAL,
     PHRASES,
@@ -44,14 +44,17 @@ def build(item: Item, values: dict[str, Forest]) -> Forest:
     return values[item.slot]
 
 
-def _phrase(rule: PhraseRule, values: dict[str, Forest]) -> Forest:
-    return Sequence(rule.label, tuple(build(item, values) for item in rule.items), rule.marks)
+def _phrase(rule: PhraseRule, values: dict[str, Forest], concept: str) -> Forest:
+    items = tuple(build(item, values) for item in rule.items)
+    return Sequence(rule.label, items, marked(concept, rule.marks))
 
 
-def _fitting(category: str, values: dict[str, Forest]) -> Forest:
-    """Return what the rules of a category make of exactly these values."""
+def _fitting(category: str, values: dict[str, Forest], concept: str) -> Forest:
+    """Return what the rules of a category make of exactly these values about a concept."""
     slots = frozenset(values) - GRAMMATICAL
-    return choice([_phrase(rule, values) for rule in PHRASES[category] if rule.slots == slots])
+    return choice(
+        [_phrase(rule, values, concept) for rule in PHRASES[category] if rule.slots == slots]
+    )
 
 
 def _noun(phrase: NounPhrase) -> dict[str, Forest]:
@@ -67,7 +70,7 @@ def plain(phrase: NounPhrase) -> Forest:
     if phrase.kind == "name":
         return Sequence("NP", (lexical("name", phrase.head),))
     determiner = lexical("determiner", (phrase.determiner, phrase.number))
-    return _fitting("plain", {**_noun(phrase), "determiner": determiner})
+    return _fitting("plain", {**_noun(phrase), "determiner": determiner}, phrase.head)
 
 
 @lru_cache(_CACHE)
@@ -85,7 +88,7 @@ def noun_phrase(phrase: NounPhrase, case: str = "nominative") -> Forest:
         values = {**_noun(phrase), "possessor": possessor, "genitive": mark}
     else:
         values = {"base": plain(phrase)}
-    return _fitting("phrase", values)
+    return _fitting("phrase", values, phrase.head)
 
 
 def _relative(relative: Relative, head: NounPhrase) -> Forest:
@@ -99,14 +102,16 @@ def _relative(relative: Relative, head: NounPhrase) -> Forest:
         values["object"] = plain(relative.object)
     else:
         values["place"] = place(relative.place)
-    return _fitting("relative", values)
+    return _fitting("relative", values, relative.verb)
 
 
 @lru_cache(_CACHE)
 def place(where: Place, category: str = "place") -> Forest:
     """Return all forms of a place, or with category "goal" of a direction."""
     if where.phrase is None:
-        return _fitting(category, {"relation": lexical("place_adverb", where.relation)})
+        return _fitting(
+            category, {"relation": lexical("place_adverb", where.relation)}, where.relation
+        )
     kind = "relation" if category == "place" else "direction"
     values = {"relation": lexical(kind, where.relation), "phrase": plain(where.phrase)}
-    return _fitting(category, values)
+    return _fitting(category, values, where.relation)

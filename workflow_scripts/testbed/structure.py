@@ -106,6 +106,13 @@ class Clause:
     attitude: str | None = None
 
     @property
+    def topic(self) -> str:
+        """The concept that stands for the whole: of the verb, of what someone is or what exists."""
+        if self.frame == "existential":
+            return self.subject.head
+        return self.quality or self.verb
+
+    @property
     def past(self) -> bool:
         """Whether it is told in a past tense."""
         return self.tense in ("past", "past_progressive")
