@@ -41,7 +41,7 @@ _TO_MOSES = str.maketrans(
 # which many scripts need for spelling.
 _INVISIBLE = regex.compile(
     r"""(?V1)[[\p{Cc}\p{Cf}\p{Variation_Selector}]--[\s\x1c-\x1f\x80-\x9f\u200c\u200d]]
-    | (?<![[\p{L}\p{M}]--\p{Latin}])[\u200c\u200d]""",
+    | (?<![[\p{L}\p{M}]--[\p{Latin}\p{Inherited}]])[\u200c\u200d]""",
     regex.VERBOSE,
 )
 # Printable ASCII and the letters from U+00C0 to U+017F (composed, hence NFC) stay as they are,
