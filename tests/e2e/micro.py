@@ -1,0 +1,192 @@
+"""A micro bitext in text files, and a configuration whose whole run takes a minute.
+
+Models this small write garbage; everything around them is the real pipeline. No candidate is
+pruned and a quantile of them is kept, so that paraphrases come out whatever the models learn.
+"""
+
+import copy
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+Pair = tuple[str, str]
+
+_SUBJECTS = [
+    ("Starý muž", "The old man"),
+    ("Mladá žena", "The young woman"),
+    ("Můj bratr", "My brother"),
+    ("Naše učitelka", "Our teacher"),
+    ("Malý chlapec", "The little boy"),
+    ("Jeho sestra", "His sister"),
+    ("Nový soused", "The new neighbour"),
+    ("Každý žák", "Every pupil"),
+    ("Ta dívka", "That girl"),
+    ("Unavený řidič", "The tired driver"),
+]
+_VERBS = [
+    ("vidí", "sees"),
+    ("hledá", "is looking for"),
+    ("kupuje", "buys"),
+    ("má rád", "likes"),
+    ("prodává", "sells"),
+    ("nese", "carries"),
+    ("popisuje", "describes"),
+    ("kreslí", "draws"),
+    ("fotí", "photographs"),
+]
+_OBJECTS = [
+    ("velký dům", "a big house"),
+    ("červené auto", "a red car"),
+    ("starou knihu", "an old book"),
+    ("tři jablka", "three apples"),
+    ("bílého koně", "a white horse"),
+    ("dlouhý dopis", "a long letter"),
+    ("kočku", "the cat"),
+    ("psa", "the dog"),
+    ("12 obrazů", "12 pictures"),
+    ("modrý kabát", "a blue coat"),
+    ("staré hodiny", "the old clock"),
+]
+_PLACES = [
+    ("na trhu", "at the market"),
+    ("ve škole", "at school"),
+    ("v parku", "in the park"),
+    ("před domem", "in front of the house"),
+    ("u řeky", "by the river"),
+    ("každý den", "every day"),
+    ("v neděli", "on Sunday"),
+    ("s úsměvem", "with a smile"),
+]
+_PARTS = (_SUBJECTS, _VERBS, _OBJECTS, _PLACES)
+MEANINGS = len(_SUBJECTS) * len(_VERBS) * len(_OBJECTS) * len(_PLACES)
+
+# Corpora by name: how many pairs each takes from the shuffled meanings.
+SIZES = {"train": 420, "held_out": 24, "dev": 30, "test": 30, "web": 60}
+
+
+def pair(meaning: int) -> Pair:
+    """Return source and reference of one of the `MEANINGS` meanings."""
+    chosen = []
+    for part in _PARTS:
+        meaning, index = divmod(meaning, len(part))
+        chosen.append(part[index])
+    source, reference = (" ".join(side) for side in zip(*chosen, strict=True))
+    return f"{source}.", f"{reference}."
+
+
+def bitext(seed: int = 1) -> dict[str, list[Pair]]:
+    """Return the pairs of every corpus; no two have a meaning in common."""
+    meanings = random.Random(seed).sample(range(MEANINGS), sum(SIZES.values()))
+    corpora, first = {}, 0
+    for name, size in SIZES.items():
+        corpora[name] = [pair(meaning) for meaning in meanings[first : first + size]]
+        first += size
+    return corpora
+
+
+def misaligned(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs with every source beside the reference of the next pair."""
+    references = [reference for _, reference in pairs]
+    return [
+        (source, reference)
+        for (source, _), reference in zip(pairs, references[1:] + references[:1], strict=True)
+    ]
+
+
+def write_lines(path: Path, lines: Sequence[str]) -> None:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def write_pairs(folder: Path, name: str, pairs: Sequence[Pair]) -> None:
+    """Write `<name>.cs` and `<name>.en`."""
+    write_lines(folder / f"{name}.cs", [source for source, _ in pairs])
+    write_lines(folder / f"{name}.en", [reference for _, reference in pairs])
+
+
+def write_bitext(folder: Path) -> Path:
+    """Write all corpora as text files; every fourth pair of `web` and more is misaligned noise."""
+    folder.mkdir(parents=True)
+    corpora = bitext()
+    for name, pairs in corpora.items():
+        write_pairs(folder, name, pairs)
+    return folder
+
+
+def text_corpus(name: str, **more: Any) -> dict[str, Any]:
+    """Return the block of a corpus that `write_bitext` wrote."""
+    return {"source": f"{name}.cs", "reference": f"{name}.en", **more}
+
+
+def merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy of `base` with `changes` merged in deeply, as Snakemake merges configs."""
+    result = copy.deepcopy(base)
+    for key, value in changes.items():
+        if isinstance(value, dict) and isinstance(result.get(key), dict):
+            result[key] = merged(result[key], value)
+        else:
+            result[key] = copy.deepcopy(value)
+    return result
+
+
+def config(data: Path) -> dict[str, Any]:
+    """Return the micro run on the bitext in `data`, as an override of config.yaml."""
+    return {
+        "data": str(data),
+        "run": {"name": "micro", "corpora": ["train", "held_out"], "systems": ["micro"]},
+        "shards": {"early": 2, "late": 1},
+        "corpora": {
+            name: text_corpus(name, **({"trusted": True} if name == "train" else {}))
+            for name in SIZES
+        },
+        "subword": {"vocab_size": {"source": 90, "reference": 90}, "samples": 2, "nbest": 8},
+        "train": {
+            "corpora": ["train"],
+            "dev": "dev",
+            "test": "test",
+            "models": dict.fromkeys(
+                ("forward", "backward", "filter_forward", "filter_backward"), "micro"
+            ),
+        },
+        "models": {
+            "micro": {
+                "encoder_layers": 1,
+                "decoder_layers": 1,
+                "size": 32,
+                "feed_forward": 64,
+                "heads": 2,
+                "dropout": 0.1,
+                "label_smoothing": 0.0,
+                "batch_words": 512,
+                "max_updates": 60,
+                "checkpoint_updates": 20,
+                "learning_rate": 0.01,
+                "warmup": 10,
+                "schedule": "linear-decay",
+                "patience": None,
+                "max_length": 60,
+            }
+        },
+        "generate": {"limit": {"train": 8, "held_out": 8}},
+        "systems": {
+            "micro": {
+                "search": {"method": "sample", "k": 5, "samples": 4, "temperature": 1.0},
+                "constraints": {
+                    "kind": "negative",
+                    "choose": "random",
+                    "sets": 2,
+                    "fraction": [0.0, 0.4],
+                },
+                "score": {"prune_above": None},
+                "select": {
+                    "method": "cluster",
+                    "clusters": 3,
+                    "best": 2,
+                    "keep": {"quantile": 0.7},
+                },
+            }
+        },
+        "evaluate": {"bootstrap": 50},
+        "release": {"title": "Micro paraphrases", "licence": "cc0-1.0"},
+        "compute": {"device": "cpu"},
+    }

@@ -1,0 +1,162 @@
+"""The pipeline as a user runs it: Snakemake in a process of its own, in a folder of its own."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+STAGES = (
+    "corpus",
+    "clean",
+    "dual_filter",
+    "subword",
+    "train",
+    "generate",
+    "score",
+    "select",
+    "evaluate",
+    "release",
+)
+# Below a stage folder, what is not data: Sockeye's work folder, and durations.
+_NO_DATA = ("work", "timings.json")
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of jobs: the Python of the tests comes first, one thread each."""
+    interpreter = str(Path(sys.executable).parent)
+    path = os.pathsep.join([interpreter, os.environ.get("PATH", "")])
+    return {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"}
+
+
+class Pipeline:
+    """A working directory with its configuration file."""
+
+    def __init__(self, folder: Path, config: dict[str, Any]):
+        self.folder = folder
+        self.config = config
+        folder.mkdir(parents=True, exist_ok=True)
+        self.config_file.write_text(json.dumps(config), encoding="utf-8")
+
+    @property
+    def config_file(self) -> Path:
+        return self.folder / "config.json"
+
+    def with_config(self, config: dict[str, Any]) -> "Pipeline":
+        """Return the same working directory with another configuration."""
+        return Pipeline(self.folder, config)
+
+    def copy(self, folder: Path) -> "Pipeline":
+        """Return a copy of the working directory, in which all is as finished as it was here."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        return Pipeline(folder, self.config)
+
+    # --- Snakemake ---------------------------------------------------------------------------
+
+    def command(self, *arguments: str, snakefile: Path = ROOT / "Snakefile") -> list[str]:
+        """Return the command line of Snakemake; targets come first in `arguments`."""
+        return [
+            *(sys.executable, "-m", "snakemake", *arguments),
+            *("--snakefile", str(snakefile), "--directory", str(self.folder), "--cores", "2"),
+            *("--configfile", str(self.config_file)),
+        ]
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start Snakemake as the leader of its own process group."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+
+    def attempt(self, *arguments: str) -> tuple[int, str]:
+        """Run Snakemake to its end; return its status and all that the user sees."""
+        with self.start(*arguments) as process:
+            try:
+                output, _ = process.communicate(timeout=600)
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+        return process.returncode, output
+
+    def run(self, *arguments: str) -> str:
+        """Run Snakemake, which must succeed; return what the user sees."""
+        status, output = self.attempt(*arguments)
+        assert status == 0, output
+        return output
+
+    def fail(self, *arguments: str) -> str:
+        """Run Snakemake, which must fail; return what the user sees."""
+        status, output = self.attempt(*arguments)
+        assert status != 0, output
+        return output
+
+    def planned(self, *arguments: str) -> Counter[str]:
+        """Return how many jobs of each rule a dry run announces."""
+        return planned_jobs(self.run(*arguments, "--dry-run"))
+
+    # --- what it wrote -----------------------------------------------------------------------
+
+    def unit(self, name: str) -> Path:
+        """Return the folder of a unit, e.g. `select.micro`, by the links of the run."""
+        return (self.folder / "runs" / self.config["run"]["name"] / name).resolve(strict=True)
+
+    def units(self) -> dict[str, Path]:
+        """Return the folders of all units of the run that exist."""
+        run = self.folder / "runs" / self.config["run"]["name"]
+        return {
+            link.name: link.resolve()
+            for link in sorted(run.iterdir())
+            if link.is_symlink() and link.exists()
+        }
+
+    def manifest(self, name: str) -> dict[str, Any]:
+        """Return the manifest of a unit."""
+        return json.loads((self.unit(name) / "manifest.json").read_text(encoding="utf-8"))
+
+    def folders(self, stage: str) -> set[Path]:
+        """Return all versioned folders of a stage, of whatever configuration."""
+        return {path.parent for path in (self.folder / "results" / stage).rglob("manifest.json")}
+
+    def hashes(self, *names: str) -> dict[str, str]:
+        """Return the SHA-256 of every data file of some units (of all, without names).
+
+        The keys are relative to the working directory.
+        """
+        units = self.units()
+        return {
+            str(path.relative_to(self.folder.resolve())): sha256(path)
+            for name in names or units
+            for path in sorted(units[name].rglob("*"))
+            if path.is_file() and not set(path.relative_to(units[name]).parts) & set(_NO_DATA)
+        }
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def planned_jobs(output: str) -> Counter[str]:
+    """Return the table of jobs in Snakemake's output, without its total."""
+    jobs: Counter[str] = Counter()
+    table = re.search(r"^Job stats:\njob +count\n[- ]+\n(.*?)^total ", output, re.M | re.S)
+    for line in table[1].splitlines() if table else []:
+        rule, count = line.split()
+        jobs[rule] = int(count)
+    return jobs
+
+
+def stages_of(jobs: Counter[str]) -> set[str]:
+    """Return the stages that some jobs work for; target rules and manifests count for none."""
+    return {stage for stage in STAGES for rule in jobs if rule.startswith(f"{stage}_")}

@@ -1,0 +1,87 @@
+"""The manifests of a finished run: their counts add up along the flow, their hashes hold."""
+
+from collections import Counter
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.e2e import micro
+from tests.e2e.pipeline import sha256
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("finished")]
+
+CORPORA = ("train", "held_out", "dev", "test")
+
+
+@pytest.fixture
+def manifests(finished):
+    return {name: finished.manifest(name) for name in finished.units()}
+
+
+def rows_in_files(folder) -> int:
+    return sum(pq.read_metadata(path).num_rows for path in folder.glob("[0-9]*.parquet"))
+
+
+def test_every_manifest_is_the_sum_of_its_parts(manifests):
+    for name, manifest in manifests.items():
+        parts = manifest["parts"].values()
+        for key in ("rows_in", "rows_out"):
+            assert manifest[key] == sum(part[key] for part in parts), name
+        rejected = sum((Counter(part["rejected"]) for part in parts), Counter())
+        assert manifest["rejected"] == dict(rejected), name
+        assert manifest["rows_in"] == manifest["rows_out"] + rejected.total(), name
+
+
+def test_rows_out_of_a_stage_are_rows_into_the_next(finished, manifests):
+    def out(*names):
+        return sum(manifests[name]["rows_out"] for name in names)
+
+    corpora = [f"corpus.{name}" for name in CORPORA]
+    assert [out(name) for name in corpora] == [micro.SIZES[name] for name in CORPORA]
+    assert manifests["clean"]["rows_in"] == out(*corpora)
+    assert manifests["subword.main"]["rows_in"] == out("clean")
+    assert manifests["generate.references"]["rows_in"] == out("clean")
+    chain = ("generate.references", "generate.micro", "score.micro", "select.micro")
+    for name, following in zip(chain, [*chain[1:], "evaluate.micro"], strict=True):
+        assert manifests[following]["rows_in"] == out(name), following
+    assert manifests["release"]["rows_in"] == out("select.micro")
+    assert manifests["release"]["rows_out"] == 16
+    copies = finished.config["subword"]["samples"]
+    for role in ("forward", "backward"):
+        assert manifests[f"train.{role}"]["rows_in"] == copies * micro.SIZES["train"]
+
+
+def test_rows_out_are_the_rows_of_the_files(finished, manifests):
+    one_row_each = ("corpus", "clean", "generate", "score", "select")
+    for name, folder in finished.units().items():
+        if name.startswith(one_row_each):
+            assert manifests[name]["rows_out"] == rows_in_files(folder), name
+
+
+def test_hashes_are_those_of_the_files(finished, manifests):
+    for name, folder in finished.units().items():
+        for part, record in manifests[name]["parts"].items():
+            files = {file: sha256((folder / part).parent / file) for file in record["files"]}
+            assert record["files"] == files, f"{name}: {part}"
+
+
+def test_manifests_name_what_they_were_made_from(finished, manifests):
+    """Up to the corpora, each by the hash of its manifest."""
+    known = {
+        manifest["name"]: sha256(finished.unit(name) / "manifest.json")
+        for name, manifest in manifests.items()
+    }
+    for name, manifest in manifests.items():
+        assert manifest["upstream"].items() <= known.items(), name
+        assert bool(manifest["upstream"]) == (not name.startswith("corpus.")), name
+    assert set(manifests["release"]["upstream"]) == known.keys() - {manifests["release"]["name"]}
+
+
+def test_manifests_say_stage_version_configuration_and_tools(finished, manifests):
+    for name, manifest in manifests.items():
+        assert finished.unit(name).name.startswith(f"v{manifest['version']}-")
+        assert name.split(".")[0] == manifest["stage"]
+    select = finished.config["systems"]["micro"]["select"]
+    assert manifests["select.micro"]["config"] == select
+    assert manifests["generate.micro"]["config"]["seed"] == 1
+    assert {"numpy", "torch", "sentencepiece"} <= manifests["generate.micro"]["tools"].keys()

@@ -1,0 +1,143 @@
+"""What runs again, and what does not, once a run is finished."""
+
+from collections import Counter
+
+import pytest
+
+from tests.e2e.micro import merged
+from tests.e2e.pipeline import Pipeline, stages_of
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("finished")]
+
+NOTHING = "Nothing to be done"
+FEWER = {"systems": {"micro": {"select": {"keep": {"quantile": 0.3}}}}}
+AFTER_SELECT = {"select", "evaluate", "release"}
+UNCHANGED = ("corpus", "clean", "subword", "train", "generate", "score")
+
+
+def modification_times(pipeline: Pipeline, *units: str) -> dict[str, int]:
+    return {
+        str(path): path.stat().st_mtime_ns
+        for name in units
+        for path in pipeline.unit(name).rglob("*")
+        if path.is_file()
+    }
+
+
+def folder_counts(pipeline: Pipeline, stages) -> Counter[str]:
+    return Counter({stage: len(pipeline.folders(stage)) for stage in stages})
+
+
+def selected(pipeline: Pipeline) -> int:
+    parts = pipeline.manifest("select.micro")["parts"].values()
+    return sum(part["extra"]["candidates"]["selected"] for part in parts)
+
+
+def test_finished_run_has_nothing_left_to_do(finished):
+    assert NOTHING in finished.run("--dry-run")
+
+
+def test_every_unit_of_the_run_is_linked_and_has_its_manifest(finished):
+    assert set(finished.units()) == {
+        *("corpus.train", "corpus.held_out", "corpus.dev", "corpus.test", "clean"),
+        *("subword.main", "train.forward", "train.backward"),
+        *("generate.references", "generate.micro", "score.micro", "select.micro"),
+        *("evaluate.micro", "release"),
+    }
+    assert all((folder / "manifest.json").is_file() for folder in finished.units().values())
+
+
+def test_nothing_but_whole_files_is_left_behind(finished):
+    assert not list((finished.folder / "results").rglob(".*.tmp"))
+    assert not list((finished.folder / ".snakemake" / "incomplete").iterdir())
+
+
+def test_another_threshold_selects_into_new_folders_and_changing_back_costs_nothing(
+    finished, copy_of
+):
+    first = copy_of(finished)
+    before = first.hashes()
+    folders = {name: folder.name for name, folder in first.units().items()}
+
+    second = first.with_config(merged(finished.config, FEWER))
+    assert stages_of(second.planned()) == AFTER_SELECT
+    assert {name: folder.name for name, folder in first.units().items()} == folders
+    second.run()
+
+    moved = {name for name, folder in second.units().items() if folder.name != folders[name]}
+    assert moved == {"select.micro", "evaluate.micro", "release"}
+    assert folder_counts(second, AFTER_SELECT) == dict.fromkeys(AFTER_SELECT, 2)
+    assert second.folders("score") == {second.unit("score.micro")}
+    assert 0 < selected(second) < selected(finished)
+
+    back = second.with_config(finished.config)
+    assert NOTHING in back.run()
+    assert {name: folder.name for name, folder in back.units().items()} == folders
+    assert back.hashes() == before
+    assert NOTHING in back.with_config(second.config).run("--dry-run")
+
+
+def test_two_configurations_live_side_by_side(finished, copy_of):
+    first = copy_of(finished)
+    before = first.hashes()
+    other = {"run": {"name": "other"}, "systems": {"micro": {"search": {"samples": 3}}}}
+    second = first.with_config(merged(finished.config, other))
+    second.run()
+
+    shared, own = set(), set()
+    for name, folder in second.units().items():
+        (shared if folder == first.unit(name) else own).add(name.split(".")[0])
+    # The references are chosen before the search, whose configuration differs.
+    assert shared - own == {"corpus", "clean", "subword", "train"}
+    assert own == {"generate", "score", "select", "evaluate", "release"}
+    assert second.unit("generate.references") == first.unit("generate.references")
+    first = first.with_config(finished.config)
+    assert first.hashes() == before
+    assert NOTHING in first.run("--dry-run")
+
+
+def test_forcing_a_stage_runs_all_of_it_and_what_follows_with_the_same_result(finished, copy_of):
+    pipeline = copy_of(finished)
+    before = pipeline.hashes()
+    again = ("select.micro", "evaluate.micro", "release")
+    times = modification_times(pipeline, *again)
+    earlier = modification_times(pipeline, *set(pipeline.units()) - set(again))
+
+    planned = pipeline.planned("--forcerun", "select")
+    assert {rule: planned[rule] for rule in ("select_threshold", "select_shard")} == {
+        "select_threshold": 1,
+        "select_shard": 1,
+    }
+    assert stages_of(planned) == AFTER_SELECT
+    pipeline.run("--forcerun", "select")
+
+    assert pipeline.hashes() == before
+    after = modification_times(pipeline, *again)
+    assert after.keys() == times.keys()
+    assert all(after[path] > times[path] for path in times)
+    assert modification_times(pipeline, *set(pipeline.units()) - set(again)) == earlier
+    assert NOTHING in pipeline.run("--dry-run")
+
+
+@pytest.mark.parametrize(
+    ("stage", "rules"),
+    [
+        ("corpus", {"corpus_import": 4}),
+        ("clean", {"clean_shard": 2}),
+        ("subword", {"subword_train": 2, "subword_segment": 2}),
+        ("train", {"train_model": 2}),
+        ("generate", {"generate_sample": 1, "generate_references": 1, "generate_shard": 1}),
+    ],
+)
+def test_forcing_a_stage_means_each_of_its_jobs(finished, stage, rules):
+    planned = finished.planned("--forcerun", stage)
+    assert {rule: planned[rule] for rule in planned if rule.startswith(f"{stage}_")} == rules
+
+
+def test_what_changes_no_output_is_no_reason_to_run_again(finished, copy_of):
+    changes = {
+        "compute": {"batch_rows": 7, "batch_tokens": 99, "train_threads": 2, "search_threads": 2},
+        "corpora": {"held_out": {"trusted": True}},
+    }
+    pipeline = copy_of(finished).with_config(merged(finished.config, changes))
+    assert NOTHING in pipeline.run("--dry-run")

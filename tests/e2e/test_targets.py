@@ -1,0 +1,57 @@
+"""Each stage has a target rule of its name, which builds up to it and no further."""
+
+import pytest
+
+from tests.e2e import micro
+from tests.e2e.pipeline import Pipeline, stages_of
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("targets")]
+
+# Each stage with the number of units up to it: four corpora, one bitext, ...; two models, of which
+# the backward one is not needed before scores are.
+UNITS = {
+    "corpus": 4,
+    "clean": 5,
+    "subword": 6,
+    "train": 8,
+    "generate": 9,
+    "score": 11,
+    "select": 12,
+    "evaluate": 13,
+    "release": 14,
+}
+FLOW = list(UNITS)
+
+
+@pytest.fixture
+def pipeline(bitext, tmp_path):
+    return Pipeline(tmp_path / "work", micro.config(bitext))
+
+
+@pytest.mark.parametrize("stage", FLOW)
+def test_target_builds_just_up_to_its_stage(pipeline, stage):
+    planned = pipeline.planned(stage)
+    assert stages_of(planned) == set(FLOW[: FLOW.index(stage) + 1])
+    assert planned[stage] == 1
+    assert planned["manifest"] == UNITS[stage]
+    assert not (pipeline.folder / "results" / stage).exists()
+
+
+def test_target_of_the_filter_needs_its_models_alone(bitext, tmp_path):
+    changes = {"dual_filter": {"enabled": True}, "run": {"corpora": ["train", "web", "held_out"]}}
+    config = micro.merged(micro.config(bitext), changes)
+    planned = Pipeline(tmp_path / "work", config).planned("dual_filter")
+    assert stages_of(planned) == {"corpus", "clean", "subword", "train", "dual_filter"}
+    assert planned["train_model"] == 2
+    assert planned["subword_train"] == 2
+    assert planned["dual_filter_scores"] == planned["dual_filter_kept"] == 2
+
+
+def test_target_of_a_filter_that_is_off_builds_nothing(pipeline):
+    assert set(pipeline.planned("dual_filter")) <= {"dual_filter"}
+
+
+def test_default_target_is_the_release(pipeline):
+    planned = pipeline.planned()
+    assert stages_of(planned) == set(FLOW)
+    assert planned["all"] == 1
