@@ -1,182 +1,24 @@
 """The meanings of the testbed, numbered: any range of numbers is a set of distinct meanings.
 
-The number decides the pattern of the sentence, its main word, the participants and the tense (the
-core); no two numbers have the same core, so no two meanings are the same. Everything else is drawn
-from the number's own random generator.
+The number decides the core of the meaning; no two numbers have the same core, so no two meanings
+are the same. Everything else is drawn from the number's own random generator.
 """
 
-from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
-from math import prod
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
-from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seeding import generator
-from workflow_scripts.testbed import drawing, selection
+from workflow_scripts.testbed import drawing
+from workflow_scripts.testbed.cores import CONNECTED, SOMEBODY, capacity, core
 from workflow_scripts.testbed.drawing import Draws
-from workflow_scripts.testbed.permutation import permuted
-from workflow_scripts.testbed.structure import SOMEONE, Clause, Meaning, NounPhrase, Place, Tense
-from workflow_scripts.testbed.vocabulary import NUMERALS, POSSESSIVES
-from workflow_scripts.testbed.words import LEXICON, Adjective, Verb
+from workflow_scripts.testbed.structure import Clause, Meaning, NounPhrase, Place, Tense
+from workflow_scripts.testbed.words import LEXICON, Verb
 
-# The values of each part of a core.
-Axes = tuple[tuple[Any, ...], ...]
+__all__ = ["capacity", "meaning"]
 
-# How often each pattern of a word comes in one round through all words and patterns.
-_ROUND: dict[str, dict[str, int]] = {
-    "transitive": {"simple": 3, "someone": 1, "question": 1, "confirmation": 1, "complex": 2},
-    "ditransitive": {"simple": 8, "someone": 2, "question": 3, "confirmation": 2, "complex": 3},
-    "intransitive": {"simple": 2, "question": 1, "confirmation": 1, "complex": 1},
-    "motion": {"simple": 4, "question": 1, "confirmation": 1, "complex": 2},
-    "clausal": {"content": 5},
-    "adjective": {"copular": 2},
-    "noun": {"existential": 1},
-}
-_EXISTING = ("person", "animal", "vehicle", "furniture", "thing", "device", "clothing", "fragile")
-_SOMEONE = NounPhrase(SOMEONE, "pronoun", determiner=None)
-# Tenses of a main and a subordinate clause that a connective can tie.
-_CONNECTED: dict[str, tuple[tuple[tuple[Tense, ...], tuple[Tense, ...]], ...]] = {
-    "because": ((("past",), ("past",)), (("present", "must", "can"), ("present", "can"))),
-    "although": ((("past",), ("past",)), (("future", "present"), ("present",))),
-    "when": ((("past",), ("past_progressive",)), (("future", "must"), ("eventual",))),
-    "while": ((("past_progressive",), ("past_progressive",)), (("present",), ("present",))),
-    "before": ((("past",), ("past",)), (("future", "must"), ("eventual",))),
-    "after": ((("past",), ("past",)), (("future", "can"), ("eventual",))),
-    "if": ((("future", "must", "can"), ("eventual",)),),
-}
 # Connectives of clauses that may be denied: nothing happens "before he doesn't come".
 _DENIABLE = frozenset({"because", "although"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Stratum:
-    """All sentences of one pattern about one word; `axes` span their cores."""
-
-    pattern: str
-    word: str
-    axes: Axes
-    share: int
-
-    @property
-    def size(self) -> int:
-        """How many cores there are."""
-        return prod(len(axis) for axis in self.axes)
-
-    def core(self, number: int, seed: int) -> list[Any]:
-        """Return the core that a permutation of all of them has at `number`."""
-        code = permuted(number, self.size, seed, f"{self.pattern} {self.word}")
-        values = []
-        for axis in self.axes:
-            code, position = divmod(code, len(axis))
-            values.append(axis[position])
-        return values
-
-
-@cache
-def _connected(tenses: tuple[Tense, ...]) -> tuple[tuple[Tense, str, int], ...]:
-    """Return each (tense, connective, number of its row) that a main clause can have."""
-    return tuple(
-        (tense, connective, row)
-        for connective, rows in _CONNECTED.items()
-        for row, (mains, _) in enumerate(rows)
-        for tense in mains
-        if tense in tenses
-    )
-
-
-def _verb_axes(verb: Verb, pattern: str) -> Axes:
-    subjects, tenses = selection.subjects(verb.subject), selection.tenses(verb)
-    if pattern == "content":
-        return subjects, ("present", "future", "must", "can"), drawing.seconds()
-    if pattern == "someone":
-        things = tuple(
-            replace(phrase, determiner=determiner)
-            for phrase in selection.counted(verb.object)
-            for determiner in ("the", "this", *POSSESSIVES)
-        )
-        return (_SOMEONE,), tenses, things
-    if pattern == "complex":
-        tenses = _connected(tenses)
-    things = (selection.objects(verb.object),) if verb.object else ()
-    return subjects, tenses, *things
-
-
-def _adjective_axes(adjective: Adjective) -> Axes:
-    degrees = (None, None, *selection.adverbs("degree"))
-    subjects = selection.subjects(adjective.kind)
-    return subjects, ("present", "past", "future"), tuple(dict.fromkeys(degrees))
-
-
-def _noun_axes(concept: str) -> Axes:
-    plurals = (NounPhrase(concept, "noun", "plural", determiner) for determiner in ("a", *NUMERALS))
-    forms = (NounPhrase(concept, determiner="a"), *plurals)
-    places = tuple(
-        Place(relation, NounPhrase(noun.concept))
-        for noun in selection.nouns(("building", "place"))
-        for relation in (noun.place.english, "near", "behind", "in_front_of", "beside")
-    )
-    return forms, ("present", "past", "future"), places
-
-
-def _strata() -> Iterator[_Stratum]:
-    for verb in LEXICON.verbs:
-        for pattern, share in _ROUND[verb.frame].items():
-            yield _Stratum(pattern, verb.concept, _verb_axes(verb, pattern), share)
-    for adjective in LEXICON.adjectives:
-        for pattern, share in _ROUND["adjective"].items():
-            yield _Stratum(pattern, adjective.concept, _adjective_axes(adjective), share)
-    for noun in selection.nouns(_EXISTING):
-        for pattern, share in _ROUND["noun"].items():
-            yield _Stratum(pattern, noun.concept, _noun_axes(noun.concept), share)
-
-
-@dataclass(frozen=True, slots=True)
-class _Rounds:
-    """Rounds through the same strata.
-
-    Attributes:
-        first: number of the first meaning.
-        turn: how many rounds came before.
-        entries: each stratum as often as it comes in a round, with how often it came before.
-    """
-
-    first: int
-    turn: int
-    entries: tuple[tuple[_Stratum, int], ...]
-
-
-@cache
-def _schedule() -> tuple[tuple[_Rounds, ...], int]:
-    """Return all rounds and the number of meanings; a stratum without more cores drops out."""
-    lives = [(stratum.size // stratum.share, stratum) for stratum in _strata()]
-    rounds, first, turn = [], 0, 0
-    for end in sorted({life for life, _ in lives}):
-        entries = tuple(
-            (stratum, before)
-            for life, stratum in lives
-            if life >= end
-            for before in range(stratum.share)
-        )
-        rounds.append(_Rounds(first, turn, entries))
-        first, turn = first + (end - turn) * len(entries), end
-    return tuple(rounds), first
-
-
-def capacity() -> int:
-    """Return how many meanings there are numbers for."""
-    return _schedule()[1]
-
-
-def _core(seed: int, index: int) -> tuple[_Stratum, list[Any]]:
-    """Return the stratum of a number, and the core that no other number has in it."""
-    rounds = _schedule()[0]
-    current = rounds[bisect_right(rounds, index, key=lambda one: one.first) - 1]
-    turn, place = divmod(index - current.first, len(current.entries))
-    place = permuted(place, len(current.entries), seed, "round")
-    stratum, before = current.entries[place]
-    return stratum, stratum.core((current.turn + turn) * stratum.share + before, seed)
 
 
 @lru_cache(1 << 12)
@@ -186,13 +28,9 @@ def meaning(seed: int, index: int) -> Meaning:
     Raises:
         InputError: the number is negative or not below `capacity()`.
     """
-    if not 0 <= index < capacity():
-        raise InputError(
-            f"testbed meanings are numbered from 0 to {capacity() - 1}: there is no {index}"
-        )
-    stratum, core = _core(seed, index)
+    stratum, parts = core(seed, index)
     draws = Draws(generator(seed, "meaning", index))
-    return _BUILDERS[stratum.pattern](draws, stratum.word, *core)
+    return _BUILDERS[stratum.pattern](draws, stratum.word, *parts)
 
 
 def _main(
@@ -207,10 +45,10 @@ def _main(
     """Complete the main clause of a verb; `simple` keeps it short."""
     verb = LEXICON.verb[word]
     past = tense in ("past", "past_progressive")
-    can_deny = tense != "habitual" and subject != _SOMEONE
+    can_deny = tense != "habitual" and subject != SOMEBODY
     negative = can_deny and draws.chance(0.15)
     clause = Clause(verb.frame, subject, word, tense, negative)
-    if subject != _SOMEONE:
+    if subject != SOMEBODY:
         # Under negation the passive of an indefinite phrase might mean something else.
         phrase = drawing.detailed(draws, subject, past=past, definite=negative, simple=simple)
         clause = replace(clause, subject=phrase)
@@ -227,20 +65,20 @@ def _main(
     return replace(clause, object=thing)
 
 
-def _simple(draws: Draws, word: str, *core: Any) -> Meaning:
-    return Meaning("statement", drawing.with_adverbials(draws, _main(draws, word, *core)))
+def _simple(draws: Draws, word: str, *parts: Any) -> Meaning:
+    return Meaning("statement", drawing.with_adverbials(draws, _main(draws, word, *parts)))
 
 
-def _asked(draws: Draws, word: str, *core: Any) -> Clause:
-    return drawing.with_adverbials(draws, _main(draws, word, *core), question=True)
+def _asked(draws: Draws, word: str, *parts: Any) -> Clause:
+    return drawing.with_adverbials(draws, _main(draws, word, *parts), question=True)
 
 
-def _question(draws: Draws, word: str, *core: Any) -> Meaning:
-    return Meaning("question", _asked(draws, word, *core))
+def _question(draws: Draws, word: str, *parts: Any) -> Meaning:
+    return Meaning("question", _asked(draws, word, *parts))
 
 
-def _confirmation(draws: Draws, word: str, *core: Any) -> Meaning:
-    return Meaning("confirmation", _asked(draws, word, *core))
+def _confirmation(draws: Draws, word: str, *parts: Any) -> Meaning:
+    return Meaning("confirmation", _asked(draws, word, *parts))
 
 
 def _complex(
@@ -250,7 +88,7 @@ def _complex(
     main = _main(draws, word, subject, tense, *thing, simple=True)
     taken = frozenset(phrase.head for phrase in (subject, *thing))
     second = drawing.second_clause(
-        draws, _CONNECTED[connective][row][1], taken, deniable=connective in _DENIABLE
+        draws, CONNECTED[connective][row][1], taken, deniable=connective in _DENIABLE
     )
     return Meaning("statement", main, connective, second)
 

@@ -2,9 +2,10 @@
 
 from workflow_scripts.testbed.agreement import tag_pronoun
 from workflow_scripts.testbed.auxiliaries import Group
+from workflow_scripts.testbed.clause_rules import ClauseRule
 from workflow_scripts.testbed.clauses import grammatical_subject
 from workflow_scripts.testbed.forest import Mark
-from workflow_scripts.testbed.rules import ClauseRule, Slot
+from workflow_scripts.testbed.rules import Slot
 from workflow_scripts.testbed.structure import Clause
 
 Words = tuple[tuple[str, str], ...]

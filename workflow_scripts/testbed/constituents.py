@@ -1,0 +1,196 @@
+"""From the parts of a constituent, found in a sentence, to what it means.
+
+Each function undoes what `phrases` or `clauses` do with a rule: given the values of the rule's
+slots it yields the constituent, or nothing where the parts don't agree.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from workflow_scripts.testbed.agreement import relativizer
+from workflow_scripts.testbed.auxiliaries import GROUPS, Group, TaggedWords
+from workflow_scripts.testbed.clause_rules import ClauseRule
+from workflow_scripts.testbed.clauses import BE_FRAMES, fits, stative
+from workflow_scripts.testbed.forest import Mark, marked
+from workflow_scripts.testbed.rules import PhraseRule
+from workflow_scripts.testbed.structure import SOMEONE, Clause, NounPhrase, Place, Relative
+from workflow_scripts.testbed.words import LEXICON, article
+
+Marks = tuple[Mark, ...]
+
+
+class Found(NamedTuple):
+    """A constituent of a sentence.
+
+    Attributes:
+        start, end: its tokens.
+        value: what it means; a relative clause whose tense is unmarked has `past` None.
+        marks: the choices it embodies.
+        layout: of a clause, its rule and verb group.
+    """
+
+    start: int
+    end: int
+    value: Any
+    marks: Marks
+    layout: tuple[ClauseRule, Group] | None = None
+
+
+# Slots of a clause that express no attribute of their own.
+_AUXILIARY_SLOTS = frozenset({"verb", "particle", "lead", "rest"})
+_SOMEONE = NounPhrase(SOMEONE, "pronoun", determiner=None)
+
+
+def words_of(tagged: TaggedWords) -> tuple[str, ...]:
+    """Return words without their tags."""
+    return tuple(word for _, word in tagged)
+
+
+def _groups() -> dict[tuple[tuple[str, ...], tuple[str, ...], bool, str], tuple[Group, ...]]:
+    table = defaultdict(list)
+    for group in GROUPS:
+        key = (words_of(group.lead), words_of(group.rest), group.passive, group.form)
+        table[key].append(group)
+    return {key: tuple(groups) for key, groups in table.items()}
+
+
+_GROUPS = _groups()
+
+
+def _marks(values: dict[str, Found]) -> Marks:
+    return tuple(mark for found in values.values() for mark in found.marks)
+
+
+def _noun(values: dict[str, Found], determiner: str | None) -> NounPhrase:
+    concept, number = values["head"].value
+    adjective = values["adjective"].value if "adjective" in values else None
+    return NounPhrase(concept, "noun", number, determiner, adjective)
+
+
+def _plain(
+    tokens: list[str], rule: PhraseRule, values: dict[str, Found], start: int, end: int
+) -> Iterator[Found]:
+    marks = _marks(values)
+    if rule.name == "name":
+        yield Found(start, end, NounPhrase(values["head"].value, "name", determiner=None), marks)
+        return
+    determiner, number = values["determiner"].value
+    word, following = tokens[start : start + 2]
+    if number != values["head"].value[1] or (word in ("a", "an") and word != article(following)):
+        return
+    yield Found(start, end, _noun(values, determiner), marks)
+
+
+def _phrase(
+    tokens: list[str], rule: PhraseRule, values: dict[str, Found], start: int, end: int
+) -> Iterator[Found]:
+    marks = _marks(values)
+    if rule.name == "plain":
+        yield Found(start, end, values["base"].value, marks)
+    elif rule.name == "owned":
+        possessor = values["possessor"].value
+        if "genitive" in values:
+            last = tokens[values["genitive"].start - 1]
+            bare = possessor.number == "plural" and last.endswith("s")
+            if values["genitive"].value != ("'" if bare else "'s"):
+                return
+        owned = replace(_noun(values, None), possessor=possessor)
+        yield Found(start, end, owned, marked(owned.head, rule.marks) + marks)
+    else:
+        base, (relative, number, kind) = values["base"].value, values["relative"].value
+        if base.kind != "noun" or number not in (None, base.number):
+            return
+        if kind in (None, relativizer(base.head)):
+            yield Found(start, end, replace(base, relative=relative), marks)
+
+
+def _relative(
+    tokens: list[str], rule: PhraseRule, values: dict[str, Found], start: int, end: int
+) -> Iterator[Found]:
+    """Find a relative clause; its value is (relative, number of its head, kind of its head)."""
+    verb, form = values["verb"].value
+    if form != "gerund":
+        return
+    tense, number = values["past"].value if "past" in values else (None, None)
+    kind = values["relativizer"].value if "relativizer" in values else None
+    relative = Relative(
+        verb,
+        None if tense is None else tense == "past",
+        values["object"].value if "object" in values else None,
+        values["place"].value if "place" in values else None,
+    )
+    yield Found(start, end, (relative, number, kind), marked(verb, rule.marks) + _marks(values))
+
+
+def _place(
+    tokens: list[str], rule: PhraseRule, values: dict[str, Found], start: int, end: int
+) -> Iterator[Found]:
+    phrase = values["phrase"].value if "phrase" in values else None
+    place = Place(values["relation"].value, phrase)
+    yield Found(start, end, place, _marks(values))
+
+
+def _settled(value: Any, past: bool) -> Any:
+    """Give an unmarked relative clause the tense around it; None if it has the other one."""
+    relative = value.relative if isinstance(value, NounPhrase) else None
+    if relative is None or relative.past is past:
+        return value
+    if relative.past is None:
+        return replace(value, relative=replace(relative, past=past))
+    return None
+
+
+def _tense(key: str, rule: ClauseRule, verb: str, frequency: bool) -> str | None:
+    """Return the tense that an English tense expresses; None if it can't be this verb's."""
+    if key == "simple":
+        if frequency:
+            return "habitual"
+        return "present" if stative(rule.frame, verb) else "eventual"
+    if frequency or (key in ("present", "past_progressive") and stative(rule.frame, verb)):
+        return None
+    return key
+
+
+def _clause(
+    tokens: list[str], rule: ClauseRule, values: dict[str, Found], start: int, end: int
+) -> Iterator[Found]:
+    verb, form = "be", "participle"
+    if rule.frame not in BE_FRAMES:
+        verb, form, *particle = values["verb"].value
+        if LEXICON.verb[verb].frame != rule.frame:
+            return
+        if particle and particle[0] != values["particle"].value:
+            return
+    lead = values["lead"].value if rule.inverted else ()
+    arguments = {
+        slot: found.value for slot, found in values.items() if slot not in _AUXILIARY_SLOTS
+    }
+    if rule.agentless:
+        arguments["subject"] = _SOMEONE
+    for group in _GROUPS.get((lead, values["rest"].value, rule.passive, form), ()):
+        tense = _tense(group.key, rule, verb, "frequency" in values)
+        if tense is None:
+            continue
+        past = tense in ("past", "past_progressive")
+        settled = {slot: _settled(value, past) for slot, value in arguments.items()}
+        if None in settled.values():
+            continue
+        clause = Clause(rule.frame, verb=verb, tense=tense, negative=group.negative, **settled)
+        if fits(rule, group, clause):
+            marks = marked(clause.topic, rule.marks + group.marks) + _marks(values)
+            yield Found(start, end, clause, marks, (rule, group))
+
+
+# (tokens of the sentence, rule, values of its slots, start, end) -> constituents.
+Builder = Callable[[list[str], Any, dict[str, Found], int, int], Iterator[Found]]
+BUILDERS: dict[str, Builder] = {
+    "plain": _plain,
+    "phrase": _phrase,
+    "relative": _relative,
+    "place": _place,
+    "goal": _place,
+    "declarative": _clause,
+    "inverted": _clause,
+}

@@ -1,0 +1,183 @@
+"""The cores of all meanings, numbered: pattern, main word, participants and tense of each.
+
+Strata hold the sentences of one pattern about one word. They come in rounds, so that any range of
+numbers uses all words and patterns about as often; each round takes the next core of a stratum, in
+an order that a permutation gives.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from math import prod
+from typing import Any
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.testbed import drawing, selection
+from workflow_scripts.testbed.permutation import permuted
+from workflow_scripts.testbed.structure import SOMEONE, NounPhrase, Place, Tense
+from workflow_scripts.testbed.vocabulary import NUMERALS, POSSESSIVES
+from workflow_scripts.testbed.words import LEXICON, Adjective, Verb
+
+# The values of each part of a core.
+Axes = tuple[tuple[Any, ...], ...]
+
+# How often each pattern of a word comes in one round through all words and patterns.
+_ROUND: dict[str, dict[str, int]] = {
+    "transitive": {"simple": 3, "someone": 1, "question": 1, "confirmation": 1, "complex": 2},
+    "ditransitive": {"simple": 8, "someone": 2, "question": 3, "confirmation": 2, "complex": 3},
+    "intransitive": {"simple": 2, "question": 1, "confirmation": 1, "complex": 1},
+    "motion": {"simple": 4, "question": 1, "confirmation": 1, "complex": 2},
+    "clausal": {"content": 5},
+    "adjective": {"copular": 2},
+    "noun": {"existential": 1},
+}
+_EXISTING = ("person", "animal", "vehicle", "furniture", "thing", "device", "clothing", "fragile")
+SOMEBODY = NounPhrase(SOMEONE, "pronoun", determiner=None)
+# Tenses of a main and a subordinate clause that a connective can tie.
+CONNECTED: dict[str, tuple[tuple[tuple[Tense, ...], tuple[Tense, ...]], ...]] = {
+    "because": ((("past",), ("past",)), (("present", "must", "can"), ("present", "can"))),
+    "although": ((("past",), ("past",)), (("future", "present"), ("present",))),
+    "when": ((("past",), ("past_progressive",)), (("future", "must"), ("eventual",))),
+    "while": ((("past_progressive",), ("past_progressive",)), (("present",), ("present",))),
+    "before": ((("past",), ("past",)), (("future", "must"), ("eventual",))),
+    "after": ((("past",), ("past",)), (("future", "can"), ("eventual",))),
+    "if": ((("future", "must", "can"), ("eventual",)),),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """All sentences of one pattern about one word; `axes` span their cores."""
+
+    pattern: str
+    word: str
+    axes: Axes
+    share: int
+
+    @property
+    def size(self) -> int:
+        """How many cores there are."""
+        return prod(len(axis) for axis in self.axes)
+
+    def core(self, number: int, seed: int) -> list[Any]:
+        """Return the core that a permutation of all of them has at `number`."""
+        code = permuted(number, self.size, seed, f"{self.pattern} {self.word}")
+        values = []
+        for axis in self.axes:
+            code, position = divmod(code, len(axis))
+            values.append(axis[position])
+        return values
+
+
+@cache
+def _connected(tenses: tuple[Tense, ...]) -> tuple[tuple[Tense, str, int], ...]:
+    """Return each (tense, connective, number of its row) that a main clause can have."""
+    return tuple(
+        (tense, connective, row)
+        for connective, rows in CONNECTED.items()
+        for row, (mains, _) in enumerate(rows)
+        for tense in mains
+        if tense in tenses
+    )
+
+
+def _verb_axes(verb: Verb, pattern: str) -> Axes:
+    subjects, tenses = selection.subjects(verb.subject), selection.tenses(verb)
+    if pattern == "content":
+        return subjects, ("present", "future", "must", "can"), drawing.seconds()
+    if pattern == "someone":
+        things = tuple(
+            replace(phrase, determiner=determiner)
+            for phrase in selection.counted(verb.object)
+            for determiner in ("the", "this", *POSSESSIVES)
+        )
+        return (SOMEBODY,), tenses, things
+    if pattern == "complex":
+        tenses = _connected(tenses)
+    things = (selection.objects(verb.object),) if verb.object else ()
+    return subjects, tenses, *things
+
+
+def _adjective_axes(adjective: Adjective) -> Axes:
+    degrees = (None, None, *selection.adverbs("degree"))
+    subjects = selection.subjects(adjective.kind)
+    return subjects, ("present", "past", "future"), tuple(dict.fromkeys(degrees))
+
+
+def _noun_axes(concept: str) -> Axes:
+    plurals = (NounPhrase(concept, "noun", "plural", determiner) for determiner in ("a", *NUMERALS))
+    forms = (NounPhrase(concept, determiner="a"), *plurals)
+    places = tuple(
+        Place(relation, NounPhrase(noun.concept))
+        for noun in selection.nouns(("building", "place"))
+        for relation in (noun.place.english, "near", "behind", "in_front_of", "beside")
+    )
+    return forms, ("present", "past", "future"), places
+
+
+def _strata() -> Iterator[Stratum]:
+    for verb in LEXICON.verbs:
+        for pattern, share in _ROUND[verb.frame].items():
+            yield Stratum(pattern, verb.concept, _verb_axes(verb, pattern), share)
+    for adjective in LEXICON.adjectives:
+        for pattern, share in _ROUND["adjective"].items():
+            yield Stratum(pattern, adjective.concept, _adjective_axes(adjective), share)
+    for noun in selection.nouns(_EXISTING):
+        for pattern, share in _ROUND["noun"].items():
+            yield Stratum(pattern, noun.concept, _noun_axes(noun.concept), share)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rounds:
+    """Rounds through the same strata.
+
+    Attributes:
+        first: number of the first meaning.
+        turn: how many rounds came before.
+        entries: each stratum as often as it comes in a round, with how often it came before.
+    """
+
+    first: int
+    turn: int
+    entries: tuple[tuple[Stratum, int], ...]
+
+
+@cache
+def _schedule() -> tuple[tuple[_Rounds, ...], int]:
+    """Return all rounds and the number of meanings; a stratum without more cores drops out."""
+    lives = [(stratum.size // stratum.share, stratum) for stratum in _strata()]
+    rounds, first, turn = [], 0, 0
+    for end in sorted({life for life, _ in lives}):
+        entries = tuple(
+            (stratum, before)
+            for life, stratum in lives
+            if life >= end
+            for before in range(stratum.share)
+        )
+        rounds.append(_Rounds(first, turn, entries))
+        first, turn = first + (end - turn) * len(entries), end
+    return tuple(rounds), first
+
+
+def capacity() -> int:
+    """Return how many meanings there are numbers for."""
+    return _schedule()[1]
+
+
+def core(seed: int, index: int) -> tuple[Stratum, list[Any]]:
+    """Return the stratum of a number, and the core that no other number has in it.
+
+    Raises:
+        InputError: the number is negative or not below `capacity()`.
+    """
+    if not 0 <= index < capacity():
+        raise InputError(
+            f"testbed meanings are numbered from 0 to {capacity() - 1}: there is no {index}"
+        )
+    rounds = _schedule()[0]
+    current = rounds[bisect_right(rounds, index, key=lambda one: one.first) - 1]
+    turn, place = divmod(index - current.first, len(current.entries))
+    place = permuted(place, len(current.entries), seed, "round")
+    stratum, before = current.entries[place]
+    return stratum, stratum.core((current.turn + turn) * stratum.share + before, seed)
