@@ -1,4 +1,4 @@
-"""What the user sees on the terminal when something is wrong with the configuration or the input."""
+"""What the user sees on the terminal when the configuration or the input is wrong."""
 
 import json
 
