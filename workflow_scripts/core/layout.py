@@ -291,7 +291,6 @@ class Layout:
         return {
             **limits,
             "charset": {side: sides[side]["charset"] for side in sides},
-            "language": {side: sides[side]["code"] for side in sides},
             "corpora": self.corpora,
         }
 

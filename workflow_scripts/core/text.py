@@ -1,13 +1,17 @@
 """The two text normalisations that several stages must agree on."""
 
 import string
+import unicodedata
 
 _ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def letters_and_digits(text: str) -> str:
-    """Return the letters and digits of `text`, case-folded: what is left of it when compared."""
-    return "".join(character for character in text.casefold() if character.isalnum())
+    """Return the letters and digits of `text`, case-folded: what is left of it when compared.
+
+    Compatible forms (accents apart from their letter, full-width letters) are the same.
+    """
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
 def dedup_key(source: str, reference: str) -> str:

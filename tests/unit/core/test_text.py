@@ -15,6 +15,7 @@ def test_dedup_key_is_coarser_than_case_punctuation_and_spacing():
     assert dedup_key("Ahoj, světe!", "Hello – world") == dedup_key("AHOJ  SVĚTE", "hello world.")
     assert dedup_key("a", "b") != dedup_key("ab", "")
     assert dedup_key("1 000", "x") == dedup_key("1.000", "x")
+    assert dedup_key("ře\u030c", "Ａ") == dedup_key("řě", "a")
 
 
 def test_words_are_those_of_the_measures():
