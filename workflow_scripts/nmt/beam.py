@@ -9,6 +9,7 @@ hypotheses (= slots of the decoder), C candidates of a hypothesis.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
+from functools import partial
 from itertools import islice
 
 import torch
@@ -22,6 +23,7 @@ from workflow_scripts.nmt.candidates import OutputLayer, excludes
 from workflow_scripts.nmt.decoder import Decoder
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.positive import PositiveTable, Wanted
+from workflow_scripts.nmt.streaming import run_search
 from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD
 
 # New sentences wait until this share of the beams is free, as in sampling.
@@ -79,11 +81,8 @@ def translate(
     """
     if not 1 <= nbest <= beam_size:
         raise InputError(f"n-best size {nbest}: must be 1 to the beam size, {beam_size}")
-    search = _Search(model, requests, beam_size, nbest, max(1, batch_rows // beam_size))
-    while search.refill():
-        search.step()
-        yield from search.results()
-    yield from search.results()
+    start = partial(_Search, model, beam_size, nbest)
+    yield from run_search(start, requests, max(batch_rows, beam_size), beam_size)
 
 
 @dataclass
@@ -144,16 +143,16 @@ class _Search:
     def __init__(
         self,
         model: Model,
-        requests: Iterable[BeamRequest],
         beam_size: int,
         nbest: int,
-        sentences: int,
+        requests: Iterable[BeamRequest],
+        batch_rows: int,
     ):
         self._model = model
         self._beam_size = beam_size
         self._nbest = nbest
-        self._sentences = sentences
-        self._decoder = Decoder(model, sentences * beam_size)
+        self._sentences = batch_rows // beam_size
+        self._decoder = Decoder(model, self._sentences * beam_size)
         self._output_layer = OutputLayer(model)
         # Jobs whose results are not out yet, in order, by number.
         self._jobs: dict[int, _Job] = {}
@@ -181,6 +180,10 @@ class _Search:
                 return
             del self._jobs[number]
             yield job.result
+
+    def pending(self) -> list[BeamRequest]:
+        """Return the requests read whose results are not out."""
+        return [job.request for job in self._jobs.values()]
 
     def step(self) -> None:
         """Let every open hypothesis read its last token, and choose the next beams."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
+from functools import partial
 from itertools import islice
 
 import torch
@@ -15,6 +16,7 @@ from workflow_scripts.nmt.candidates import OutputLayer, excludes
 from workflow_scripts.nmt.decoder import Decoder
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.randomness import derive, request_key, uniform
+from workflow_scripts.nmt.streaming import run_search
 from workflow_scripts.nmt.vocabulary import BOS, EOS
 
 # New hypotheses wait until this share of the rows is free, so that sentences are encoded and
@@ -81,11 +83,18 @@ def sample(
     """
     if k < 1 or samples < 1 or batch_rows < 1 or not temperature > 0:
         raise InputError("k, samples, batch_rows and temperature must be above zero")
-    sampler = _Sampler(model, requests, samples, seed, batch_rows)
-    while sampler.refill():
-        sampler.step(k, temperature)
-        yield from sampler.results()
-    yield from sampler.results()
+    settings = _Settings(k, samples, seed, temperature)
+    yield from run_search(partial(_Sampler, model, settings), requests, batch_rows, 1)
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """Arguments of `sample`."""
+
+    k: int
+    samples: int
+    seed: int
+    temperature: float
 
 
 @dataclass
@@ -151,14 +160,12 @@ class _Sampler:
     def __init__(
         self,
         model: Model,
+        settings: _Settings,
         requests: Iterable[SampleRequest],
-        samples: int,
-        seed: int,
         batch_rows: int,
     ):
         self._model = model
-        self._samples = samples
-        self._seed = seed
+        self._settings = settings
         self._batch_rows = batch_rows
         self._decoder = Decoder(model, batch_rows)
         self._output_layer = OutputLayer(model)
@@ -179,8 +186,13 @@ class _Sampler:
                 self._start(starts)
         return len(self._rows) > 0
 
-    def step(self, k: int, temperature: float) -> None:
+    def pending(self) -> list[SampleRequest]:
+        """Return the requests read whose results are not out."""
+        return [job.request for job in self._jobs.values()]
+
+    def step(self) -> None:
         """Draw one more token for every row."""
+        k, temperature = self._settings.k, self._settings.temperature
         rows, negative = self._rows, self._negative
         hidden = self._decoder.step(self._tokens)
         # However many of the best tokens are forbidden to a row, k others are among these.
@@ -205,7 +217,7 @@ class _Sampler:
     def results(self) -> Iterator[SampleResult]:
         """Yield, and forget, the jobs that have ended, up to the first that has not."""
         for number, job in list(self._jobs.items()):
-            if len(job.ended) < self._samples:
+            if len(job.ended) < self._settings.samples:
                 return
             del self._jobs[number]
             yield job.result()
@@ -215,14 +227,14 @@ class _Sampler:
         for number, request in enumerate(requests):
             job = self._jobs[number] = _Job(
                 request,
-                request_key(self._seed, request.id, request.set),
+                request_key(self._settings.seed, request.id, request.set),
                 automaton.build(request.avoid),
                 self._model.max_output_length(len(request.source)),
             )
             if self._model.can_read(request.source):
-                yield from ((number, index) for index in range(self._samples))
+                yield from ((number, index) for index in range(self._settings.samples))
             else:
-                job.ended = dict.fromkeys(range(self._samples))
+                job.ended = dict.fromkeys(range(self._settings.samples))
 
     def _start(self, starts: list[tuple[int, int]]) -> None:
         rows = self._new_rows(starts)

@@ -77,6 +77,17 @@ def _batches(order: list[int], pairs: list[Pair], batch_tokens: int) -> Iterator
 
 
 def _score_batch(model: Model, pairs: list[Pair]) -> list[float]:
+    """Score pairs in one batch, or in halves where the device is out of memory."""
+    try:
+        return _score_at_once(model, pairs)
+    except torch.OutOfMemoryError:
+        if len(pairs) == 1:
+            raise
+    half = len(pairs) // 2
+    return _score_batch(model, pairs[:half]) + _score_batch(model, pairs[half:])
+
+
+def _score_at_once(model: Model, pairs: list[Pair]) -> list[float]:
     places: dict[tuple[int, ...], int] = {}
     index = [places.setdefault(tuple(source), len(places)) for source, _ in pairs]
     memory = model.remember(*model.encode([list(source) for source in places]))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from workflow_scripts.nmt import scoring
 from workflow_scripts.nmt.checkpoint import load_model
-from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.model import Memory, Model
 from workflow_scripts.nmt.scoring import score
 
 SIDES = st.lists(st.integers(4, 23), min_size=1, max_size=12)
@@ -66,3 +66,17 @@ def test_bf16_is_close(tiny_folder: Path, tiny: Model):
     pairs = [([4, 5, 6], [7, 8]), ([9] * 10, [4, 11, 5])]
     low = score(load_model(tiny_folder, "cpu", "bf16"), pairs)
     assert list(low) == pytest.approx(list(score(tiny, pairs)), abs=0.1)
+
+
+def test_memory_that_runs_out_halves_the_batch(tiny: Model, monkeypatch: pytest.MonkeyPatch):
+    pairs = [([4 + n, 5], [6, 7, 4 + n]) for n in range(11)]
+    expected = list(score(tiny, pairs))
+    decode = Model.decode
+
+    def starved(model: Model, targets: list[list[int]], memory: Memory) -> torch.Tensor:
+        if len(targets) > 2:
+            raise torch.OutOfMemoryError
+        return decode(model, targets, memory)
+
+    monkeypatch.setattr(Model, "decode", starved)
+    assert list(score(tiny, pairs)) == pytest.approx(expected, abs=1e-5)

@@ -1,0 +1,54 @@
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from workflow_scripts.nmt.beam import BeamRequest, translate
+from workflow_scripts.nmt.decoder import Decoder
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.sampling import SampleRequest, sample
+
+SOURCES = [[4 + n, 5, 6, 7, 8] for n in range(12)]
+
+
+def draw(model: Model) -> list[list[list[int]]]:
+    requests = (SampleRequest(str(n), 0, source, []) for n, source in enumerate(SOURCES))
+    return [result.outputs for result in sample(model, requests, k=9, samples=3, seed=1)]
+
+
+def search(model: Model) -> list[list[list[int]]]:
+    requests = map(BeamRequest, SOURCES)
+    return [result.outputs for result in translate(model, requests, beam_size=4, nbest=4)]
+
+
+@pytest.fixture
+def starve(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Make the decoder run out of memory when it has more slots than a number."""
+    step = Decoder.step
+
+    def starve(most: int) -> None:
+        def starved(decoder: Decoder, tokens: torch.Tensor) -> torch.Tensor:
+            if len(decoder) > most:
+                raise torch.OutOfMemoryError
+            return step(decoder, tokens)
+
+        monkeypatch.setattr(Decoder, "step", starved)
+
+    return starve
+
+
+@pytest.mark.parametrize("run", [draw, search])
+def test_memory_that_runs_out_halves_the_rows(
+    tiny: Model, run, starve: Callable[[int], None], capsys: pytest.CaptureFixture
+):
+    expected = run(tiny)
+    starve(9)
+    assert run(tiny) == expected
+    assert "going on with 8 rows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("run", [draw, search])
+def test_memory_for_the_fewest_rows_is_needed(tiny: Model, run, starve: Callable[[int], None]):
+    starve(0)
+    with pytest.raises(torch.OutOfMemoryError):
+        run(tiny)

@@ -1,0 +1,63 @@
+"""The loop that sampling and beam search share."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Generic, Protocol, TypeVar
+
+import torch
+
+Request = TypeVar("Request")
+Result = TypeVar("Result")
+
+
+class Search(Protocol, Generic[Request, Result]):
+    """A search over many requests at once, which are read as there is room."""
+
+    def refill(self) -> bool:
+        """Start new requests if there is room; tells whether any are at work."""
+
+    def step(self) -> None:
+        """Let everything at work go on by one token."""
+
+    def results(self) -> Iterator[Result]:
+        """Yield, and forget, requests that are done, up to the first that is not."""
+
+    def pending(self) -> list[Request]:
+        """Return the requests read whose results are not out."""
+
+
+def run_search(
+    start: Callable[[Iterable[Request], int], Search[Request, Result]],
+    requests: Iterable[Request],
+    rows: int,
+    fewest_rows: int,
+) -> Iterator[Result]:
+    """Yield the results of `requests` in their order.
+
+    When the device is out of memory, what is at work begins again with half the rows: results
+    do not depend on the rows.
+
+    Args:
+        start: makes a search of requests and rows.
+        requests: read once.
+        rows: hypotheses at a time.
+        fewest_rows: with fewer, memory that runs out is an error.
+    """
+    requests = iter(requests)
+    while True:
+        search = start(requests, rows)
+        try:
+            while search.refill():
+                search.step()
+                yield from search.results()
+            yield from search.results()
+            return
+        except torch.OutOfMemoryError:
+            if rows <= fewest_rows:
+                raise
+        rows = max(fewest_rows, rows // 2)
+        print(f"out of device memory: going on with {rows} rows at a time", file=sys.stderr)
+        requests = chain(search.pending(), requests)
+        # The memory of the old search must be free before the new one asks for its own.
+        del search
