@@ -165,6 +165,7 @@ def generate_shard(
     candidates, and all its samples count as unfinished.
     """
     verify(input_path)
+    verify(model_folder / "model")
     model = load_model(model_folder, device, config["precision"])
     rows = generate(
         read_rows(input_path, "references"),

@@ -158,6 +158,7 @@ def score_shard(
     an infinite backward NLL, so that no threshold lets it pass.
     """
     verify(input_path)
+    verify(model_folder / "model")
     model = load_model(model_folder, device, config["precision"])
     rows = score_stream(
         read_rows(input_path, "candidates", batch_size=64),

@@ -37,6 +37,7 @@ def model(data_dir, tmp_path_factory):
         shutil.copyfile(path, folder / path.name)
     shutil.copyfile(oracle / "spm.cs.model", folder / "source.model")
     shutil.copyfile(oracle / "spm.en.model", folder / "reference.model")
+    write_record(folder / "model", 0, 0, {}, files=list(folder.iterdir()))
     return folder
 
 

@@ -97,6 +97,7 @@ def backward_model(data_dir, tmp_path_factory):
         shutil.copyfile(path, folder / path.name)
     shutil.copyfile(oracle / "spm.cs.model", folder / "reference.model")
     shutil.copyfile(oracle / "spm.en.model", folder / "source.model")
+    write_record(folder / "model", 0, 0, {}, files=list(folder.iterdir()))
     return folder
 
 
