@@ -16,6 +16,10 @@ from workflow_scripts.testbed.words import LEXICON
 
 # Frames whose verb is "be": always a state.
 BE_FRAMES = frozenset({"copular", "existential"})
+# Verbs all of whose synonyms can do without "that".
+THATLESS = frozenset(
+    {"assume", "fear", "find_out", "hope", "know", "realize", "remember", "suspect", "think"}
+)
 _PHRASES = ("object", "recipient")
 _PLACES = ("place", "goal")
 _ADVERBS = ("time", "degree", "quality")

@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 
-from workflow_scripts.testbed.clauses import arranged, declarative, layouts
+from workflow_scripts.testbed.clauses import THATLESS, arranged, declarative, layouts
 from workflow_scripts.testbed.forest import (
     Deferred,
     Drawn,
@@ -48,10 +48,11 @@ def _statement(meaning: Meaning) -> Forest:
     subordinate = declarative(meaning.subordinate, fronting=False)
     if meaning.connective == "that":
         said = Sequence("SBAR", (_THAT, Sequence("S", (subordinate,))), (("that", "said"),))
-        dropped = Sequence("SBAR", (Sequence("S", (subordinate,)),), (("that", "dropped"),))
-        return choice(
-            [Sequence("S", (declarative(meaning.main, [tail]), _STOP)) for tail in (said, dropped)]
-        )
+        tails = [said]
+        if meaning.main.verb in THATLESS:
+            content = (Sequence("S", (subordinate,)),)
+            tails.append(Sequence("SBAR", content, (("that", "dropped"),)))
+        return choice([Sequence("S", (declarative(meaning.main, [tail]), _STOP)) for tail in tails])
     connective = lexical("connective", meaning.connective)
     because = Sequence("SBAR", (connective, Sequence("S", (subordinate,))))
     main = declarative(meaning.main, fronting=False)

@@ -103,6 +103,8 @@ def _copular(
     draws: Draws, word: str, subject: NounPhrase, tense: Tense, degree: str | None
 ) -> Meaning:
     subject = drawing.detailed(draws, subject, past=tense == "past", definite=True)
+    if subject.adjective == word:  # no "cold factory" is said to be cold
+        subject = replace(subject, adjective=None)
     negative = degree is None and draws.chance(0.15)
     clause = Clause("copular", subject, "be", tense, negative, quality=word, degree=degree)
     return Meaning("statement", drawing.with_adverbials(draws, clause))

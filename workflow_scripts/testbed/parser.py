@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workflow_scripts.testbed.chart import Chart
+from workflow_scripts.testbed.clauses import THATLESS
 from workflow_scripts.testbed.constituents import Found, Marks
 from workflow_scripts.testbed.structure import Meaning, well_formed
 from workflow_scripts.testbed.tags import question_tags
@@ -51,7 +52,7 @@ def _unfronted(chart: Chart, start: int) -> Iterator[Found]:
 
 
 def _contents(chart: Chart, main: Found, last: int) -> Iterator[Reading]:
-    starts = [(main.end, ("that", "dropped"))]
+    starts = [(main.end, ("that", "dropped"))] if main.value.verb in THATLESS else []
     if chart.tokens[main.end] == "that":
         starts.append((main.end + 1, ("that", "said")))
     for start, mark in starts:
