@@ -1,7 +1,9 @@
 """Files that appear whole or not at all, also when two processes write the same one."""
 
+import glob
 import json
 import os
+import socket
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,11 +17,15 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 
     The data is on disk (fsync) before the rename. On an exception the temporary file goes away
     and `path` stays as it was. An orphaned writer of the same file only ever renames its own
-    complete copy.
+    complete copy. What writers of it left that were killed on this machine is removed.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
+    prefix = f".{path.name}.{socket.gethostname()}"
+    for leftover in path.parent.glob(f"{glob.escape(prefix)}.*.tmp"):
+        if not _is_alive(int(leftover.name.split(".")[-3])):
+            leftover.unlink(missing_ok=True)
+    temporary = path.with_name(f"{prefix}.{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
     try:
         yield temporary
         _sync(temporary)
@@ -27,6 +33,16 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         _sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        pass
+    return True
 
 
 def _sync(path: Path) -> None:

@@ -1,5 +1,6 @@
 import json
 import multiprocessing
+import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -29,6 +30,26 @@ def test_file_appears_whole_or_not_at_all(tmp_path):
         temporary.write_text("half", encoding="utf-8")
         raise RuntimeError
     assert path.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def _write_and_hang(path):
+    with atomic_path(path) as temporary:
+        temporary.write_text("half", encoding="utf-8")
+        time.sleep(60)
+
+
+def test_what_a_killed_writer_left_is_removed_and_a_living_one_spared(tmp_path):
+    path = tmp_path / "a.txt"
+    writer = multiprocessing.Process(target=_write_and_hang, args=(path,))
+    writer.start()
+    while not list(tmp_path.iterdir()):
+        time.sleep(0.01)
+    write_text(path, "whole")
+    assert len(list(tmp_path.iterdir())) == 2
+    writer.kill()
+    writer.join()
+    write_text(path, "whole")
     assert list(tmp_path.iterdir()) == [path]
 
 
