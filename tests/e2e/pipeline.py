@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -68,27 +70,37 @@ class Pipeline:
             *("--configfile", str(self.config_file)),
         ]
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start Snakemake as the leader of its own process group."""
-        return subprocess.Popen(
-            self.command(*arguments),
-            env=environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
-        )
+    @contextmanager
+    def started(self, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Start Snakemake as the leader of its own process group, which ends with the block.
+
+        What the user sees goes to `terminal`.
+        """
+        with self.terminal.open("wb") as terminal:
+            process = subprocess.Popen(
+                self.command(*arguments),
+                env=environment(),
+                stdout=terminal,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+    @property
+    def terminal(self) -> Path:
+        return self.folder / "terminal.txt"
 
     def attempt(self, *arguments: str) -> tuple[int, str]:
         """Run Snakemake to its end; return its status and all that the user sees."""
-        with self.start(*arguments) as process:
-            try:
-                output, _ = process.communicate(timeout=600)
-            finally:
-                if process.poll() is None:
-                    os.killpg(process.pid, signal.SIGKILL)
-        return process.returncode, output
+        with self.started(*arguments) as process:
+            status = process.wait(timeout=600)
+        return status, self.terminal.read_text(encoding="utf-8")
 
     def run(self, *arguments: str) -> str:
         """Run Snakemake, which must succeed; return what the user sees."""

@@ -1,0 +1,141 @@
+"""A run that is killed in stage after stage, each time started again by the same command.
+
+It must end with what an undisturbed run writes, byte for byte. `kill -9` leaves no chance to clean
+up. It hits all processes (as a power cut does), or the job alone (as the kernel does when memory is
+short), or Snakemake alone, whose job then goes on beside its successor's.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.e2e import micro
+from tests.e2e.pipeline import Pipeline
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("finished")]
+
+# Module, below workflow_scripts, in whose job the run is killed; the folder where it writes; and
+# who is killed. In the order of the flow, so that each kill finds its stage unfinished.
+KILLS = [
+    ("corpus.importer", "corpus", "all"),
+    ("clean.shard", "clean", "all"),
+    ("subword.train", "subword", "all"),
+    ("subword.segment", "subword", "all"),
+    ("train.sockeye", "train", "all"),
+    ("train.sockeye", "train", "job"),
+    ("generate.candidates", "generate/micro", "snakemake"),
+    ("score.shard", "score", "job"),
+    ("select.shard", "select", "all"),
+    ("evaluate.measures", "evaluate", "all"),
+    ("release.export", "release", "all"),
+    ("release.report", "release", "all"),
+]
+PATIENCE_SECONDS = 120
+SNAPSHOT = "snapshot."
+
+
+def job_of(parent: psutil.Process, module: str) -> psutil.Process | None:
+    """Return the Python process below `parent` that runs a module of ours."""
+    for process in parent.children(recursive=True):
+        try:
+            command = process.cmdline()
+        except psutil.Error:
+            continue
+        if command[1:3] == ["-m", f"workflow_scripts.{module}"]:
+            return process
+    return None
+
+
+def files_below(folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if path.is_file()}
+
+
+def wait_for_job(snakemake: subprocess.Popen, module: str, folder: Path) -> psutil.Process:
+    """Wait until a job of the module has begun to write, and return its process.
+
+    A training has begun when its first checkpoint is kept.
+    """
+    parent, job, before = psutil.Process(snakemake.pid), None, set()
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        if job is None:
+            job = job_of(parent, module)
+            before = files_below(folder)
+        written = files_below(folder) - before
+        if module.startswith("train."):
+            written = {path for path in written if SNAPSHOT in str(path)}
+        if job is not None and (written or not job.is_running()):
+            return job
+        assert snakemake.poll() is None, f"the run ended without a job of {module}"
+        time.sleep(0.002)
+    raise TimeoutError(f"no job of {module} within {PATIENCE_SECONDS} seconds")
+
+
+def kill_in(pipeline: Pipeline, module: str, folder: str, victim: str) -> None:
+    """Start the pipeline and kill it in a job of the module."""
+    with pipeline.started() as snakemake:
+        job = wait_for_job(snakemake, module, pipeline.folder / "results" / folder)
+        if victim == "all":
+            os.killpg(snakemake.pid, signal.SIGKILL)
+        elif victim == "job":
+            job.kill()
+        else:
+            snakemake.kill()
+        status = snakemake.wait(timeout=PATIENCE_SECONDS)
+    assert status != 0, f"{module} came to its end in spite of it"
+
+
+@pytest.fixture(scope="module")
+def survivor(finished, tmp_path_factory) -> Iterator[Pipeline]:
+    """A run of the same configuration that was killed in every stage."""
+    pipeline = Pipeline(tmp_path_factory.mktemp("killed") / "work", finished.config)
+    for kill in KILLS:
+        kill_in(pipeline, *kill)
+        assert not pipeline.folders("release"), kill
+    pipeline.run()
+    yield pipeline
+
+
+def test_killed_run_ends_with_the_same_bytes(finished, survivor):
+    expected = finished.hashes()
+    assert survivor.hashes() == expected
+    release = str(survivor.unit("release").relative_to(survivor.folder.resolve()))
+    assert {f"{release}/micro/paraphrases.tsv.zst", f"{release}/report.html"} <= expected.keys()
+
+
+def test_killed_run_has_nothing_left_to_do(survivor):
+    assert "Nothing to be done" in survivor.run("--dry-run")
+
+
+def test_killed_training_went_on_from_its_checkpoint_to_the_same_perplexity(finished, survivor):
+    resumed = [
+        role
+        for role in ("forward", "backward")
+        if "Resuming from saved state" in log_of(survivor, role)
+    ]
+    assert resumed
+    for role in ("forward", "backward"):
+        assert "Resuming from saved state" not in log_of(finished, role)
+        first, second = (
+            json.loads((each.unit(f"train.{role}") / "metrics.json").read_text(encoding="utf-8"))
+            for each in (finished, survivor)
+        )
+        assert second["updates"] == first["updates"] == micro_updates(finished)
+        assert second["validation_perplexity"] == pytest.approx(
+            first["validation_perplexity"], rel=0.01
+        )
+
+
+def log_of(pipeline: Pipeline, role: str) -> str:
+    return (pipeline.unit(f"train.{role}") / "work" / "sockeye.log").read_text(encoding="utf-8")
+
+
+def micro_updates(pipeline: Pipeline) -> int:
+    return pipeline.config["models"]["micro"]["max_updates"]
