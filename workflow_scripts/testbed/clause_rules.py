@@ -43,8 +43,8 @@ class ClauseRule:
 class _Core:
     """A clause without adverbials.
 
-    `verb` is followed by `after`; the adverb of manner stands behind `before_agent`, if the
-    clause has an agent, so that "was read quickly by the man" is preferred.
+    An adverb of manner that does not stand before the verb stands between `head` and `tail`, the
+    agent of a passive: "was read quickly by the man".
     """
 
     frame: str
@@ -173,7 +173,6 @@ def _clause_rules() -> Iterator[ClauseRule]:
             for place in _arrangements(adverbials):
                 mid = (_adverb(place.mid, "mid"),) if place.mid else ()
                 manner = (_adverb("manner"),) if place.manner else ()
-                # Objects precede an adverb of manner, the agent follows it.
                 end = tuple(_adverb(slot) for slot in place.end)
                 body = (*mid, *core.head, *manner, *core.tail, *end)
                 front = (_adverb(place.front, "front"), COMMA) if place.front else ()
