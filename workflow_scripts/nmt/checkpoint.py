@@ -115,10 +115,9 @@ def _read_config(path: Path) -> ModelConfig:
     ratio, deviation = (
         value(f"config_data.data_statistics.length_ratio_{kind}") for kind in ("mean", "std")
     )
-    if not all(
-        isinstance(number, float) and math.isfinite(number) for number in (ratio, deviation)
-    ):
-        raise InputError(f"{path}: the length ratio of the training data is missing")
+    numbers = (ratio, deviation)
+    if not all(isinstance(n, float) and math.isfinite(n) for n in numbers) or ratio <= 0:
+        raise InputError(f"{path}: the length ratio of the training data is {ratio} +- {deviation}")
     return ModelConfig(
         size=value("config_encoder.model_size"),
         encoder_layers=value("config_encoder.num_layers"),

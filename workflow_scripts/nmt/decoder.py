@@ -106,7 +106,9 @@ class Decoder:
         slots = torch.arange(count, device=model.device)
         unread = torch.arange(width, device=model.device) > self.position[:, None]
         groups = _Groups(self.place, weights.target_embedding)
-        memory_mask = self._memory_mask(groups.places)
+        lengths = self._lengths[: groups.places]
+        source_width = int(lengths.max())
+        valid = torch.arange(source_width, device=model.device) < lengths[:, None, None, None]
         # Beyond the positions of the training data the last one repeats, as in Sockeye.
         position = self.position.clamp(max=model.config.max_target - 1)
         x = weights.target_embedding[tokens] + weights.target_positions[position]
@@ -120,7 +122,10 @@ class Decoder:
 
             query = groups.gather(F.linear(layer.cross.norm(x), layer.cross.query), heads)
             context = F.scaled_dot_product_attention(
-                query, *memory[:, : groups.places], attn_mask=memory_mask, scale=1.0
+                query,
+                *memory[:, : groups.places, :, :source_width],
+                attn_mask=valid,
+                scale=1.0,
             )
             x = torch.addmm(x, groups.scatter(context), layer.cross.out.T)
             x = layer.feed_forward(x)
@@ -138,11 +143,6 @@ class Decoder:
             self._memory[layer] = stored
         self._lengths = _grown(self._lengths, 0, size, fill=1)
         self._lengths[index] = memory.lengths
-
-    def _memory_mask(self, places: int) -> Tensor:
-        """Return the mask [places, 1, 1, L] of valid source positions."""
-        width = torch.arange(self._memory[0].shape[3], device=self.model.device)
-        return (width < self._lengths[:places, None])[:, None, None]
 
     def _copy(self, sources: Tensor, targets: Tensor) -> None:
         if not len(sources):

@@ -119,3 +119,13 @@ def test_cuda_without_a_gpu_is_refused():
     with pytest.raises(InputError, match="no GPU"):
         choose_device("cuda")
     assert choose_device("auto") == torch.device("cpu")
+
+
+@pytest.mark.parametrize("ratio", ["null", "0.0", ".nan"])
+def test_a_model_without_length_ratio_is_refused(folder: Path, ratio: str):
+    text = (folder / "config").read_text()
+    (folder / "config").write_text(
+        text.replace("length_ratio_mean: 1.5", f"length_ratio_mean: {ratio}")
+    )
+    with pytest.raises(InputError, match="length ratio"):
+        load_model(folder, "cpu")
