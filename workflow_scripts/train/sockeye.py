@@ -182,16 +182,15 @@ def measure(task: Task, result: Result) -> dict[str, Any]:
     counts = read_json(work / layout.COUNTS)
     test = (work / layout.TEST_SOURCE, work / layout.TEST_TARGET)
     target = Segmenter(result.segmenters[data.sides(task.direction)[1]])
-    model = work / layout.MODEL
+    folder_path = work / layout.MODEL
+    model = load_model(folder_path, task.device)
     return {
         "role": task.role,
         "direction": task.direction,
         **result.metrics,
-        "parameters": count_parameters(model / "params.best"),
+        "parameters": count_parameters(folder_path / "params.best"),
         "segments": counts,
-        "bleu": bleu.measure(model, test, target, task.threads, task.device)
-        if counts.get("test")
-        else None,
+        "bleu": bleu.measure(model, test, target) if counts.get("test") else None,
     }
 
 
@@ -257,6 +256,7 @@ def main(argv: list[str] | None = None) -> None:
         threads=options.threads,
         device=choose_device(options.device).type,
     )
+    torch.set_num_threads(options.threads)
     make_model(task, options.output)
 
 
