@@ -5,6 +5,7 @@ pruned and a quantile of them is kept, so that paraphrases come out whatever the
 """
 
 import copy
+import hashlib
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,6 +64,10 @@ MEANINGS = len(_SUBJECTS) * len(_VERBS) * len(_OBJECTS) * len(_PLACES)
 
 # Corpora by name: how many pairs each takes from the shuffled meanings.
 SIZES = {"train": 420, "held_out": 24, "dev": 30, "test": 30, "web": 60}
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def pair(meaning: int) -> Pair:
