@@ -43,6 +43,7 @@ def models(data_dir, tmp_path_factory):
             )
         shutil.copyfile(oracle / f"spm.{source_language}.model", folder / "source.model")
         shutil.copyfile(oracle / f"spm.{reference_language}.model", folder / "reference.model")
+        write_record(folder / "model", 0, 0, {}, files=list(folder.iterdir()))
     return folders
 
 
