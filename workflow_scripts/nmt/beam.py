@@ -20,6 +20,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt import automaton, positive
 from workflow_scripts.nmt.automaton import Automaton, NegativeTable, Phrase
 from workflow_scripts.nmt.candidates import OutputLayer, excludes
+from workflow_scripts.nmt.columns import Columns
 from workflow_scripts.nmt.decoder import Decoder
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.positive import PositiveTable, Wanted
@@ -97,13 +98,13 @@ class _Job:
 
 
 @dataclass
-class _Beams:
-    """The beams of all sentences at work.
+class _Beams(Columns):
+    """The beams of all sentences at work; `output` is [S, W, longest output + 1].
 
     Per sentence [S]: `job`, its number; `limit`, the most tokens; `index`, its request in the
     tables of constraints. Per hypothesis [S, W]: `score` (fp64), infinite where there is no
     hypothesis; `length`; `ended`; `negative` and `positive`, states of the automata; `met`, bits of
-    the positive constraints. `output`: [S, W, longest output + 1].
+    the positive constraints.
     """
 
     job: Tensor
@@ -115,26 +116,25 @@ class _Beams:
     negative: Tensor
     positive: Tensor
     met: Tensor
-    output: Tensor
-
-    def __len__(self) -> int:
-        return len(self.job)
-
-    def select(self, sentences: Tensor) -> "_Beams":
-        """Return the beams of `sentences`."""
-        return _Beams(*(getattr(self, column.name)[sentences] for column in fields(self)))
-
-    def join(self, other: "_Beams") -> "_Beams":
-        """Return these beams, then `other`."""
-        width = max(self.output.shape[2], other.output.shape[2])
-        for beams in (self, other):
-            beams.output = F.pad(beams.output, (0, width - beams.output.shape[2]), value=PAD)
-        pairs = ((getattr(self, c.name), getattr(other, c.name)) for c in fields(self))
-        return _Beams(*map(torch.cat, pairs))
 
     def open(self) -> Tensor:
         """Return which hypotheses [S, W] go on."""
         return ~self.ended & self.score.isfinite()
+
+
+@dataclass
+class _Candidates:
+    """What hypotheses may become, tensors [hypotheses, C].
+
+    `total`: the summed NLL, infinite where there is no candidate; `bank`: constraint pieces
+    written; `token`: the last one; `positive`, `met`: as in the beams.
+    """
+
+    total: Tensor
+    bank: Tensor
+    token: Tensor
+    positive: Tensor
+    met: Tensor
 
 
 class _Search:
@@ -188,11 +188,11 @@ class _Search:
     def step(self) -> None:
         """Let every open hypothesis read its last token, and choose the next beams."""
         old = self._beams
-        totals, banks, candidates = self._extend()
-        width = totals.shape[1]
+        candidates = self._candidates()
+        width = candidates.total.shape[1]
         scores, chosen = allocate(
-            self._contenders(totals).view(len(old), -1),
-            banks.view(len(old), -1),
+            self._contenders(candidates.total).view(len(old), -1),
+            candidates.bank.view(len(old), -1),
             self._positive.size[old.index],
             self._beam_size,
             width,
@@ -201,7 +201,7 @@ class _Search:
         first = torch.arange(len(old), device=scores.device)[:, None] * self._beam_size
         chosen = first * width + chosen
         parent = chosen // width
-        tokens, positive, met = (column.flatten()[chosen] for column in candidates)
+        tokens = candidates.token.flatten()[chosen]
         goes_on = old.open().flatten()[parent] & scores.isfinite()
         length = old.length.flatten()[parent]
         output = old.output.flatten(0, 1)[parent].scatter(2, length[..., None], tokens[..., None])
@@ -218,8 +218,8 @@ class _Search:
             length=length,
             ended=old.ended.flatten()[parent] | ends,
             negative=negative.view_as(tokens),
-            positive=positive,
-            met=met,
+            positive=candidates.positive.flatten()[chosen],
+            met=candidates.met.flatten()[chosen],
             output=output,
         )
         active = new.open().any(dim=1)
@@ -227,14 +227,26 @@ class _Search:
         self._beams = new.select(active)
         self._branch(parent[active], tokens[active])
 
-    def _extend(self) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor, Tensor]]:
-        """Score all candidates of all hypotheses.
+    def _candidates(self) -> _Candidates:
+        """Return the candidates of all hypotheses [S * W, C].
 
-        Returns:
-            Three parts of [S * W, C + 1] each. The summed NLL after the candidate, infinite where
-            there is none; the last column is for hypotheses that have ended and stay as they are.
-            The bank. The token, the positive state and the bits of positive constraints.
+        The last column is for those that have ended and stay as they are, the columns before it
+        are for tokens that go on with a positive constraint.
         """
+        beams = self._beams
+        stays = _Candidates(
+            total=beams.score.where(beams.ended, torch.inf),
+            bank=self._positive.size[beams.index][:, None].expand_as(beams.met),
+            token=torch.full_like(beams.met, PAD),
+            positive=beams.positive,
+            met=beams.met,
+        )
+        extended = self._extend()
+        pairs = ((getattr(extended, c.name), getattr(stays, c.name)) for c in fields(stays))
+        return _Candidates(*(_spread(many, self._hypotheses, one.flatten()) for many, one in pairs))
+
+    def _extend(self) -> _Candidates:
+        """Return the candidates of the open hypotheses [N, C], in the order of their slots."""
         beams, rows, positive = self._beams, self._hypotheses, self._positive
         request = beams.index[rows // self._beam_size]
         state, met = beams.positive.flatten()[rows], beams.met.flatten()[rows]
@@ -245,36 +257,24 @@ class _Search:
         count = self._beam_size + forbidden.shape[1] + asked.shape[1]
         best = self._output_layer.best(self._decoder.step(self._tokens), count, asked)
 
-        tokens = torch.cat([best.ids, asked], dim=1)
-        states = positive.moves.advance(
-            state.repeat_interleave(tokens.shape[1]), tokens.flatten()
-        ).view_as(tokens)
-        mets = met[:, None] | positive.met[states]
+        token = torch.cat([best.ids, asked], dim=1)
+        columns = token.shape[1]
+        states = positive.moves.advance(state.repeat_interleave(columns), token.flatten())
+        mets = met.repeat_interleave(columns) | positive.met[states]
+        bank = positive.bank(request.repeat_interleave(columns), states, mets)
+        mets = mets.view_as(token)
+
+        # </s> has the first column of what was asked for; it needs all constraints met, and at
+        # the maximum length nothing else is left.
+        last = (beams.length + 1 == beams.limit[:, None]).flatten()[rows, None]
         ends = torch.zeros_like(asked, dtype=torch.bool)
         ends[:, 0] = mets[:, best.ids.shape[1]] == positive.all_met[request]
-        last = (beams.length + 1 == beams.limit[:, None]).flatten()[rows, None]
         allowed = torch.cat(
             [excludes(best.ids, asked) & ~last, ends | (_is_new(asked) & ~last)], dim=1
-        ) & excludes(tokens, forbidden)
-        nlls = -torch.cat([best.log_probabilities, best.asked], dim=1).double()
-        totals = beams.score.flatten()[rows, None] + nlls.masked_fill(~allowed, torch.inf)
-        bank = positive.bank(
-            request.repeat_interleave(tokens.shape[1]), states.flatten(), mets.flatten()
-        ).view_as(tokens)
-
-        stays = beams.score.where(beams.ended, torch.inf)
-        full = (beams.index[:, None].expand_as(stays), beams.positive, beams.met)
-        columns = (
-            (totals, stays),
-            (bank, positive.size[full[0]]),
-            (tokens, torch.full_like(full[0], PAD)),
-            (states, full[1]),
-            (mets, full[2]),
-        )
-        totals, bank, *candidates = (
-            _spread(extended, rows, kept.flatten()) for extended, kept in columns
-        )
-        return totals, bank, tuple(candidates)
+        ) & excludes(token, forbidden)
+        nll = -torch.cat([best.log_probabilities, best.asked], dim=1).double()
+        total = beams.score.flatten()[rows, None] + nll.masked_fill(~allowed, torch.inf)
+        return _Candidates(total, bank.view_as(token), token, states.view_as(token), mets)
 
     def _contenders(self, totals: Tensor) -> Tensor:
         """Leave of the candidates [S * W, C + 1] those that contend for the beam, others infinite.

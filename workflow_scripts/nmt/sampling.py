@@ -1,18 +1,18 @@
 """Top-k sampling with negative constraints, for a stream of requests (ParaBank 2, 2.1)."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt import automaton
 from workflow_scripts.nmt.automaton import Automaton, NegativeTable, Phrase
 from workflow_scripts.nmt.candidates import OutputLayer, excludes
+from workflow_scripts.nmt.columns import Columns
 from workflow_scripts.nmt.decoder import Decoder
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.randomness import derive, request_key, uniform
@@ -121,8 +121,8 @@ class _Job:
 
 
 @dataclass
-class _Rows:
-    """One row per hypothesis: tensors [rows], but for `output` [rows, longest output].
+class _Rows(Columns):
+    """One row per hypothesis: tensors [rows].
 
     `job`, `sample`: their numbers; `key`: of the random numbers; `state`: of the automaton;
     `slot`: of the decoder; `length`: tokens so far, at most `limit`; `nll`: their sum (fp64).
@@ -136,22 +136,6 @@ class _Rows:
     limit: Tensor
     length: Tensor
     nll: Tensor
-    output: Tensor
-
-    def __len__(self) -> int:
-        return len(self.job)
-
-    def select(self, index: Tensor) -> "_Rows":
-        """Return the rows at `index`."""
-        return _Rows(*(getattr(self, column.name)[index] for column in fields(self)))
-
-    def join(self, other: "_Rows") -> "_Rows":
-        """Return these rows, then those of `other`."""
-        width = max(self.output.shape[1], other.output.shape[1])
-        for rows in (self, other):
-            rows.output = F.pad(rows.output, (0, width - rows.output.shape[1]))
-        pairs = ((getattr(self, c.name), getattr(other, c.name)) for c in fields(self))
-        return _Rows(*map(torch.cat, pairs))
 
 
 class _Sampler:
