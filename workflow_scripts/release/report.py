@@ -121,7 +121,7 @@ def tiles(
     """Return the few figures of the run that stand at the top, each with its label."""
     read = sum(stage["rows_in"] for stage in stage_list if stage["stage"] == "corpus")
     bleu = [
-        (f"BLEU, {role} model", decimal(model["bleu"]["bleu"], 1))
+        (f"BLEU, {role} model", decimal(model["bleu"]["score"], 1))
         for role, model in models.items()
         if model["bleu"]
     ]

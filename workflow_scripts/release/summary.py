@@ -59,7 +59,12 @@ def measure_table(groups: dict[str, Any]) -> str:
 def model_table(metrics: dict[str, dict[str, Any]]) -> str:
     """Return validation perplexity and BLEU of each model, by its role."""
     rows = [
-        [role, each["updates"], each["validation_perplexity"], each["bleu"]]
+        [
+            role,
+            each.get("updates"),  # a model of the user's own has none
+            each["validation_perplexity"],
+            (each["bleu"] or {}).get("score"),
+        ]
         for role, each in metrics.items()
     ]
     return tabulate(rows, ["model", "updates", "dev perplexity", "test BLEU"], floatfmt=".2f")

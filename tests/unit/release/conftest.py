@@ -176,7 +176,7 @@ def write_model(root, role):
         "updates": 1200,
         "validation_perplexity": 2.174,
         "parameters": 1_234_567,
-        "bleu": {"bleu": 31.25, "signature": "nrefs:1|case:mixed|eff:no", "sentences": 500},
+        "bleu": {"score": 31.25, "signature": "nrefs:1|case:mixed|eff:no", "sentences": 500},
     }
     write_json(folder / "metrics.json", metrics)
     manifest.write_record(
