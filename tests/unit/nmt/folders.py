@@ -24,6 +24,7 @@ def write_model(
     length_ratio: float = 1.5,
     end_bias: float = 0.0,
     symbol_bias: float = 0.0,
+    weight_tying: str = "trg_softmax",
     seed: int = 1,
     **transformer: object,
 ) -> Path:
@@ -63,7 +64,7 @@ def write_model(
         config_embed_target=EmbeddingConfig(vocabulary, size, 0.0),
         config_encoder=side,
         config_decoder=side,
-        weight_tying_type="trg_softmax",
+        weight_tying_type=weight_tying,
     )
     model = SockeyeModel(config)
     for name, parameter in model.named_parameters():

@@ -5,7 +5,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sockeye.model import load_model as load_sockeye_model
 
+from tests.unit.nmt.folders import write_model
 from workflow_scripts.nmt import scoring
 from workflow_scripts.nmt.checkpoint import load_model
 from workflow_scripts.nmt.model import Memory, Model
@@ -52,6 +54,27 @@ def test_is_the_mean_over_the_tokens_with_the_end(tiny: Model):
     log_probabilities = tiny.logits(hidden[last]).log_softmax(dim=1)
     expected = -sum(float(log_probabilities[n, t]) for n, t in enumerate([*target, 3])) / 4
     assert next(score(tiny, [(source, target)])) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("weight_tying", ["none", "src_trg_softmax", "src_trg"])
+def test_any_tying_of_weights_is_that_of_sockeye(tmp_path: Path, weight_tying: str):
+    folder = write_model(tmp_path / "model", layers=2, weight_tying=weight_tying)
+    source, target = [4, 9, 5, 3], [2, 7, 8, 9]
+    sockeye, _, _ = load_sockeye_model(str(folder), device=torch.device("cpu"))
+    sockeye.eval()
+    lengths = (torch.tensor([[len(source), 0]]), torch.tensor([len(target)]))
+    with torch.inference_mode():
+        output = sockeye(
+            torch.tensor([source])[:, :, None],
+            lengths[0],
+            torch.tensor([target])[:, :, None],
+            lengths[1],
+        )
+    log_probabilities = output["logits"][0].log_softmax(dim=1)
+    labels = torch.tensor([[*target[1:], 3]])
+    expected = -log_probabilities.gather(1, labels.T).mean()
+    [nll] = score(load_model(folder, "cpu"), [(source[:-1], target[1:])])
+    assert nll == pytest.approx(float(expected), abs=1e-5)
 
 
 def test_sides_that_cannot_be_read_are_infinitely_bad(tiny: Model):
