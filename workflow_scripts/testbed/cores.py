@@ -24,11 +24,11 @@ Axes = tuple[tuple[Any, ...], ...]
 
 # How often each pattern of a word comes in one round through all words and patterns.
 _ROUND: dict[str, dict[str, int]] = {
-    "transitive": {"simple": 3, "someone": 1, "question": 1, "confirmation": 1, "complex": 2},
-    "ditransitive": {"simple": 8, "someone": 2, "question": 3, "confirmation": 2, "complex": 3},
+    "transitive": {"simple": 3, "someone": 1, "question": 1, "confirmation": 1, "complex": 1},
+    "ditransitive": {"simple": 6, "someone": 2, "question": 2, "confirmation": 2, "complex": 1},
     "intransitive": {"simple": 2, "question": 1, "confirmation": 1, "complex": 1},
-    "motion": {"simple": 4, "question": 1, "confirmation": 1, "complex": 2},
-    "clausal": {"content": 5},
+    "motion": {"simple": 3, "question": 1, "confirmation": 1, "complex": 1},
+    "clausal": {"content": 3},
     "adjective": {"copular": 2},
     "noun": {"existential": 1},
 }

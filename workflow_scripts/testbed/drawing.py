@@ -20,6 +20,8 @@ from workflow_scripts.testbed.words import LEXICON, Noun, Verb, suits
 T = TypeVar("T")
 
 _PLACES = ("building", "place")
+# Drawn from with equal chances: most clauses have none.
+_ADVERBIALS = ("time", "time", "manner", "attitude", None, None, None, None, None)
 
 
 class Draws:
@@ -120,12 +122,12 @@ def detailed(
     """
     if phrase.kind != "noun":
         return phrase
-    phrase = attributed(draws, phrase, 0.12 if simple else 0.22)
+    phrase = attributed(draws, phrase, 0.08 if simple else 0.14)
     kind = LEXICON.noun[phrase.head].kind
-    if not simple and kind in selection.OWNED and draws.chance(0.22):
+    if not simple and kind in selection.OWNED and draws.chance(0.15):
         return owned(draws, phrase)
     phrase = determined(draws, phrase, definite=definite)
-    if not simple and kind == "person" and not phrase.adjective and draws.chance(0.15):
+    if not simple and kind == "person" and not phrase.adjective and draws.chance(0.1):
         return replace(phrase, relative=_relative(draws, phrase, past))
     return phrase
 
@@ -144,7 +146,7 @@ def goal(draws: Draws) -> Place:
     if draws.chance(0.3):
         return Place(direction, draws.pick(selection.cities()))
     noun = draws.pick(selection.nouns(_PLACES))
-    return Place(direction, attributed(draws, NounPhrase(noun.concept), 0.3))
+    return Place(direction, attributed(draws, NounPhrase(noun.concept), 0.1))
 
 
 def with_adverbials(draws: Draws, clause: Clause, *, question: bool = False) -> Clause:
@@ -153,14 +155,14 @@ def with_adverbials(draws: Draws, clause: Clause, *, question: bool = False) -> 
         clause = replace(clause, frequency=draws.pick(selection.adverbs("frequency")))
     else:
         clause = _with_time_or_manner(draws, clause, question)
-    if clause.frame in ("transitive", "ditransitive", "intransitive") and draws.chance(0.17):
+    if clause.frame in ("transitive", "ditransitive", "intransitive") and draws.chance(0.12):
         heads = {clause.subject.head, clause.object.head if clause.object else None}
         clause = replace(clause, place=place(draws, frozenset(heads - {None})))
     return clause
 
 
 def _with_time_or_manner(draws: Draws, clause: Clause, question: bool) -> Clause:
-    chosen = draws.pick(("time", "time", "manner", "attitude", None, None, None))
+    chosen = draws.pick(_ADVERBIALS)
     if chosen == "time":
         return replace(clause, time=time(draws, clause.tense))
     if chosen == "attitude" and not question:
@@ -190,7 +192,7 @@ def content(draws: Draws, verb: Verb, taken: frozenset[str]) -> Clause:
     """Draw a short clause of a verb that somebody thinks or says."""
     tenses = tuple(tense for tense in selection.tenses(verb) if tense != "habitual")
     clause = _verb_clause(draws, verb, draws.pick(tenses), taken, deniable=True)
-    if draws.chance(0.3):
+    if draws.chance(0.15):
         clause = replace(clause, time=time(draws, clause.tense))
     return clause
 

@@ -55,7 +55,7 @@ def _main(
         if thing is not None:
             thing = drawing.detailed(draws, thing, past=past, definite=negative, simple=simple)
     elif thing is not None:
-        thing = drawing.attributed(draws, thing, 0.5)
+        thing = drawing.attributed(draws, thing, 0.25)
     if verb.frame == "ditransitive":
         taken = frozenset({subject.head})
         someone = drawing.recipient(draws, taken, past=past, definite=negative)
@@ -113,11 +113,11 @@ def _copular(
 def _existential(
     draws: Draws, word: str, subject: NounPhrase, tense: Tense, where: Place
 ) -> Meaning:
-    subject = drawing.attributed(draws, subject, 0.6)
-    where = replace(where, phrase=drawing.attributed(draws, where.phrase, 0.3))
+    subject = drawing.attributed(draws, subject, 0.3)
+    where = replace(where, phrase=drawing.attributed(draws, where.phrase, 0.1))
     clause = Clause("existential", subject, "be", tense, place=where)
     mood = "question" if draws.chance(0.15) else "statement"
-    if draws.chance(0.4):
+    if draws.chance(0.25):
         clause = replace(clause, time=drawing.time(draws, tense))
     return Meaning(mood, clause)
 
