@@ -180,6 +180,8 @@ def measure(task: Task, result: Result) -> dict[str, Any]:
     """Return the metrics of a model: its figures so far, its size, and BLEU on the test set."""
     work = task.work
     counts = read_json(work / layout.COUNTS)
+    if "folder" in task.model:  # the training pairs are not what it was trained on
+        counts = {name: count for name, count in counts.items() if not name.startswith("train")}
     test = (work / layout.TEST_SOURCE, work / layout.TEST_TARGET)
     target = Segmenter(result.segmenters[data.sides(task.direction)[1]])
     folder_path = work / layout.MODEL
