@@ -90,12 +90,11 @@ def bitext(seed: int = 1) -> dict[str, list[Pair]]:
     return corpora
 
 
-def misaligned(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return the pairs with every source beside the reference of the next pair."""
-    references = [reference for _, reference in pairs]
+def scrambled(pairs: Sequence[Pair], seed: int = 1) -> list[Pair]:
+    """Return the pairs with the characters of each reference in random order: sure to be noise."""
+    order = random.Random(seed)
     return [
-        (source, reference)
-        for (source, _), reference in zip(pairs, references[1:] + references[:1], strict=True)
+        (source, "".join(order.sample(reference, len(reference)))) for source, reference in pairs
     ]
 
 
@@ -110,9 +109,10 @@ def write_pairs(folder: Path, name: str, pairs: Sequence[Pair]) -> None:
 
 
 def write_bitext(folder: Path) -> Path:
-    """Write all corpora as text files; every fourth pair of `web` and more is misaligned noise."""
+    """Write all corpora as text files; every third pair of `web` is noise."""
     folder.mkdir(parents=True)
     corpora = bitext()
+    corpora["web"][::3] = scrambled(corpora["web"][::3])
     for name, pairs in corpora.items():
         write_pairs(folder, name, pairs)
     return folder

@@ -16,7 +16,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("finished")]
