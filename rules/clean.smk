@@ -10,17 +10,17 @@ rule clean_shard:
     output:
         pairs="<results>/clean/{version}/{shard}.parquet",
         record="<results>/clean/{version}/{shard}.json",
+    params:
+        config=unit_config("clean"),
     log:
         "<results>/logs/clean/{version}/{shard}.log",
     benchmark:
         "<results>/benchmarks/clean/{version}/{shard}.tsv"
-    conda:
-        "../envs/text.yaml"
     resources:
         mem_mb=2000,
         runtime=120,
-    params:
-        config=unit_config("clean"),
+    conda:
+        "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.clean.shard --config {params.config:q}"
         " --inputs {input.corpora:q} --output {output.pairs:q} 2>&1 | tee {log:q}"

@@ -11,18 +11,18 @@ rule corpus_import:
         records=expand("<results>/corpus/{{corpus}}/{{version}}/{shard}.json", shard=EARLY),
         rejected="<results>/corpus/{corpus}/{version}/rejected.tsv.zst",
         rejected_record="<results>/corpus/{corpus}/{version}/rejected.tsv.json",
+    params:
+        config=unit_config("corpus"),
+        folder=unit_folder("corpus"),
     log:
         "<results>/logs/corpus/{corpus}/{version}.log",
     benchmark:
         "<results>/benchmarks/corpus/{corpus}/{version}.tsv"
-    conda:
-        "../envs/text.yaml"
     resources:
         mem_mb=2000,
         runtime=120,
-    params:
-        config=unit_config("corpus"),
-        folder=unit_folder("corpus"),
+    conda:
+        "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.corpus.importer --config {params.config:q}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"

@@ -12,22 +12,22 @@ rule dual_filter_scores:
     output:
         scores="<results>/dual_filter/scores/{version}/{shard}.parquet",
         record="<results>/dual_filter/scores/{version}/{shard}.json",
+    params:
+        config=unit_config("dual_filter", "scores"),
+        forward=unit_folder("train", "filter_forward"),
+        backward=unit_folder("train", "filter_backward"),
     log:
         "<results>/logs/dual_filter/scores/{version}/{shard}.log",
     benchmark:
         "<results>/benchmarks/dual_filter/scores/{version}/{shard}.tsv"
-    conda:
-        "../envs/nmt.yaml"
     threads: COMPUTE["search_threads"]
     resources:
         mem_mb=4000,
         runtime=600,
         device=COMPUTE["device"],
         batch_tokens=COMPUTE["batch_tokens"],
-    params:
-        config=unit_config("dual_filter", "scores"),
-        forward=unit_folder("train", "filter_forward"),
-        backward=unit_folder("train", "filter_backward"),
+    conda:
+        "../envs/nmt.yaml"
     shell:
         "python -m workflow_scripts.dual_filter.scores --config {params.config:q}"
         " --input {input.pairs:q} --forward {params.forward:q} --backward {params.backward:q}"
@@ -44,17 +44,17 @@ rule dual_filter_kept:
     output:
         pairs="<results>/dual_filter/kept/{version}/{shard}.parquet",
         record="<results>/dual_filter/kept/{version}/{shard}.json",
+    params:
+        config=unit_config("dual_filter", "kept"),
     log:
         "<results>/logs/dual_filter/kept/{version}/{shard}.log",
     benchmark:
         "<results>/benchmarks/dual_filter/kept/{version}/{shard}.tsv"
-    conda:
-        "../envs/text.yaml"
     resources:
         mem_mb=2000,
         runtime=60,
-    params:
-        config=unit_config("dual_filter", "kept"),
+    conda:
+        "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.dual_filter.keep --config {params.config:q}"
         " --input {input.pairs:q} --scores {input.scores:q}"

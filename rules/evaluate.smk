@@ -14,20 +14,20 @@ rule evaluate_measures:
     output:
         measures="<results>/evaluate/{system}/{version}/measures.json",
         record="<results>/evaluate/{system}/{version}/evaluation.json",
-    log:
-        "<results>/logs/evaluate/{system}/{version}/measures.log",
-    benchmark:
-        "<results>/benchmarks/evaluate/{system}/{version}/measures.tsv"
-    conda:
-        "../envs/text.yaml"
-    resources:
-        mem_mb=4000,
-        runtime=480,
     params:
         config=unit_config("evaluate"),
         selected=unit_folder("select"),
         scored=unit_folder("score"),
         shards=len(LATE),
+    log:
+        "<results>/logs/evaluate/{system}/{version}/measures.log",
+    benchmark:
+        "<results>/benchmarks/evaluate/{system}/{version}/measures.tsv"
+    resources:
+        mem_mb=4000,
+        runtime=480,
+    conda:
+        "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.evaluate.measures --config {params.config:q}"
         " --folder {params.selected:q} --scored {params.scored:q} --shards {params.shards}"

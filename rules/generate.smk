@@ -9,19 +9,19 @@ rule generate_sample:
         records=expand("<pairs>/{shard}.json", shard=EARLY),
     output:
         sample="<results>/generate/references/{version}/sample.json",
-    log:
-        "<results>/logs/generate/references/{version}/sample.log",
-    benchmark:
-        "<results>/benchmarks/generate/references/{version}/sample.tsv"
-    conda:
-        "../envs/text.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=120,
     params:
         config=unit_config("generate", "references"),
         folder=unit_folder(*LAYOUT.pairs),
         shards=len(EARLY),
+    log:
+        "<results>/logs/generate/references/{version}/sample.log",
+    benchmark:
+        "<results>/benchmarks/generate/references/{version}/sample.tsv"
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    conda:
+        "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.generate.sample_references --config {params.config:q}"
         " --folder {params.folder:q} --shards {params.shards}"
@@ -36,17 +36,17 @@ rule generate_references:
     output:
         references="<results>/generate/references/{version}/{shard}.parquet",
         record="<results>/generate/references/{version}/{shard}.json",
+    params:
+        config=unit_config("generate", "references"),
     log:
         "<results>/logs/generate/references/{version}/{shard}.log",
     benchmark:
         "<results>/benchmarks/generate/references/{version}/{shard}.tsv"
-    conda:
-        "../envs/text.yaml"
     resources:
         mem_mb=2000,
         runtime=120,
-    params:
-        config=unit_config("generate", "references"),
+    conda:
+        "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.generate.references --config {params.config:q}"
         " --sample {input.sample:q} --inputs {input.pairs:q}"
@@ -61,21 +61,21 @@ rule generate_shard:
     output:
         candidates="<results>/generate/{system}/{version}/{shard}.parquet",
         record="<results>/generate/{system}/{version}/{shard}.json",
+    params:
+        config=unit_config("generate"),
+        model=unit_folder("train", "forward"),
     log:
         "<results>/logs/generate/{system}/{version}/{shard}.log",
     benchmark:
         "<results>/benchmarks/generate/{system}/{version}/{shard}.tsv"
-    conda:
-        "../envs/nmt.yaml"
     threads: COMPUTE["search_threads"]
     resources:
         mem_mb=4000,
         runtime=1440,
         device=COMPUTE["device"],
         batch_rows=COMPUTE["batch_rows"],
-    params:
-        config=unit_config("generate"),
-        model=unit_folder("train", "forward"),
+    conda:
+        "../envs/nmt.yaml"
     shell:
         "python -m workflow_scripts.generate.candidates --config {params.config:q}"
         " --input {input.references:q} --model {params.model:q}"

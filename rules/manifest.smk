@@ -6,20 +6,20 @@ rule manifest:
         others=unit_others,
     output:
         manifest="<results>/{unit}/{version}/manifest.json",
-    log:
-        "<results>/logs/{unit}/{version}/manifest.log",
-    benchmark:
-        "<results>/benchmarks/{unit}/{version}/manifest.tsv"
-    conda:
-        "../envs/text.yaml"
-    resources:
-        mem_mb=1000,
-        runtime=60,
     params:
         unit=unit_description,
         folder=lambda wildcards: LAYOUT.folder(*unit_of(wildcards)),
         shards=lambda wildcards: LAYOUT.shards(*unit_of(wildcards)),
         parts=lambda wildcards: LAYOUT.parts(*unit_of(wildcards)),
+    log:
+        "<results>/logs/{unit}/{version}/manifest.log",
+    benchmark:
+        "<results>/benchmarks/{unit}/{version}/manifest.tsv"
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    conda:
+        "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.core.manifest --unit {params.unit:q} --folder {params.folder:q}"
         " --shards {params.shards} --parts {params.parts:q} --upstream {input.upstream:q}"

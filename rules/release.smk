@@ -11,20 +11,20 @@ rule release_export:
         tsv="<results>/release/{version}/{system}/paraphrases.tsv.zst",
         parquet="<results>/release/{version}/{system}/paraphrases.parquet",
         record="<results>/release/{version}/{system}/paraphrases.json",
-    log:
-        "<results>/logs/release/{version}/{system}/export.log",
-    benchmark:
-        "<results>/benchmarks/release/{version}/{system}/export.tsv"
-    conda:
-        "../envs/text.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=240,
     params:
         config=system_release_config,
         selected=unit_folder("select"),
         shards=len(LATE),
         folder=lambda wildcards: f"{LAYOUT.folder('release')}/{wildcards.system}",
+    log:
+        "<results>/logs/release/{version}/{system}/export.log",
+    benchmark:
+        "<results>/benchmarks/release/{version}/{system}/export.tsv"
+    resources:
+        mem_mb=2000,
+        runtime=240,
+    conda:
+        "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.release.export --config {params.config:q}"
         " --folder {params.selected:q} --shards {params.shards}"
@@ -39,17 +39,17 @@ rule release_datasheet:
         export="<results>/release/{version}/{system}/paraphrases.json",
     output:
         datasheet="<results>/release/{version}/{system}/README.md",
+    params:
+        config=system_release_config,
     log:
         "<results>/logs/release/{version}/{system}/datasheet.log",
     benchmark:
         "<results>/benchmarks/release/{version}/{system}/datasheet.tsv"
-    conda:
-        "../envs/text.yaml"
     resources:
         mem_mb=1000,
         runtime=30,
-    params:
-        config=system_release_config,
+    conda:
+        "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.release.datasheet --config {params.config:q}"
         " --manifests {input.manifests:q} --measures {input.measures:q}"
@@ -67,11 +67,11 @@ rule release_checksums:
         "<results>/logs/release/{version}/{system}/checksums.log",
     benchmark:
         "<results>/benchmarks/release/{version}/{system}/checksums.tsv"
-    conda:
-        "../envs/text.yaml"
     resources:
         mem_mb=1000,
         runtime=60,
+    conda:
+        "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.release.checksums --files {input:q}"
         " --output {output:q} 2>&1 | tee {log:q}"
@@ -90,21 +90,21 @@ rule release_report:
         models=[f"{LAYOUT.folder('train', role)}/learning_curve.tsv" for role in LAYOUT.roles],
     output:
         report="<results>/release/{version}/report.html",
-    log:
-        "<results>/logs/release/{version}/report.log",
-    benchmark:
-        "<results>/benchmarks/release/{version}/report.tsv"
-    conda:
-        "../envs/text.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=60,
     params:
         config=unit_config("release"),
         measures=[f"{each}/measures.json" for each in of_systems("evaluate")],
         models=[f"{role}={LAYOUT.folder('train', role)}" for role in LAYOUT.roles],
         selected=of_systems("select"),
         shards=len(LATE),
+    log:
+        "<results>/logs/release/{version}/report.log",
+    benchmark:
+        "<results>/benchmarks/release/{version}/report.tsv"
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    conda:
+        "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.release.report --config {params.config:q}"
         " --manifests {input.manifests:q} --measures {params.measures:q}"

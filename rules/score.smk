@@ -11,21 +11,21 @@ rule score_shard:
     output:
         scored="<results>/score/{system}/{version}/{shard}.parquet",
         record="<results>/score/{system}/{version}/{shard}.json",
+    params:
+        config=unit_config("score"),
+        model=unit_folder("train", "backward"),
     log:
         "<results>/logs/score/{system}/{version}/{shard}.log",
     benchmark:
         "<results>/benchmarks/score/{system}/{version}/{shard}.tsv"
-    conda:
-        "../envs/nmt.yaml"
     threads: COMPUTE["search_threads"]
     resources:
         mem_mb=4000,
         runtime=1440,
         device=COMPUTE["device"],
         batch_tokens=COMPUTE["batch_tokens"],
-    params:
-        config=unit_config("score"),
-        model=unit_folder("train", "backward"),
+    conda:
+        "../envs/nmt.yaml"
     shell:
         "python -m workflow_scripts.score.shard --config {params.config:q}"
         " --input {input.candidates:q} --model {params.model:q}"

@@ -9,19 +9,19 @@ rule select_threshold:
         records=shards_of("score", ".json"),
     output:
         threshold="<results>/select/{system}/{version}/threshold.json",
-    log:
-        "<results>/logs/select/{system}/{version}/threshold.log",
-    benchmark:
-        "<results>/benchmarks/select/{system}/{version}/threshold.tsv"
-    conda:
-        "../envs/text.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=120,
     params:
         config=unit_config("select"),
         folder=unit_folder("score"),
         shards=len(LATE),
+    log:
+        "<results>/logs/select/{system}/{version}/threshold.log",
+    benchmark:
+        "<results>/benchmarks/select/{system}/{version}/threshold.tsv"
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    conda:
+        "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.select.threshold --config {params.config:q}"
         " --folder {params.folder:q} --shards {params.shards}"
@@ -37,17 +37,17 @@ rule select_shard:
     output:
         paraphrases="<results>/select/{system}/{version}/{shard}.parquet",
         record="<results>/select/{system}/{version}/{shard}.json",
+    params:
+        config=unit_config("select"),
     log:
         "<results>/logs/select/{system}/{version}/{shard}.log",
     benchmark:
         "<results>/benchmarks/select/{system}/{version}/{shard}.tsv"
-    conda:
-        "../envs/text.yaml"
     resources:
         mem_mb=2000,
         runtime=480,
-    params:
-        config=unit_config("select"),
+    conda:
+        "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.select.shard --config {params.config:q}"
         " --input {input.scored:q} --threshold {input.threshold:q}"

@@ -10,19 +10,19 @@ rule subword_train:
     output:
         model="<results>/subword/{vocabulary}/{version}/{side}.model",
         record="<results>/subword/{vocabulary}/{version}/{side}.json",
-    log:
-        "<results>/logs/subword/{vocabulary}/{version}/{side}.log",
-    benchmark:
-        "<results>/benchmarks/subword/{vocabulary}/{version}/{side}.tsv"
-    conda:
-        "../envs/text.yaml"
-    resources:
-        mem_mb=8000,
-        runtime=240,
     params:
         config=vocabulary_config,
         folder=upstream_folder("subword"),
         shards=len(EARLY),
+    log:
+        "<results>/logs/subword/{vocabulary}/{version}/{side}.log",
+    benchmark:
+        "<results>/benchmarks/subword/{vocabulary}/{version}/{side}.tsv"
+    resources:
+        mem_mb=8000,
+        runtime=240,
+    conda:
+        "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.subword.train --config {params.config:q}"
         " --folder {params.folder:q} --shards {params.shards}"
@@ -38,17 +38,17 @@ rule subword_segment:
     output:
         segments="<results>/subword/{vocabulary}/{version}/{shard}.parquet",
         record="<results>/subword/{vocabulary}/{version}/{shard}.json",
+    params:
+        config=unit_config("subword"),
     log:
         "<results>/logs/subword/{vocabulary}/{version}/{shard}.log",
     benchmark:
         "<results>/benchmarks/subword/{vocabulary}/{version}/{shard}.tsv"
-    conda:
-        "../envs/text.yaml"
     resources:
         mem_mb=2000,
         runtime=240,
-    params:
-        config=unit_config("subword"),
+    conda:
+        "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.subword.segment --config {params.config:q}"
         " --input {input.pairs:q} --source-model {input.source:q}"

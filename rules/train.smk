@@ -27,22 +27,22 @@ rule train_model:
             "metrics.json",
             "model.json",
         ),
-    log:
-        "<results>/logs/train/{role}/{version}.log",
-    benchmark:
-        "<results>/benchmarks/train/{role}/{version}.tsv"
-    conda:
-        "../envs/nmt.yaml"
-    threads: COMPUTE["train_threads"]
-    resources:
-        mem_mb=8000,
-        runtime=2880,
-        device=COMPUTE["device"],
     params:
         config=unit_config("train"),
         segments=upstream_folder("train"),
         shards=len(EARLY),
         folder=unit_folder("train"),
+    log:
+        "<results>/logs/train/{role}/{version}.log",
+    benchmark:
+        "<results>/benchmarks/train/{role}/{version}.tsv"
+    threads: COMPUTE["train_threads"]
+    resources:
+        mem_mb=8000,
+        runtime=2880,
+        device=COMPUTE["device"],
+    conda:
+        "../envs/nmt.yaml"
     shell:
         "python -m workflow_scripts.train.sockeye --config {params.config:q}"
         " --folder {params.segments:q} --shards {params.shards}"
