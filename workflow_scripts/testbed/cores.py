@@ -24,10 +24,10 @@ Axes = tuple[tuple[Any, ...], ...]
 
 # How often each pattern of a word comes in one round through all words and patterns.
 _ROUND: dict[str, dict[str, int]] = {
-    "transitive": {"simple": 3, "someone": 1, "question": 1, "confirmation": 1, "complex": 1},
-    "ditransitive": {"simple": 6, "someone": 2, "question": 2, "confirmation": 2, "complex": 1},
-    "intransitive": {"simple": 2, "question": 1, "confirmation": 1, "complex": 1},
-    "motion": {"simple": 3, "question": 1, "confirmation": 1, "complex": 1},
+    "transitive": {"simple": 4, "someone": 1, "question": 1, "confirmation": 1, "complex": 1},
+    "ditransitive": {"simple": 6, "someone": 1, "question": 2, "confirmation": 1},
+    "intransitive": {"simple": 3, "question": 1, "confirmation": 1},
+    "motion": {"simple": 3, "question": 1, "confirmation": 1},
     "clausal": {"content": 3},
     "adjective": {"copular": 2},
     "noun": {"existential": 1},

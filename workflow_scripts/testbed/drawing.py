@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 _PLACES = ("building", "place")
 # Drawn from with equal chances: most clauses have none.
-_ADVERBIALS = ("time", "time", "manner", "attitude", None, None, None, None, None)
+_ADVERBIALS = ("time", "time", "manner", "attitude", *[None] * 7)
 
 
 class Draws:
@@ -43,8 +43,8 @@ class Draws:
 def _determiners(number: str) -> tuple[str, ...]:
     """Return the determiners of a noun, in the proportions in which they are drawn."""
     if number == "singular":
-        return ("the",) * 9 + ("a",) * 4 + ("this",) * 2 + POSSESSIVES
-    return ("the",) * 9 + ("a",) * 2 + ("this",) * 2 + NUMERALS
+        return ("the",) * 14 + ("a",) * 4 + ("this",) * 2 + POSSESSIVES
+    return ("the",) * 16 + ("a",) * 2 + ("this",) * 2 + NUMERALS
 
 
 def determined(draws: Draws, phrase: NounPhrase, *, definite: bool = False) -> NounPhrase:
@@ -122,12 +122,12 @@ def detailed(
     """
     if phrase.kind != "noun":
         return phrase
-    phrase = attributed(draws, phrase, 0.08 if simple else 0.14)
+    phrase = attributed(draws, phrase, 0.05 if simple else 0.1)
     kind = LEXICON.noun[phrase.head].kind
-    if not simple and kind in selection.OWNED and draws.chance(0.15):
+    if not simple and kind in selection.OWNED and draws.chance(0.1):
         return owned(draws, phrase)
     phrase = determined(draws, phrase, definite=definite)
-    if not simple and kind == "person" and not phrase.adjective and draws.chance(0.1):
+    if not simple and kind == "person" and not phrase.adjective and draws.chance(0.06):
         return replace(phrase, relative=_relative(draws, phrase, past))
     return phrase
 
@@ -155,7 +155,7 @@ def with_adverbials(draws: Draws, clause: Clause, *, question: bool = False) -> 
         clause = replace(clause, frequency=draws.pick(selection.adverbs("frequency")))
     else:
         clause = _with_time_or_manner(draws, clause, question)
-    if clause.frame in ("transitive", "ditransitive", "intransitive") and draws.chance(0.12):
+    if clause.frame in ("transitive", "ditransitive", "intransitive") and draws.chance(0.08):
         heads = {clause.subject.head, clause.object.head if clause.object else None}
         clause = replace(clause, place=place(draws, frozenset(heads - {None})))
     return clause
