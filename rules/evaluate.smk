@@ -8,6 +8,7 @@ rule evaluate_measures:
         selected=shards_of("select", ".parquet"),
         records=shards_of("select", ".json"),
         threshold=part("select", "threshold.json"),
+        threshold_record=part("select", "thresholding.json"),
         scored=shards_of("score", ".parquet"),
         scored_records=shards_of("score", ".json"),
         segmenter="<forward>/reference.model",

@@ -9,6 +9,7 @@ rule generate_sample:
         records=expand("<pairs>/{shard}.json", shard=EARLY),
     output:
         sample="<results>/generate/references/{version}/sample.json",
+        record="<results>/generate/references/{version}/sampling.json",
     params:
         config=unit_config("generate", "references"),
         folder=unit_folder(*LAYOUT.pairs),
@@ -31,6 +32,7 @@ rule generate_sample:
 rule generate_references:
     input:
         sample="<results>/generate/references/{version}/sample.json",
+        sample_record="<results>/generate/references/{version}/sampling.json",
         pairs=early_shards(".parquet"),
         records=early_shards(".json"),
     output:

@@ -9,6 +9,7 @@ rule select_threshold:
         records=shards_of("score", ".json"),
     output:
         threshold="<results>/select/{system}/{version}/threshold.json",
+        record="<results>/select/{system}/{version}/thresholding.json",
     params:
         config=unit_config("select"),
         folder=unit_folder("score"),
@@ -33,6 +34,7 @@ rule select_shard:
         scored=part("score", "{shard}.parquet"),
         record=part("score", "{shard}.json"),
         threshold="<results>/select/{system}/{version}/threshold.json",
+        threshold_record="<results>/select/{system}/{version}/thresholding.json",
         segmenter="<forward>/reference.model",
     output:
         paraphrases="<results>/select/{system}/{version}/{shard}.parquet",

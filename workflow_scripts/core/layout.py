@@ -223,6 +223,10 @@ class Layout:
                 return ["source", "reference"]
             case "train", _:
                 return ["model"]
+            case "generate", "references":
+                return ["sampling"]
+            case "select", _:
+                return ["thresholding"]
             case "evaluate", _:
                 return ["evaluation"]
             case "release", _:

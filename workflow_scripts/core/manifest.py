@@ -101,15 +101,40 @@ def verify(data_path: str | Path) -> dict[str, Any]:
     record = read_record(data_path)
     path = record_path(data_path)
     for name, expected in record["files"].items():
-        data = path.with_name(name)
-        if not data.is_file():
-            raise InputError(f"{data} is missing; delete {path} and run again")
-        if sha256(data) != expected:
-            raise InputError(
-                f"{data} differs from what its stage wrote (its SHA-256 is not the one in "
-                f"{path.name}); delete the file and run again"
-            )
+        _check(path.with_name(name), expected, path)
     return record
+
+
+def verify_file(path: str | Path, record: str) -> None:
+    """Check one file alone against `<record>.json` beside it, which may speak for others as well.
+
+    Raises:
+        InputError: it is missing, unknown to the record, or differs from what its stage wrote.
+    """
+    path = Path(path)
+    record_file = record_path(path.with_name(record))
+    if not record_file.is_file():
+        raise InputError(f"{path} has no record {record_file.name} beside it; run its stage again")
+    known = read_record(record_file)["files"]
+    if path.name not in known:
+        raise InputError(f"{path} is not in {record_file.name} beside it; delete both and run again")
+    _check(path, known[path.name], record_file)
+
+
+def read_json(path: str | Path, record: str) -> dict[str, Any]:
+    """Return the object in a JSON file that a stage wrote, after `verify_file`."""
+    verify_file(path, record)
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def _check(data: Path, expected: str, record: Path) -> None:
+    if not data.is_file():
+        raise InputError(f"{data} is missing; delete {record} and run again")
+    if sha256(data) != expected:
+        raise InputError(
+            f"{data} differs from what its stage wrote (its SHA-256 is not the one in "
+            f"{record.name}); delete the file and run again"
+        )
 
 
 def shard_names(count: int) -> list[str]:

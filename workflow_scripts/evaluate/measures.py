@@ -17,14 +17,14 @@ from typing import Any, TypeVar
 
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.manifest import read_json, shard_paths, verify, verify_file, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.evaluate.bootstrap import BLOCKS
 from workflow_scripts.evaluate.group import Group
 from workflow_scripts.evaluate.membership import OTHER, group_of
 from workflow_scripts.evaluate.scores import ScoreHistogram, scored_histograms
+from workflow_scripts.select.threshold import RECORD as THRESHOLD_RECORD
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.testbed.checker import Checker
 
@@ -102,18 +102,6 @@ def in_processes(
         yield from pool.map(work, items)
 
 
-def read_threshold(path: Path) -> dict[str, Any]:
-    """Return the threshold of the select stage with its counts.
-
-    Raises:
-        InputError: it is missing.
-    """
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}; run select again") from error
-
-
 def measure_system(
     config: dict[str, Any],
     folder: Path,
@@ -125,10 +113,11 @@ def measure_system(
     """Return measures.json of the folders of a select and a score stage.
 
     Raises:
-        InputError: a shard is not what its stage wrote, or the configuration is inconsistent.
+        InputError: a file is not what its stage wrote, or the configuration is inconsistent.
     """
     selected, scored = shard_paths(folder, shards), shard_paths(scored_folder, shards)
-    threshold = read_threshold(folder / "threshold.json")
+    threshold = read_json(folder / "threshold.json", THRESHOLD_RECORD)
+    verify_file(segmenter_path, "model")
     rows = [verify(path)["rows_out"] for path in selected]
     for path in scored:
         verify(path)

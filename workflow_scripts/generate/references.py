@@ -8,10 +8,10 @@ from typing import Any
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.manifest import read_json, verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
-from workflow_scripts.generate.sample_references import Place, place
+from workflow_scripts.generate.sample_references import RECORD, Place, place
 
 
 def rejection(row: dict[str, Any], cutoffs: dict[str, Place | None], seed: int) -> str:
@@ -32,9 +32,9 @@ def read_sample(path: Path, config: dict[str, Any]) -> dict[str, Any]:
     """Return what `sample_references` wrote for this config.
 
     Raises:
-        InputError: it was written for another config.
+        InputError: it is damaged, or was written for another config.
     """
-    sample = json.loads(path.read_text(encoding="utf-8"))
+    sample = read_json(path, RECORD)
     if any(sample[key] != value for key, value in config.items()):
         raise InputError(f"{path} was made for another config; delete it and run again")
     return sample

@@ -17,12 +17,15 @@ import numpy as np
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import shard_paths, verify
+from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.tables import read_rows
 
 Place = tuple[float, str]  # a reference's number and its id
+# The record of the sample, which has the suffix of a record itself: sampling.json. It counts no
+# rows: the references' own records do.
+RECORD = "sampling"
 
 _BINS = 1 << 16
 
@@ -120,6 +123,7 @@ def write_sample(folder: Path, shards: int, output: Path, config: dict[str, Any]
         config["seed"],
     )
     write_json(output, {**config, **found})
+    write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 
 def main(argv: list[str] | None = None) -> None:

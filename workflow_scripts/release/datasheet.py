@@ -10,7 +10,13 @@ import yaml
 
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.cli import run
-from workflow_scripts.release.inputs import paraphrase_count, read_json, stages, tools
+from workflow_scripts.release.inputs import (
+    paraphrase_count,
+    read_measures,
+    read_metrics,
+    stages,
+    tools,
+)
 from workflow_scripts.release.rendering import environment
 
 # The Hub's own size classes: upper bound and name.
@@ -101,8 +107,8 @@ def main(argv: list[str] | None = None) -> None:
     text = datasheet(
         arguments.config,
         stages(arguments.manifests),
-        read_json(arguments.measures),
-        [read_json(path) for path in arguments.models],
+        read_measures(arguments.measures),
+        [read_metrics(path) for path in arguments.models],
     )
     write_text(arguments.output, text)
 

@@ -1,13 +1,11 @@
 """What datasheet and report read: manifests, models' metrics, measures."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_manifest
+from workflow_scripts.core.manifest import read_json, read_manifest
 
 # What a row of each stage's manifest is. The stages of models count segmented pairs.
 ROWS = {
@@ -23,16 +21,14 @@ ROWS = {
 }
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Return a JSON file's object.
+def read_measures(path: Path) -> dict[str, Any]:
+    """Return a measures.json of the evaluate stage, checked against its record."""
+    return read_json(path, "evaluation")
 
-    Raises:
-        InputError: it is missing or damaged.
-    """
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} can't be read ({error}); run its stage again") from error
+
+def read_metrics(path: Path) -> dict[str, Any]:
+    """Return the metrics.json of a model, checked against the model's record."""
+    return read_json(path, "model")
 
 
 def stages(manifests: Iterable[Path]) -> list[dict[str, Any]]:

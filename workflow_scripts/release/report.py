@@ -15,13 +15,19 @@ from markupsafe import Markup
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import shard_paths, verify
+from workflow_scripts.core.manifest import shard_paths, verify, verify_file
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.tables import read_batches, read_rows
 from workflow_scripts.evaluate.membership import OTHER, group_of
 from workflow_scripts.release import plots
-from workflow_scripts.release.inputs import paraphrase_count, read_json, stages, tools
+from workflow_scripts.release.inputs import (
+    paraphrase_count,
+    read_measures,
+    read_metrics,
+    stages,
+    tools,
+)
 from workflow_scripts.release.rendering import decimal, environment, grouped
 
 SAMPLE = 50
@@ -75,13 +81,13 @@ def samples_by_group(
 
 def read_model(folder: Path) -> dict[str, Any]:
     """Return a model's metrics.json with its `curve`: the rows of learning_curve.tsv."""
-    verify(folder / "model")
+    verify_file(folder / "learning_curve.tsv", "model")
     with (folder / "learning_curve.tsv").open(encoding="utf-8", newline="") as stream:
         rows = [
             {key: float(value) for key, value in row.items()}
             for row in csv.DictReader(stream, delimiter="\t")
         ]
-    return {**read_json(folder / "metrics.json"), "curve": rows}
+    return {**read_metrics(folder / "metrics.json"), "curve": rows}
 
 
 def matrix(group: dict[str, Any], best: int) -> list[list[float | None]]:
@@ -250,7 +256,7 @@ def main(argv: list[str] | None = None) -> None:
     page = report(
         arguments.config,
         stages(arguments.manifests),
-        {system: read_json(path) for system, path in arguments.measures},
+        {system: read_measures(path) for system, path in arguments.measures},
         {role: read_model(folder) for role, folder in arguments.models},
         {
             system: sample_references(

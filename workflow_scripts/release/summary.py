@@ -10,7 +10,7 @@ from tabulate import tabulate
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.release.inputs import read_json, stages
+from workflow_scripts.release.inputs import read_measures, read_metrics, stages
 
 
 def count_table(stage_list: list[dict[str, Any]]) -> str:
@@ -84,13 +84,13 @@ def describe(folder: Path) -> str:
     manifests = [link / "manifest.json" for link in links if link.is_symlink()]
     known = [path for path in manifests if path.parent.name != "release" and path.exists()]
     metrics = {
-        path.parent.name.removeprefix("train."): read_json(path.with_name("metrics.json"))
+        path.parent.name.removeprefix("train."): read_metrics(path.with_name("metrics.json"))
         for path in known
         if path.parent.name.startswith("train.")
     }
     sections = [count_table(stages(known)), model_table(metrics)]
     for system in config["run"]["systems"]:
-        measures = read_json(folder / f"evaluate.{system}" / "measures.json")
+        measures = read_measures(folder / f"evaluate.{system}" / "measures.json")
         sections.append(f"{system}\n{measure_table(measures['groups'])}")
     release = os.path.relpath((folder / "release").resolve())
     sections.append(f"release  {release}\nreport   {release}/report.html")

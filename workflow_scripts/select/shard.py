@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.manifest import read_json, verify, verify_file, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
 from workflow_scripts.select.methods import (
@@ -20,6 +20,7 @@ from workflow_scripts.select.methods import (
     eligible,
     forward_bests,
 )
+from workflow_scripts.select.threshold import RECORD
 from workflow_scripts.subword.segmenter import Segmenter
 
 NO_CANDIDATES = "no_candidates"  # nothing was scored for this reference
@@ -126,11 +127,6 @@ class Summary:
         }
 
 
-def read_threshold(path: Path) -> float:
-    """Return the largest sum allowed, as `threshold.py` wrote it."""
-    return json.loads(path.read_text(encoding="utf-8"))["max_sum"]
-
-
 def select_shard(
     input_path: Path, threshold_path: Path, segmenter_path: Path, output: Path, config: dict
 ) -> None:
@@ -139,7 +135,8 @@ def select_shard(
     Memory does not grow with the shard. Every reference gives one row, also without paraphrases.
     """
     verify(input_path)
-    max_sum = read_threshold(threshold_path)
+    verify_file(segmenter_path, "model")
+    max_sum = read_json(threshold_path, RECORD)["max_sum"]
     segmenter = Segmenter(segmenter_path)
     summary = Summary()
     rows = progress(

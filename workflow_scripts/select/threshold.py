@@ -20,10 +20,12 @@ import pyarrow as pa
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import shard_paths, verify
+from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import read_batches
 
+# The record of the threshold, which has the suffix of a record itself: thresholding.json.
+RECORD = "thresholding"
 _HALF = 1 << 16
 
 
@@ -124,6 +126,7 @@ def find_threshold(folder: Path, shards: int, output: Path, keep: dict[str, Any]
         verify(path)
     result = threshold(lambda: progress(read_scores(paths), desc="threshold, batches"), keep)
     write_json(output, result)
+    write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -3,6 +3,7 @@ import io
 import pytest
 import sentencepiece
 
+from workflow_scripts.core.manifest import write_record
 from workflow_scripts.subword.segmenter import Segmenter
 
 SENTENCES = [
@@ -27,6 +28,7 @@ def segmenter_path(tmp_path_factory):
     )
     path = tmp_path_factory.mktemp("segmenter") / "reference.model"
     path.write_bytes(model.getvalue())
+    write_record(path.with_name("model"), 0, 0, {}, files=[path])
     return path
 
 

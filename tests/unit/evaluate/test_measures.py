@@ -9,6 +9,7 @@ from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.evaluate.diversity import diversity
 from workflow_scripts.evaluate.measures import main, measure, summary
+from workflow_scripts.select.threshold import RECORD as THRESHOLD_RECORD
 
 CONFIG = {
     "system": "s",
@@ -143,7 +144,9 @@ def write_folders(folder, shards):
                         each = {**base, "candidates": candidates}
                     writer.write(each)
             write_record(path, len(rows), len(rows), {})
-    write_json(folder / "selected" / "threshold.json", {"max_sum": 3.5})
+    threshold = folder / "selected" / "threshold.json"
+    write_json(threshold, {"max_sum": 3.5})
+    write_record(threshold.with_name(THRESHOLD_RECORD), 0, 0, {}, files=[threshold])
 
 
 def run_main(folder, segmenter_path, shards, *options, output="measures.json", **changes):
@@ -187,5 +190,5 @@ def test_changed_upstream_is_refused(tmp_path, segmenter_path):
 def test_missing_threshold(tmp_path, segmenter_path):
     write_folders(tmp_path, [ROWS])
     (tmp_path / "selected" / "threshold.json").unlink()
-    with pytest.raises(InputError, match=r"threshold\.json can't be read"):
+    with pytest.raises(InputError, match=r"threshold\.json is missing"):
         run_main(tmp_path, segmenter_path, 1)

@@ -14,6 +14,7 @@ from workflow_scripts.core import manifest
 from workflow_scripts.core.atomic import write_json, write_text
 from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.evaluate import measures
+from workflow_scripts.select.threshold import RECORD
 
 SYSTEMS = ("parabank2", "beam")
 BEST = 5
@@ -158,7 +159,9 @@ def write_system(root, system, random):
         "pruned": sum(map(len, lists)) - len(sums),
         "kept": sum(value <= 3.5 for value in sums),
     }
-    write_json(folders["select"] / "threshold.json", threshold)
+    path = folders["select"] / "threshold.json"
+    write_json(path, threshold)
+    manifest.write_record(path.with_name(RECORD), 0, 0, {}, files=[path])
 
 
 def write_model(root, role):
@@ -219,6 +222,7 @@ def segmenter(path):
         num_threads=1,
     )
     path.write_bytes(model.getvalue())
+    manifest.write_record(path.with_name("model"), 0, 0, {}, files=[path])
     return path
 
 

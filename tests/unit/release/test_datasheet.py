@@ -140,7 +140,7 @@ def test_sizes(rows, name):
 def test_missing_measures(run, tmp_path):
     measures = run.measures("beam").rename(tmp_path / "away.json")
     try:
-        with pytest.raises(InputError, match=r"measures\.json can't be read"):
+        with pytest.raises(InputError, match=r"measures\.json is missing"):
             write_datasheet(run, tmp_path / "README.md", system="beam")
     finally:
         measures.rename(run.measures("beam"))

@@ -2,7 +2,8 @@ import pytest
 
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.release.inputs import paraphrase_count, read_json, stages, tools
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.release.inputs import paraphrase_count, read_measures, stages, tools
 
 
 def write_manifest(path, **changes):
@@ -47,10 +48,13 @@ def test_paraphrase_count():
     assert paraphrase_count({"references_by_paraphrases": [7, 3, 0, 2]}) == 9
 
 
-@pytest.mark.parametrize("content", [None, "{"])
-def test_bad_json(tmp_path, content):
+def test_damaged_measures(tmp_path):
     path = tmp_path / "measures.json"
-    if content is not None:
-        path.write_text(content)
-    with pytest.raises(InputError, match=r"measures\.json can't be read"):
-        read_json(path)
+    with pytest.raises(InputError, match=r"measures\.json has no record"):
+        read_measures(path)
+    write_json(path, {"groups": {}})
+    write_record(tmp_path / "evaluation", 0, 0, {}, files=[path])
+    assert read_measures(path) == {"groups": {}}
+    write_json(path, {"groups": {"all": {}}})
+    with pytest.raises(InputError, match=r"measures\.json differs"):
+        read_measures(path)

@@ -7,6 +7,7 @@ from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.manifest import read_record, write_record
 from workflow_scripts.core.tables import TableWriter, read_rows
 from workflow_scripts.select.shard import main, select
+from workflow_scripts.select.threshold import RECORD
 
 CONFIG = {"method": "cluster", "clusters": 2, "best": 2}
 
@@ -94,7 +95,9 @@ def segmenter(tmp_path_factory):
         hard_vocab_limit=False,
         minloglevel=2,
     )
-    return prefix.with_suffix(".model")
+    path = prefix.with_suffix(".model")
+    write_record(path.with_name("model"), 0, 0, {}, files=[path])
+    return path
 
 
 def test_main_writes_every_reference_and_adds_up(tmp_path, segmenter):
@@ -104,6 +107,7 @@ def test_main_writes_every_reference_and_adds_up(tmp_path, segmenter):
             writer.write(content)
     write_record(scored, 3, 3, {})
     write_json(tmp_path / "threshold.json", {"max_sum": 3.5})
+    write_record(tmp_path / RECORD, 0, 0, {}, files=[tmp_path / "threshold.json"])
 
     def run_main(output):
         inputs = ["--input", str(scored), "--threshold", str(tmp_path / "threshold.json")]
