@@ -163,6 +163,14 @@ def sentence_model(path: Path, side: str) -> list[str]:
     return [model.id_to_piece(index) for index in range(3, model.get_piece_size())]
 
 
+def lone_segmenter(folder: Path) -> Path:
+    """Write the references' sub-word model as if it were part of a model folder."""
+    path = folder / "reference.model"
+    sentence_model(path, "reference")
+    write_record(folder / "model", 0, 0, {}, files=[path])
+    return path
+
+
 def fixed_model(folder: Path, given: str, target: str, seed: int) -> Path:
     """Write a Sockeye 3 model folder whose weights come from NumPy, as they do on every machine."""
     folder.mkdir(parents=True)
@@ -479,7 +487,7 @@ def scored() -> list[Row]:
 
 def select_outputs(folder: Path) -> Outputs:
     scores = write_table(folder / "0000.parquet", "scored", scored())
-    sentence_model(folder / "reference.model", "reference")
+    model = lone_segmenter(folder)
     outputs: Outputs = {}
     for method, kept in (
         ("cluster", {"quantile": 0.8}),
@@ -494,7 +502,7 @@ def select_outputs(folder: Path) -> Outputs:
                 config,
                 input=scores,
                 threshold=found,
-                segmenter=folder / "reference.model",
+                segmenter=model,
                 output=output,
             )
         )
@@ -549,8 +557,9 @@ def evaluate_outputs(folder: Path) -> Outputs:
     write_table(folder / "select" / "0000.parquet", "paraphrases", selected())
     write_table(folder / "score" / "0000.parquet", "scored", scored())
     found = {"keep": {"max_sum": 1.5}, "max_sum": 1.5, "candidates": 96, "pruned": 0, "kept": 70}
-    (folder / "select" / "threshold.json").write_text(json.dumps(found), encoding="utf-8")
-    sentence_model(folder / "reference.model", "reference")
+    path = folder / "select" / "threshold.json"
+    path.write_text(json.dumps(found), encoding="utf-8")
+    write_record(path.with_name(threshold.RECORD), 0, 0, {}, files=[path])
     config = {
         **{"system": "micro", "best": 2, "bootstrap": 100, "seed": 1, "testbed": ["testbed"]},
         "groups": {"seen": ["testbed"], "held_out": ["held_out"]},
@@ -559,7 +568,7 @@ def evaluate_outputs(folder: Path) -> Outputs:
         arguments(
             config,
             **{"folder": folder / "select", "scored": folder / "score", "shards": 1},
-            segmenter=folder / "reference.model",
+            segmenter=lone_segmenter(folder),
             output=folder / "measures.json",
         )
     )

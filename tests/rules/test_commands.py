@@ -1,0 +1,137 @@
+"""Single rules: the command line that Snakemake prints, run alone, and on damaged input."""
+
+import importlib
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.e2e.pipeline import ROOT, Pipeline, environment, sha256
+from tests.rules.test_structure import JOBS
+from workflow_scripts.core.errors import InputError
+
+# The same worker has the finished run.
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("finished")]
+
+# Files that a stage reads and must not trust: their bytes decide what it writes. The record of a
+# model speaks for the whole folder.
+DATA = (
+    *(".parquet", ".model", "params.best", "learning_curve.tsv"),
+    *("sample.json", "threshold.json", "measures.json", "metrics.json"),
+)
+
+
+class Job(NamedTuple):
+    """A job of a dry run; paths are relative to the working directory."""
+
+    rule: str
+    inputs: list[str]
+    outputs: list[str]
+    command: str
+
+    @property
+    def words(self) -> list[str]:
+        """The command line without its log."""
+        return shlex.split(self.command.removesuffix(self.command[self.command.index(" 2>&1") :]))
+
+
+def jobs(output: str) -> Iterator[Job]:
+    """Read the jobs that a dry run prints."""
+    for block in re.split(r"^rule (?=\w+:$)", output, flags=re.M)[1:]:
+        command = re.search(r"^Shell command: (.*)$", block, re.M)
+        if command:
+            lists = (re.search(rf"^    {kind}: (.*)$", block, re.M) for kind in ("input", "output"))
+            inputs, outputs = (found[1].split(", ") if found else [] for found in lists)
+            yield Job(block.split(":")[0], inputs, outputs, command[1])
+
+
+@pytest.fixture(scope="module")
+def printed(finished) -> dict[str, Job]:
+    """The last job of each rule in a dry run of everything."""
+    output = finished.run("--dry-run", "--forceall", "--printshellcmds")
+    return {job.rule: job for job in jobs(output)}
+
+
+@pytest.fixture(scope="module")
+def workplace(finished, tmp_path_factory) -> Pipeline:
+    """A copy whose tests leave it as they find it."""
+    return finished.copy(tmp_path_factory.mktemp("commands") / "work")
+
+
+RULES = [rule.name for rule in JOBS if not rule.name.startswith("dual_filter")]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_command_runs_alone_with_the_same_result(printed, workplace, rule):
+    job, folder = printed[rule], workplace.folder
+    before = {name: sha256(folder / name) for name in job.outputs}
+    for name in job.outputs:
+        (folder / name).unlink()
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", job.command],
+        cwd=folder,
+        env=environment() | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout
+    assert {name: sha256(folder / name) for name in job.outputs} == before
+    log = next(re.finditer(r"\| tee (\S+)$", job.command))[1]
+    assert (folder / log).read_text(encoding="utf-8") == done.stdout
+
+
+def read_files(job: Job) -> list[str]:
+    """Return the data files that a job's command is to verify; of a model all it loads."""
+    files = [name for name in job.inputs if name.endswith(DATA)]
+    models = [name for name in job.inputs if name.endswith("/model.json")]
+    return files + [str(Path(name).with_name("params.best")) for name in models]
+
+
+def in_process(job: Job) -> Callable[[], None]:
+    """Return the job's command as a call of its module."""
+    _, _, module, *arguments = job.words
+    return lambda: importlib.import_module(module).main(arguments)
+
+
+def flip(path: Path) -> bytes:
+    """Flip one bit in the middle of a file, whose times stay; return what it held.
+
+    In JSON it is that of a digit, which leaves JSON.
+    """
+    content, status = path.read_bytes(), path.stat()
+    place = len(content) // 2
+    if path.suffix == ".json":
+        place = re.compile(rb"\d").search(content, place // 2).start()
+    path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    return content
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        *("clean_shard", "subword_train", "subword_segment", "train_model"),
+        *("generate_sample", "generate_references", "generate_shard", "score_shard"),
+        *("select_threshold", "select_shard", "evaluate_measures"),
+        *("release_export", "release_datasheet", "release_report", "manifest"),
+    ],
+)
+def test_flipped_bit_is_found_by_whoever_reads_it(printed, workplace, monkeypatch, rule):
+    job = printed[rule]
+    monkeypatch.chdir(workplace.folder)
+    damaged = read_files(job) or [name for name in job.inputs if name.endswith("/paraphrases.json")]
+    assert damaged or rule == "manifest"
+    for name in damaged:
+        content = flip(Path(name))
+        try:
+            with pytest.raises(InputError, match=re.escape(Path(name).name)):
+                in_process(job)()
+        finally:
+            Path(name).write_bytes(content)

@@ -1,0 +1,126 @@
+"""How rules are written: one order of directives, quoted values, logs, environments (DESIGN 2)."""
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from workflow_scripts.core.layout import STAGE_VERSIONS
+
+ROOT = Path(__file__).resolve().parents[2]
+ORDER = ["input", "output", "params", "log", "benchmark", "threads", "resources", "conda", "shell"]
+NEEDED = {"output", "log", "benchmark", "resources", "conda", "shell"}
+# Numbers, and one name among three: the schema lets nothing else pass.
+UNQUOTED = {
+    "threads",
+    "params.shards",
+    "resources.device",
+    "resources.batch_rows",
+    "resources.batch_tokens",
+}
+
+
+class Rule(NamedTuple):
+    """A rule as it is written: the text of each directive, in order."""
+
+    file: Path
+    name: str
+    directives: dict[str, str]
+
+    @property
+    def shell(self) -> str:
+        """The command, its lines joined."""
+        return "".join(re.findall(r'"(.*)"', self.directives["shell"]))
+
+
+def read_rules(file: Path) -> list[Rule]:
+    """Return the rules of a file that snakefmt has formatted."""
+    rules = []
+    blocks = re.split(r"^rule (\w+):\n", file.read_text(encoding="utf-8"), flags=re.M)[1:]
+    for name, block in zip(blocks[::2], blocks[1::2], strict=True):
+        body = re.match(r"(?: {4}.*\n|\n)*", block)[0]
+        parts = re.split(r"^ {4}(\w+):", body, flags=re.M)[1:]
+        rules.append(Rule(file, name, dict(zip(parts[::2], parts[1::2], strict=True))))
+    return rules
+
+
+FILES = sorted((ROOT / "rules").glob("*.smk"))
+ALL = [rule for file in FILES for rule in read_rules(file)]
+TARGETS = [rule for rule in ALL if rule.name in STAGE_VERSIONS]
+JOBS = [rule for rule in ALL if rule.name not in STAGE_VERSIONS]
+
+
+def named(rule: Rule) -> str:
+    return rule.name
+
+
+def test_each_stage_has_its_rule_file_target_and_package():
+    stages = set(STAGE_VERSIONS)
+    assert {file.stem for file in FILES} == stages | {"common", "manifest"}
+    assert {rule.name: rule.file.stem for rule in TARGETS} == {each: each for each in stages}
+    for stage in stages:
+        assert (ROOT / "workflow_scripts" / stage / "__init__.py").is_file()
+
+
+def test_functions_are_in_common_and_rules_are_not():
+    for file in [*FILES, ROOT / "Snakefile"]:
+        defines = bool(re.search(r"^def ", file.read_text(encoding="utf-8"), re.M))
+        assert defines == (file.stem == "common"), file
+    assert not [rule for rule in ALL if rule.file.stem == "common"]
+
+
+def test_every_rule_file_is_included():
+    included = re.findall(r'include: "rules/(\w+)\.smk"', (ROOT / "Snakefile").read_text("utf-8"))
+    assert sorted(included) == [file.stem for file in FILES]
+    assert included[0] == "common"
+
+
+@pytest.mark.parametrize("rule", TARGETS, ids=named)
+def test_target_rule_asks_for_the_manifests_of_its_stage(rule):
+    assert rule.directives.keys() == {"input"}
+    assert rule.directives["input"].split() == [f'stage_target("{rule.name}"),']
+
+
+@pytest.mark.parametrize("rule", JOBS, ids=named)
+def test_directives_are_complete_and_in_order(rule):
+    written = list(rule.directives)
+    assert written == [name for name in ORDER if name in written]
+    assert set(written) >= NEEDED
+
+
+@pytest.mark.parametrize("rule", JOBS, ids=named)
+def test_rule_states_memory_time_log_and_an_environment_that_exists(rule):
+    assert re.search(r"\bmem_mb=\d+", rule.directives["resources"])
+    assert re.search(r"\bruntime=\d+", rule.directives["resources"])
+    assert re.search(r'"<results>/logs/.*\.log"', rule.directives["log"])
+    assert re.search(r'"<results>/benchmarks/.*\.tsv"', rule.directives["benchmark"])
+    environment = re.search(r'"(.*)"', rule.directives["conda"])[1]
+    assert (rule.file.parent / environment).is_file()
+
+
+@pytest.mark.parametrize("rule", JOBS, ids=named)
+def test_command_is_a_module_of_the_stage_with_every_value_quoted(rule):
+    module = re.match(r"python -m (workflow_scripts\.(\w+)\.\w+) ", rule.shell)
+    assert module[2] == {"manifest": "core"}.get(rule.file.stem, rule.file.stem)
+    assert importlib.util.find_spec(module[1])
+    assert rule.shell.endswith(" 2>&1 | tee {log:q}")
+    fields = re.findall(r"\{(.*?)\}", rule.shell)
+    assert {field for field in fields if not field.endswith(":q")} <= UNQUOTED
+
+
+@pytest.mark.parametrize("rule", JOBS, ids=named)
+def test_paths_of_this_machine_stay_out_of_params(rule):
+    """They would be a reason to run again on another machine."""
+    assert "basedir" not in rule.directives.get("params", "")
+
+
+@pytest.mark.parametrize("rule", JOBS, ids=named)
+def test_data_comes_with_its_record(rule):
+    """Snakemake makes and deletes the two together, so that neither is without the other."""
+    inputs, outputs = rule.directives.get("input", ""), rule.directives["output"]
+    if ".parquet" in outputs and "SHA256SUMS" not in outputs:
+        assert ".json" in outputs
+    if ".parquet" in inputs and rule.name != "release_checksums":
+        assert ".json" in inputs or '("parquet", "json")' in inputs
