@@ -1,4 +1,7 @@
-"""The learning curve of a training, as a table and as a plot."""
+"""The learning curve of a training, as a table and as a plot.
+
+The perplexities are Sockeye's own: label smoothing included, all batches weighed alike.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -73,7 +76,7 @@ def plot(rows: list[dict[str, Any]], title: str) -> plt.Figure:
         axes.legend()
     axes.yaxis.set_major_formatter("{x:g}")
     axes.set_xlabel("updates")
-    axes.set_ylabel("perplexity per target piece (log scale)")
+    axes.set_ylabel("perplexity per target piece, smoothed labels")
     axes.set_title(title)
     axes.grid(alpha=0.3, which="both")
     return figure

@@ -1,16 +1,12 @@
 """A finished Sockeye 3 model of the user's own in place of a trained one."""
 
-import math
 import shutil
 from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.scoring import score
 from workflow_scripts.nmt.vocabulary import Vocabulary
 from workflow_scripts.subword.segmenter import Segmenter
-from workflow_scripts.train import layout
 
 KEYS = ("folder", "source_model", "reference_model")
 # A sub-word model belongs to a vocabulary if it holds at least this share of its pieces; training
@@ -60,18 +56,26 @@ def copy_model(folder: Path, target: Path, names: tuple[str, ...]) -> None:
             (target / name).write_text("# trained elsewhere\n", encoding="utf-8")
 
 
-def check_pieces(side: str, segmenter: Segmenter, known: Vocabulary) -> None:
-    """Refuse a sub-word model that does not belong to the model's vocabulary `known`.
+def check_pieces(side: str, segmenter: Segmenter, own: Vocabulary, other: Vocabulary) -> None:
+    """Refuse a sub-word model that does not belong to its side's vocabulary `own`.
 
     Raises:
-        InputError: too few of its pieces are in the vocabulary.
+        InputError: few of its pieces are there, or more of them in the `other` side's vocabulary.
     """
     pieces = segmenter.vocabulary()
-    share = sum(piece in known for piece in pieces) / len(pieces)
+    share, other_share = (
+        sum(piece in vocabulary for piece in pieces) / len(pieces) for vocabulary in (own, other)
+    )
+    if share < other_share:
+        raise InputError(
+            f"{segmenter.path}: {share:.0%} of its pieces are in the model's vocabulary of the "
+            f"{side} side, {other_share:.0%} in that of the other side: are source_model and "
+            "reference_model exchanged?"
+        )
     if share < _KNOWN_PIECES:
         raise InputError(
             f"{segmenter.path} does not belong to the model: only {share:.0%} of its pieces are in "
-            f"the {side} vocabulary; are source_model and reference_model exchanged?"
+            f"the vocabulary of the {side} side"
         )
 
 
@@ -82,26 +86,3 @@ def rewrite_text(path: Path, old: Segmenter, new: Segmenter) -> None:
         "".join(" ".join(new.pieces(old.text(line.split()))) + "\n" for line in lines),
         encoding="utf-8",
     )
-
-
-def perplexity(model: Model, work: Path) -> float:
-    """Return the validation perplexity per target piece, </s> included.
-
-    Pairs longer than the model was trained for have no score and are left out.
-    """
-    with (
-        (work / layout.DEV_SOURCE).open(encoding="utf-8") as sources,
-        (work / layout.DEV_TARGET).open(encoding="utf-8") as targets,
-    ):
-        pairs = [
-            (model.source_vocab.ids(source.split()), model.target_vocab.ids(target.split()))
-            for source, target in zip(sources, targets, strict=True)
-        ]
-    total = pieces = 0.0
-    for (_, target), nll in zip(pairs, score(model, pairs), strict=True):
-        if math.isfinite(nll):
-            total += nll * (len(target) + 1)
-            pieces += len(target) + 1
-    if not pieces:
-        raise InputError("no validation pair can be scored by the model: all are too long or empty")
-    return math.exp(total / pieces)

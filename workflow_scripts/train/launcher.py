@@ -96,7 +96,6 @@ def run_training(words: list[str]) -> None:
             "epochs": state.epoch,
             "checkpoints": state.checkpoint,
             "best_checkpoint": state.best_checkpoint,
-            "validation_perplexity": state.best_metric,
             "diverged": bool(state.diverged),
         },
     )

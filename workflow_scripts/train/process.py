@@ -15,6 +15,8 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.progress import INTERVAL_SECONDS
 from workflow_scripts.train import layout
 
+# What the interpreter runs, with the work folder as its argument.
+LAUNCHER = ["-m", "workflow_scripts.train.launcher"]
 _REPOSITORY = Path(__file__).resolve().parents[2]
 # Seconds that a killed predecessor's training process may need to notice and end.
 _LOCK_PATIENCE = 20
@@ -89,7 +91,7 @@ def run_sockeye(work: Path, lock: IO[bytes], lines: ProgressLines, threads: int)
         "PYTHONPATH": os.pathsep.join(filter(None, search_path)),
     }
     process = subprocess.Popen(
-        [sys.executable, "-m", "workflow_scripts.train.launcher", str(work)],
+        [sys.executable, *LAUNCHER, str(work)],
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -21,7 +21,16 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import record_path, sha256, shard_paths, verify, write_record
 from workflow_scripts.nmt.checkpoint import choose_device, load_model
 from workflow_scripts.subword.segmenter import Segmenter
-from workflow_scripts.train import arguments, bleu, curve, data, folder, layout, process, snapshots
+from workflow_scripts.train import (
+    arguments,
+    curve,
+    data,
+    folder,
+    layout,
+    measures,
+    process,
+    snapshots,
+)
 
 MODEL_FILES = (
     "config",
@@ -52,7 +61,7 @@ class Task:
 
 @dataclass
 class Result:
-    """A finished model in the work folder; `metrics` are those found so far."""
+    """A finished model in the work folder; `metrics` are those of its training."""
 
     segmenters: dict[str, Path]
     metrics: dict[str, Any]
@@ -151,18 +160,18 @@ def take_over_model(task: Task) -> Result:
     folder.copy_model(paths["folder"], work / layout.MODEL, MODEL_FILES)
     model = load_model(work / layout.MODEL, device=task.device)
     data.write_text(task.shards, task.direction, model.max_target_pieces, work, ("dev",))
-    for side, vocabulary, names in zip(
+    vocabularies = (model.source_vocab, model.target_vocab)
+    for side, (vocabulary, other), names in zip(
         data.sides(task.direction),
-        (model.source_vocab, model.target_vocab),
+        (vocabularies, vocabularies[::-1]),
         ((layout.DEV_SOURCE, layout.TEST_SOURCE), (layout.DEV_TARGET, layout.TEST_TARGET)),
         strict=True,
     ):
         segmenter = Segmenter(own[side])
-        folder.check_pieces(side, segmenter, vocabulary)
+        folder.check_pieces(side, segmenter, vocabulary, other)
         for name in names:
             folder.rewrite_text(work / name, Segmenter(task.segmenters[side]), segmenter)
-    metrics = {"validation_perplexity": folder.perplexity(model, work)}
-    return Result(segmenters=own, metrics=metrics, curve=[], seconds=0.0)
+    return Result(segmenters=own, metrics={}, curve=[], seconds=0.0)
 
 
 def count_parameters(params: Path) -> int:
@@ -177,11 +186,12 @@ def count_parameters(params: Path) -> int:
 
 
 def measure(task: Task, result: Result) -> dict[str, Any]:
-    """Return the metrics of a model: its figures so far, its size, and BLEU on the test set."""
+    """Return the metrics of a model: of its training, its size, perplexity and BLEU."""
     work = task.work
     counts = read_json(work / layout.COUNTS)
     if "folder" in task.model:  # the training pairs are not what it was trained on
         counts = {name: count for name, count in counts.items() if not name.startswith("train")}
+    dev = (work / layout.DEV_SOURCE, work / layout.DEV_TARGET)
     test = (work / layout.TEST_SOURCE, work / layout.TEST_TARGET)
     target = Segmenter(result.segmenters[data.sides(task.direction)[1]])
     folder_path = work / layout.MODEL
@@ -192,7 +202,8 @@ def measure(task: Task, result: Result) -> dict[str, Any]:
         **result.metrics,
         "parameters": count_parameters(folder_path / "params.best"),
         "segments": counts,
-        "bleu": bleu.measure(model, test, target) if counts.get("test") else None,
+        "validation_perplexity": measures.perplexity(model, dev),
+        "bleu": measures.bleu(model, test, target) if counts.get("test") else None,
     }
 
 

@@ -1,0 +1,79 @@
+import pytest
+from sockeye import arguments as sockeye_arguments
+
+from tests.unit.train.conftest import MICRO
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.train import layout
+from workflow_scripts.train.arguments import (
+    complete_block,
+    prepare_arguments,
+    train_arguments,
+)
+
+
+def parse(add_arguments, words: list[str]):
+    parser = sockeye_arguments.ConfigArgumentParser()
+    add_arguments(parser)
+    return parser.parse_args(words)
+
+
+def test_sockeye_understands_the_training_arguments(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in (layout.DEV_SOURCE, layout.DEV_TARGET):
+        (tmp_path / name).touch()
+    (tmp_path / layout.PREPARED).mkdir()
+    block = complete_block("forward", MICRO | {"encoder_layers": 3, "patience": 8})
+    args = parse(sockeye_arguments.add_train_cli_args, train_arguments(block, 7, "cpu"))
+    assert args.num_layers == (3, 1)
+    assert args.transformer_model_size == (16, 16)
+    assert args.transformer_feed_forward_num_hidden == (32, 32)
+    assert args.transformer_dropout_prepost == (0.1, 0.1)
+    assert args.transformer_dropout_act == (0.0, 0.0)
+    assert (args.batch_size, args.batch_type) == (120, "word")
+    assert (args.max_updates, args.checkpoint_interval) == (60, 12)
+    assert args.max_num_checkpoint_not_improved == 8
+    assert args.weight_tying_type == "trg_softmax"
+    assert args.learning_rate_scheduler_type == "inv-sqrt-decay"
+    assert (args.seed, args.use_cpu, args.amp) == (7, True, False)
+    assert args.decode_and_evaluate == 0
+    gpu = parse(
+        sockeye_arguments.add_train_cli_args,
+        train_arguments(block | {"amp": True, "patience": None}, 7, "cuda"),
+    )
+    assert (gpu.use_cpu, gpu.amp, gpu.max_num_checkpoint_not_improved) == (False, True, None)
+
+
+def test_sockeye_understands_the_preparation_arguments(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("TRAIN_SOURCE", "TRAIN_TARGET", "SOURCE_VOCABULARY", "TARGET_VOCABULARY"):
+        (tmp_path / getattr(layout, name)).touch()
+    words = prepare_arguments(complete_block("forward", MICRO))
+    args = parse(sockeye_arguments.add_prepare_data_cli_args, words)
+    assert args.max_seq_len == (40, 40)
+    assert args.output == layout.PREPARED_UNFINISHED
+
+
+def test_all_paths_are_relative_so_that_a_work_folder_can_move():
+    block = complete_block("forward", MICRO)
+    words = prepare_arguments(block) + train_arguments(block, 1, "cpu")
+    assert not [word for word in words if "/" in word]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sizes": 3}, "unknown sizes"),
+        ({"heads": 3}, "size 16 is no multiple of heads 3"),
+        ({"schedule": "cosine"}, "schedule 'cosine' is none of none, inv-sqrt-decay"),
+        ({"matmul": "int8"}, "matmul 'int8' is none of fp32, bf16"),
+        ({"batch_words": 40}, "batch_words 40 must exceed max_length 40"),
+    ],
+)
+def test_bad_blocks_are_refused_by_name(change, message):
+    with pytest.raises(InputError, match=f"^the model of backward: .*{message}"):
+        complete_block("backward", MICRO | change)
+
+
+def test_missing_keys_are_named():
+    with pytest.raises(InputError, match="missing dropout, size"):
+        complete_block("forward", {k: v for k, v in MICRO.items() if k not in ("size", "dropout")})

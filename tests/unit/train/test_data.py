@@ -1,0 +1,67 @@
+import json
+from collections import Counter
+
+import pytest
+
+from tests.unit.train.conftest import write_segments
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.train import layout
+from workflow_scripts.train.data import select_rows, vocabulary, write_text
+
+
+def row(split: str, source: str, reference: str) -> dict:
+    return {"id": "x:1", "split": split, "copy": 0, "source": source, "reference": reference}
+
+
+def test_long_segments_are_left_out_and_counted_but_not_of_the_test_set():
+    rows = [
+        row("train", "a b", "c d e"),
+        row("train", "a b c d", "e"),
+        row("train", "a", "b c d e"),
+        row("dev", "a b c d", "e"),
+        row("test", "a b c d", "e"),
+    ]
+    counts = Counter()
+    assert list(select_rows(rows, 3, counts)) == [rows[0], rows[4]]
+    assert counts == {"train": 3, "train_too_long": 2, "dev": 1, "dev_too_long": 1, "test": 1}
+
+
+@pytest.mark.parametrize(("direction", "read"), [("forward", "source"), ("backward", "reference")])
+def test_text_is_written_by_split_and_direction(tmp_path, direction, read):
+    shards = [tmp_path / "0000.parquet", tmp_path / "0001.parquet"]
+    rows = [row(split, f"s {split}", f"r {split}") for split in ("train", "dev", "test")]
+    write_segments(shards[0], rows[:2])
+    write_segments(shards[1], [*rows[2:], row("train", "s more", "r more")])
+    counts = write_text(shards, direction, 10, tmp_path, ("train", "dev"))
+    assert counts == {"train": 2, "dev": 1, "test": 1}
+    assert json.loads((tmp_path / layout.COUNTS).read_text()) == counts
+    first, second = ("s", "r") if read == "source" else ("r", "s")
+    assert (tmp_path / layout.TRAIN_SOURCE).read_text() == f"{first} train\n{first} more\n"
+    assert (tmp_path / layout.TRAIN_TARGET).read_text() == f"{second} train\n{second} more\n"
+    assert (tmp_path / layout.DEV_SOURCE).read_text() == f"{first} dev\n"
+    assert (tmp_path / layout.TEST_TARGET).read_text() == f"{second} test\n"
+
+
+@pytest.mark.parametrize(
+    ("split", "rows"), [("dev", [row("train", "a", "b")]), ("train", [row("dev", "a", "b")])]
+)
+def test_an_empty_split_is_named(tmp_path, split, rows):
+    write_segments(tmp_path / "0000.parquet", rows)
+    with pytest.raises(InputError, match=f"no {split} segments"):
+        write_text([tmp_path / "0000.parquet"], "forward", 10, tmp_path, ("train", "dev"))
+    assert not (tmp_path / layout.COUNTS).exists()
+
+
+def test_segments_that_are_all_too_long_are_explained(tmp_path):
+    write_segments(tmp_path / "0000.parquet", [row("train", "a b c", "d"), row("dev", "a", "b")])
+    with pytest.raises(InputError, match=r"1 in all, 1 of them longer than max_length 2"):
+        write_text([tmp_path / "0000.parquet"], "forward", 2, tmp_path, ("train", "dev"))
+
+
+def test_the_vocabulary_is_the_sub_word_model_s(bitext):
+    segmenter = Segmenter(bitext.models["source"])
+    found = vocabulary(segmenter)
+    assert list(found)[:4] == ["<pad>", "<unk>", "<s>", "</s>"]
+    assert list(found.values()) == list(range(len(found)))
+    assert list(found)[4:] == segmenter.vocabulary()

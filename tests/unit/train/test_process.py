@@ -1,0 +1,90 @@
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from tests.unit.train.conftest import MICRO
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.train import layout, process
+from workflow_scripts.train.process import ProgressLines, locked, run_sockeye
+
+
+def test_a_second_process_is_refused_while_the_first_works(tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "_LOCK_PATIENCE", 0.1)
+    with (
+        locked(tmp_path),
+        pytest.raises(InputError, match="another process is training"),
+        locked(tmp_path),
+    ):
+        pass
+
+
+def test_the_lock_lasts_as_long_as_the_training_process(tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "_LOCK_PATIENCE", 0.1)
+    with locked(tmp_path) as lock:
+        child = subprocess.Popen(
+            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock.fileno(),)
+        )
+    with pytest.raises(InputError), locked(tmp_path):
+        pass
+    child.communicate(b"\n")
+    with locked(tmp_path):
+        pass
+
+
+def test_a_successor_waits_for_a_dying_predecessor(tmp_path):
+    release = threading.Event()
+    held = threading.Event()
+
+    def hold() -> None:
+        with locked(tmp_path):
+            held.set()
+            release.wait(10)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(10)
+    threading.Timer(0.3, release.set).start()
+    with locked(tmp_path):
+        assert release.is_set()
+    holder.join()
+
+
+def test_progress_lines_say_updates_rate_time_left_and_perplexity(monkeypatch, capsys):
+    monkeypatch.setattr(process, "INTERVAL_SECONDS", 0.0)
+    lines = ProgressLines("forward", MICRO | {"max_updates": 1000, "update_interval": 2})
+    lines.read("[INFO:sockeye.training] Checkpoint [1]\tValidation-ppl=9.876543\n")
+    lines.read("[INFO:sockeye.training] Saved optimizer state\n")
+    lines.read(
+        "[INFO:sockeye.training] E=1 B=500\ts/sec=99.27 tok/sec=1833.60 u/sec=2.50\tppl=12.345 \n"
+    )
+    assert capsys.readouterr().err == (
+        "train forward: 250 of 1,000 updates (25%), 2.50/s, 5.0 min left at most, "
+        "perplexity 12.35, validation 9.88\n"
+    )
+
+
+def test_progress_lines_are_seldom(capsys):
+    lines = ProgressLines("forward", MICRO | {"update_interval": 1})
+    for batch in range(50, 500, 50):
+        lines.read(f"E=1 B={batch}\ts/sec=99.27 tok/sec=1833.60 u/sec=2.50\tppl=12.345 \n")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("print('the reason'); raise SystemExit(3)", r"exit status 3(?s:.*)the reason"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "was killed"),
+        ("print('CUDA out of memory.'); raise SystemExit(1)", "halve batch_words"),
+    ],
+)
+def test_a_failure_shows_the_end_of_the_log(tmp_path, monkeypatch, script, message):
+    (tmp_path / layout.LOG).write_text("".join(f"old line {n}\n" for n in range(100)))
+    monkeypatch.setattr(process, "LAUNCHER", ["-c", script])
+    lines = ProgressLines("forward", MICRO | {"update_interval": 1})
+    with locked(tmp_path) as lock, pytest.raises(InputError, match=message) as error:
+        run_sockeye(tmp_path, lock, lines, threads=1)
+    assert "goes on from its last checkpoint" in str(error.value)
+    assert "old line 50" not in str(error.value)
