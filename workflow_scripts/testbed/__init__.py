@@ -1,1 +1,1 @@
-"""The testbed: a simulated bitext whose meanings are known (a synchronous Czech-English grammar)."""
+"""The testbed: a simulated Czech-English bitext whose meanings are known."""
