@@ -45,8 +45,8 @@ def measure_table(groups: dict[str, Any]) -> str:
                     rank["listed"],
                     rank["one_minus_bleu"],
                     f"{interval['low']:.1f} to {interval['high']:.1f}" if interval else None,
-                    rank["intersection_over_union"],
-                    rank["length_ratio"],
+                    rank["words"]["intersection_over_union"],
+                    rank["words"]["length_ratio"],
                     rank["mean_sum"],
                     exact["share"] if exact else None,
                 ]

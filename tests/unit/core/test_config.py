@@ -86,7 +86,7 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
         ),
         ({"train": {"dev": "testbed"}}, "can't be trained on and measured on"),
         ({"shards": {"early": 5}}, "late (2) does not divide early (5)"),
-        ({"subword": {"model_type": "bpe"}}, "bpe has no sampled segmentations"),
+        ({"subword": {"model_type": "bpe", "samples": 4}}, "bpe has no sampled segmentations"),
         ({"models": {"testbed": {"heads": 3}}}, "heads (3) does not divide size"),
         ({"models": {"testbed": {"folder": "m"}}}, "also needs reference_model, source_model"),
         (

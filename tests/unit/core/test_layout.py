@@ -59,7 +59,7 @@ def test_another_system_leaves_the_first_alone(config):
 
 
 def test_late_shards_do_not_touch_early_stages(config):
-    moved = changed(config, "shards", "late", 4)
+    moved = changed(config, "shards", "late", 1)
     assert stages(moved) == {"generate", "score", "select", "evaluate", "release"}
 
 
