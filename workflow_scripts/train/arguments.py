@@ -92,8 +92,13 @@ def prepare_arguments(block: dict[str, Any]) -> list[str]:
     )
 
 
-def train_arguments(block: dict[str, Any], seed: int, device: str) -> list[str]:
-    """Return the arguments of `sockeye.train`.
+def device_arguments(block: dict[str, Any], device: str) -> list[str]:
+    """Return the arguments of `sockeye.train` that follow from the device, "cpu" or "cuda"."""
+    return _flags({"use-cpu": device == "cpu", "amp": block["amp"] and device == "cuda"})
+
+
+def train_arguments(block: dict[str, Any], seed: int) -> list[str]:
+    """Return the arguments of `sockeye.train` that do not depend on the device.
 
     All paths are relative to the work folder, so that a work folder can be moved: Sockeye resumes
     only when every argument is literally the same. `--max-updates` and `patience` are the only
@@ -102,7 +107,6 @@ def train_arguments(block: dict[str, Any], seed: int, device: str) -> list[str]:
     Args:
         block: a complete `models` block.
         seed: seeds the initial weights, the order of the data and dropout.
-        device: "cpu" or "cuda".
     """
     # Dropout of the feed-forward layers' activations takes a tenth of the time and changes little.
     dropout = f"{block['dropout']}:{block['dropout']}"
@@ -113,8 +117,6 @@ def train_arguments(block: dict[str, Any], seed: int, device: str) -> list[str]:
             "validation-target": layout.DEV_TARGET,
             "output": layout.MODEL,
             "no-logfile": True,
-            "use-cpu": device == "cpu",
-            "amp": block["amp"],
             "seed": seed,
             "num-layers": f"{block['encoder_layers']}:{block['decoder_layers']}",
             "transformer-model-size": block["size"],

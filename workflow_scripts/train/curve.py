@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-
-matplotlib.use("svg")
-from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from workflow_scripts.core.atomic import atomic_path, write_text
 
@@ -53,9 +52,10 @@ def write_table(path: Path, rows: list[dict[str, Any]]) -> None:
     write_text(path, "\n".join(lines) + "\n")
 
 
-def plot(rows: list[dict[str, Any]], title: str) -> plt.Figure:
+def plot(rows: list[dict[str, Any]], title: str) -> Figure:
     """Draw both perplexities over the updates, and mark the best checkpoint."""
-    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
     updates = [row["updates"] for row in rows]
     validation = [row["validation_perplexity"] for row in rows]
     if rows:
@@ -73,8 +73,10 @@ def plot(rows: list[dict[str, Any]], title: str) -> plt.Figure:
             color="tab:red",
         )
         axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter(NullFormatter())
         axes.legend()
-    axes.yaxis.set_major_formatter("{x:g}")
     axes.set_xlabel("updates")
     axes.set_ylabel("perplexity per target piece, smoothed labels")
     axes.set_title(title)
@@ -84,8 +86,7 @@ def plot(rows: list[dict[str, Any]], title: str) -> plt.Figure:
 
 def write_plot(path: Path, rows: list[dict[str, Any]], title: str) -> None:
     """Write the plot as SVG, the same bytes for the same rows."""
-    with plt.rc_context({"svg.hashsalt": "learning curve", "svg.fonttype": "none"}):
+    with matplotlib.rc_context({"svg.hashsalt": "learning curve", "svg.fonttype": "none"}):
         figure = plot(rows, title)
         with atomic_path(path) as temporary:
             figure.savefig(temporary, format="svg", metadata={"Date": None})
-        plt.close(figure)

@@ -31,13 +31,15 @@ def sides(direction: str) -> tuple[str, str]:
 def vocabulary(segmenter: Segmenter) -> dict[str, int]:
     """Return Sockeye's vocabulary of one side: every piece of the model, seen in training or not.
 
-    So the piece ids depend on the sub-word model alone, and no piece of it is ever <unk>.
+    So the piece ids depend on the sub-word model alone, and no piece of it is ever <unk>. A piece
+    that is spelt like a special symbol, from text about such symbols, has no entry of its own.
     """
-    return {piece: index for index, piece in enumerate([*_SPECIAL, *segmenter.vocabulary()])}
+    pieces = [piece for piece in segmenter.vocabulary() if piece not in _SPECIAL]
+    return {piece: index for index, piece in enumerate([*_SPECIAL, *pieces])}
 
 
 def select_rows(
-    rows: Iterable[dict[str, Any]], max_length: int, counts: Counter[str]
+    rows: Iterable[dict[str, Any]], max_length: float, counts: Counter[str]
 ) -> Iterator[dict[str, Any]]:
     """Pass on the segments to train, validate and test on; count all by split.
 
@@ -54,14 +56,15 @@ def select_rows(
 
 
 def write_text(
-    shards: list[Path], direction: str, max_length: int, work: Path, needed: tuple[str, ...]
+    shards: list[Path], direction: str, max_length: float, work: Path, needed: tuple[str, ...]
 ) -> dict[str, int]:
     """Write the three splits as text, one segment a line, and last of all their counts.
 
     Args:
         shards: files of segments.
         direction: "forward" or "backward".
-        max_length: the most pieces that a side of a training or validation segment may have.
+        max_length: the most pieces that a side of a training or validation segment may have;
+            may be infinite.
         work: the folder to write to.
         needed: the splits that must not be empty.
 

@@ -7,6 +7,7 @@ from typing import Any
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.vocabulary import Vocabulary
 from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.train.measures import read_pieces
 
 KEYS = ("folder", "source_model", "reference_model")
 # A sub-word model belongs to a vocabulary if it holds at least this share of its pieces; training
@@ -81,8 +82,6 @@ def check_pieces(side: str, segmenter: Segmenter, own: Vocabulary, other: Vocabu
 
 def rewrite_text(path: Path, old: Segmenter, new: Segmenter) -> None:
     """Cut a file of pieces of the subword stage into the pieces of the model's own."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    path.write_text(
-        "".join(" ".join(new.pieces(old.text(line.split()))) + "\n" for line in lines),
-        encoding="utf-8",
-    )
+    texts = [old.text(pieces) for pieces in read_pieces(path)]
+    lines = [" ".join(new.pieces(text)) + "\n" for text in texts]
+    path.write_text("".join(lines), encoding="utf-8", newline="\n")

@@ -16,3 +16,5 @@ TARGET_VOCABULARY = "vocabulary.target.json"
 PREPARED = "prepared"
 PREPARED_UNFINISHED = "prepared.unfinished"
 MODEL = "model"
+# In the model folder.
+METRICS = "metrics"

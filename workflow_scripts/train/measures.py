@@ -23,7 +23,8 @@ TextPair = tuple[Path, Path]
 
 def read_pieces(path: Path) -> list[list[str]]:
     """Return the lines of a file of pieces."""
-    return [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
+    with path.open(encoding="utf-8", newline="\n") as lines:
+        return [line.split() for line in lines]
 
 
 def perplexity(model: Model, dev: TextPair) -> float:

@@ -6,6 +6,7 @@ the training is complete, and their record (`model.json`) last.
 
 import argparse
 import json
+import math
 import shutil
 import sys
 import time
@@ -74,30 +75,46 @@ def follow_plan(task: Task, settings: Any) -> None:
 
     The plan is all that a model depends on: its settings and the hashes of what it is made of.
     With another plan the folder is emptied and the work starts over.
+
+    Raises:
+        InputError: the plan is the same, but the training has got somewhere on another device,
+            from whose state Sockeye can't go on. It is not thrown away unasked.
     """
     files = [*task.shards, *task.segmenters.values()]
     plan = {
+        "device": task.device,
         "direction": task.direction,
         "settings": settings,
         "inputs": {path.name: sha256(path) for path in files},
     }
     path = task.work / layout.PLAN
-    known = read_json(path) if path.exists() else None
-    if known == plan:
+    known = read_json(path) if path.exists() else {}
+    if known | {"device": task.device} == plan:
+        finished = (task.work / layout.FINISHED).exists()
+        if known != plan and not finished and snapshots.snapshots(task.work):
+            raise InputError(
+                f"the training in {task.work} began on device {known['device']} and can't go on "
+                f"on {task.device}: use that device, or remove the folder to start over"
+            )
+        write_json(path, plan)
         return
-    if known is not None:
+    if known:
         print(
             f"train {task.role}: {task.work} holds work on other data or settings; starting over",
             file=sys.stderr,
         )
     for entry in task.work.iterdir():
-        if entry.name == layout.LOCK:
-            continue
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
+        if entry.name != layout.LOCK:
+            remove(entry)
     write_json(path, plan)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a link, or a folder with all that is in it."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def read_json(path: Path) -> Any:
@@ -117,7 +134,10 @@ def train_model(task: Task, lock: IO[bytes]) -> Result:
         task,
         {
             "prepare": arguments.prepare_arguments(block),
-            "train": arguments.train_arguments(block, task.seed, task.device),
+            "train": arguments.train_arguments(block, task.seed),
+            "by_device": {
+                device: arguments.device_arguments(block, device) for device in ("cpu", "cuda")
+            },
             "matmul": block["matmul"],
         },
     )
@@ -138,7 +158,7 @@ def train_model(task: Task, lock: IO[bytes]) -> Result:
             f"the training of {task.role} diverged at update {finished['updates']}: lower the "
             "model's learning_rate or raise its warmup"
         )
-    metrics = curve.read_metrics(work / layout.MODEL / "metrics")
+    metrics = curve.read_metrics(work / layout.MODEL / layout.METRICS)
     return Result(
         segmenters=task.segmenters,
         metrics=finished,
@@ -159,7 +179,7 @@ def take_over_model(task: Task) -> Result:
     follow_plan(task, {key: str(path) for key, path in paths.items()})
     folder.copy_model(paths["folder"], work / layout.MODEL, MODEL_FILES)
     model = load_model(work / layout.MODEL, device=task.device)
-    data.write_text(task.shards, task.direction, model.max_target_pieces, work, ("dev",))
+    data.write_text(task.shards, task.direction, math.inf, work, ("dev",))
     vocabularies = (model.source_vocab, model.target_vocab)
     for side, (vocabulary, other), names in zip(
         data.sides(task.direction),
@@ -230,11 +250,19 @@ def publish(task: Task, result: Result, metrics: dict[str, Any], output: Path) -
     )
 
 
-def make_model(task: Task, output: Path) -> None:
-    """Train or take over a model, measure it and publish its folder.
+def tidy(work: Path) -> None:
+    """Drop what only resuming needs; what is left is enough to publish the model again."""
+    snapshots.drop(work)
+    shutil.rmtree(work / layout.PREPARED, ignore_errors=True)
+    model = work / layout.MODEL
+    needed = {*MODEL_FILES, layout.METRICS, (model / "params.best").resolve().name}
+    for path in model.iterdir():
+        if path.name not in needed:
+            remove(path)
 
-    A folder that is already published, whole and by the same plan, is left as it is.
-    """
+
+def make_model(task: Task, output: Path) -> None:
+    """Train or take over a model, measure it, publish its folder and tidy up."""
     for path in [*task.shards, *task.segmenters.values()]:
         verify(path)
     with process.locked(task.work) as lock:
@@ -244,8 +272,7 @@ def make_model(task: Task, output: Path) -> None:
         publish(task, result, metrics, output)
         seconds = {"training": result.seconds, "measuring": time.monotonic() - start}
         write_json(output / "timings.json", seconds)
-        snapshots.drop(task.work)
-        shutil.rmtree(task.work / layout.PREPARED, ignore_errors=True)
+        tidy(task.work)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -6,6 +6,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.train import layout
 from workflow_scripts.train.arguments import (
     complete_block,
+    device_arguments,
     prepare_arguments,
     train_arguments,
 )
@@ -23,7 +24,8 @@ def test_sockeye_understands_the_training_arguments(tmp_path, monkeypatch):
         (tmp_path / name).touch()
     (tmp_path / layout.PREPARED).mkdir()
     block = complete_block("forward", MICRO | {"encoder_layers": 3, "patience": 8})
-    args = parse(sockeye_arguments.add_train_cli_args, train_arguments(block, 7, "cpu"))
+    words = train_arguments(block, 7) + device_arguments(block, "cpu")
+    args = parse(sockeye_arguments.add_train_cli_args, words)
     assert args.num_layers == (3, 1)
     assert args.transformer_model_size == (16, 16)
     assert args.transformer_feed_forward_num_hidden == (32, 32)
@@ -34,13 +36,21 @@ def test_sockeye_understands_the_training_arguments(tmp_path, monkeypatch):
     assert args.max_num_checkpoint_not_improved == 8
     assert args.weight_tying_type == "trg_softmax"
     assert args.learning_rate_scheduler_type == "inv-sqrt-decay"
-    assert (args.seed, args.use_cpu, args.amp) == (7, True, False)
+    assert args.seed == 7
     assert args.decode_and_evaluate == 0
-    gpu = parse(
-        sockeye_arguments.add_train_cli_args,
-        train_arguments(block | {"amp": True, "patience": None}, 7, "cuda"),
-    )
-    assert (gpu.use_cpu, gpu.amp, gpu.max_num_checkpoint_not_improved) == (False, True, None)
+
+
+@pytest.mark.parametrize(
+    ("device", "amp", "expected"),
+    [
+        ("cpu", False, ["--use-cpu"]),
+        ("cpu", True, ["--use-cpu"]),
+        ("cuda", False, []),
+        ("cuda", True, ["--amp"]),
+    ],
+)
+def test_mixed_precision_is_for_gpus(device, amp, expected):
+    assert device_arguments(complete_block("forward", MICRO | {"amp": amp}), device) == expected
 
 
 def test_sockeye_understands_the_preparation_arguments(tmp_path, monkeypatch):
@@ -55,7 +65,7 @@ def test_sockeye_understands_the_preparation_arguments(tmp_path, monkeypatch):
 
 def test_all_paths_are_relative_so_that_a_work_folder_can_move():
     block = complete_block("forward", MICRO)
-    words = prepare_arguments(block) + train_arguments(block, 1, "cpu")
+    words = prepare_arguments(block) + train_arguments(block, 1)
     assert not [word for word in words if "/" in word]
 
 

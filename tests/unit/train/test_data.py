@@ -65,3 +65,9 @@ def test_the_vocabulary_is_the_sub_word_model_s(bitext):
     assert list(found)[:4] == ["<pad>", "<unk>", "<s>", "</s>"]
     assert list(found.values()) == list(range(len(found)))
     assert list(found)[4:] == segmenter.vocabulary()
+
+
+def test_a_piece_spelt_like_a_special_symbol_does_not_upset_the_ids(bitext, monkeypatch):
+    monkeypatch.setattr(Segmenter, "vocabulary", lambda _: ["▁a", "</s>", "b"])
+    found = vocabulary(Segmenter(bitext.models["source"]))
+    assert found == {"<pad>": 0, "<unk>": 1, "<s>": 2, "</s>": 3, "▁a": 4, "b": 5}

@@ -86,6 +86,9 @@ def test_what_only_resuming_needs_is_gone_after_publication(trained):
     left = {path.name for path in (trained / "work").iterdir()}
     assert layout.PREPARED not in left
     assert not [name for name in left if name.startswith("snapshot")]
+    model = {path.name for path in (trained / "work" / layout.MODEL).iterdir()}
+    assert "training_state" not in model
+    assert model >= {"params.best", "config", layout.METRICS}
 
 
 def test_a_finished_model_is_not_trained_again(bitext, trained, monkeypatch):
@@ -182,6 +185,24 @@ def test_other_data_or_settings_start_over(make_bitext, tmp_path, monkeypatch, c
     with pytest.raises(InputError, match="stopped"):
         main(bitext.command(output, MICRO | {"dropout": 0.3}))
     assert json.loads((work / layout.COUNTS).read_text())["train"] == 200
+
+
+def test_a_training_does_not_change_its_device_unasked(bitext, tmp_path, monkeypatch):
+    output = tmp_path / "model"
+    monkeypatch.setattr(process, "run_sockeye", lambda *_: pytest.fail("trained"))
+    work = output / "work"
+    with pytest.raises(pytest.fail.Exception):
+        main(bitext.command(output, MICRO))
+    plan = json.loads((work / layout.PLAN).read_text())
+    assert plan["device"] == "cpu"
+    (work / layout.PLAN).write_text(json.dumps(plan | {"device": "cuda"}))
+    with pytest.raises(pytest.fail.Exception):  # nothing is lost yet
+        main(bitext.command(output, MICRO))
+    (work / layout.PLAN).write_text(json.dumps(plan | {"device": "cuda"}))
+    (work / "snapshot.000001").mkdir()
+    with pytest.raises(InputError, match=r"began on device cuda and can't go on on cpu"):
+        main(bitext.command(output, MICRO))
+    assert (work / layout.COUNTS).exists()
 
 
 def test_a_diverged_training_is_an_error(bitext, tmp_path, monkeypatch):
