@@ -1,5 +1,6 @@
 """From a block of `models` in the config to the arguments of Sockeye's command lines."""
 
+import math
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
@@ -92,6 +93,16 @@ def prepare_arguments(block: dict[str, Any]) -> list[str]:
     )
 
 
+def _initial_learning_rate(block: dict[str, Any]) -> float:
+    """Return what Sockeye must be given so that `learning_rate` is the peak, at the warm-up's end.
+
+    Its inv-sqrt-decay divides by sqrt(max(t, warm-up)) from the first update on.
+    """
+    if block["schedule"] == "inv-sqrt-decay":
+        return block["learning_rate"] * math.sqrt(max(1, block["warmup"]))
+    return block["learning_rate"]
+
+
 def device_arguments(block: dict[str, Any], device: str) -> list[str]:
     """Return the arguments of `sockeye.train` that follow from the device, "cpu" or "cuda"."""
     return _flags({"use-cpu": device == "cpu", "amp": block["amp"] and device == "cuda"})
@@ -133,7 +144,7 @@ def train_arguments(block: dict[str, Any], seed: int) -> list[str]:
             "max-updates": block["max_updates"],
             "checkpoint-interval": block["checkpoint_updates"],
             "max-num-checkpoint-not-improved": block["patience"],
-            "initial-learning-rate": block["learning_rate"],
+            "initial-learning-rate": _initial_learning_rate(block),
             "learning-rate-warmup": block["warmup"],
             "learning-rate-scheduler-type": block["schedule"],
             "decode-and-evaluate": 0,

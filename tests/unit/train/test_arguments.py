@@ -1,5 +1,7 @@
 import pytest
+import torch
 from sockeye import arguments as sockeye_arguments
+from sockeye import lr_scheduler
 
 from tests.unit.train.conftest import MICRO
 from workflow_scripts.core.errors import InputError
@@ -51,6 +53,26 @@ def test_sockeye_understands_the_training_arguments(tmp_path, monkeypatch):
 )
 def test_mixed_precision_is_for_gpus(device, amp, expected):
     assert device_arguments(complete_block("forward", MICRO | {"amp": amp}), device) == expected
+
+
+@pytest.mark.parametrize("schedule", ["inv-sqrt-decay", "plateau-reduce", "linear-decay"])
+def test_the_learning_rate_is_the_peak_after_the_warm_up(schedule):
+    changes = {"schedule": schedule, "warmup": 400, "max_updates": 400_000}
+    block = complete_block("forward", MICRO | changes | {"learning_rate": 0.0005})
+    words = train_arguments(block, 1)
+    initial = float(words[words.index("--initial-learning-rate") + 1])
+    scheduler_class, options = lr_scheduler.get_lr_scheduler(
+        schedule, initial, 0.5, 8, 400, 400_000
+    )
+    optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    scheduler = scheduler_class(optimizer, **options)
+    rates = []
+    for _ in range(600):
+        scheduler.step()
+        rates.append(scheduler.get_last_lr()[0])
+    assert max(rates) == pytest.approx(0.0005, rel=2e-3)
+    assert rates[399] == pytest.approx(max(rates))
+    assert rates[199] == pytest.approx(max(rates) / 2, rel=2e-3)
 
 
 def test_sockeye_understands_the_preparation_arguments(tmp_path, monkeypatch):
