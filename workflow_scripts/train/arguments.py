@@ -58,6 +58,8 @@ def complete_block(role: str, block: dict[str, Any]) -> dict[str, Any]:
             raise InputError(
                 f"the model of {role}: {key} {block[key]!r} is none of {', '.join(choices)}"
             )
+    if block["schedule"] == "none" and block["warmup"]:
+        raise InputError(f"the model of {role}: schedule none has no warm-up: set warmup to 0")
     if block["batch_words"] <= block["max_length"]:
         raise InputError(
             f"the model of {role}: batch_words {block['batch_words']} must exceed max_length "

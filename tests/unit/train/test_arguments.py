@@ -97,6 +97,7 @@ def test_all_paths_are_relative_so_that_a_work_folder_can_move():
         ({"sizes": 3}, "unknown sizes"),
         ({"heads": 3}, "size 16 is no multiple of heads 3"),
         ({"schedule": "cosine"}, "schedule 'cosine' is none of none, inv-sqrt-decay"),
+        ({"schedule": "none"}, "schedule none has no warm-up: set warmup to 0"),
         ({"matmul": "int8"}, "matmul 'int8' is none of fp32, bf16"),
         ({"batch_words": 40}, "batch_words 40 must exceed max_length 40"),
     ],
