@@ -6,7 +6,7 @@ import os
 import socket
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,9 @@ def _is_alive(process: int) -> bool:
         return False
     except PermissionError:  # another user's
         pass
+    with suppress(OSError):  # no /proc on this system
+        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+        return status.rpartition(")")[2].split()[0] != "Z"  # a zombie writes no more
     return True
 
 
