@@ -49,7 +49,7 @@ lint: setup
 	$(RUN) snakemake --lint
 
 test: lint
-	$(RUN) python -m pytest -n $(CORES) --dist loadgroup tests
+	$(RUN) python -m pytest -n $(CORES) tests
 
 format: setup
 	$(RUN) ruff check --fix .

@@ -1,5 +1,6 @@
 """Fixtures of all tests."""
 
+import fcntl
 import itertools
 import os
 from collections.abc import Callable
@@ -29,20 +30,36 @@ def data_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
-def bitext(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the micro bitext."""
-    return micro.write_bitext(tmp_path_factory.mktemp("bitext") / "data")
+def once(
+    tmp_path_factory: pytest.TempPathFactory, worker_id: str
+) -> Callable[[str, Callable[[Path], None]], Path]:
+    """Make a folder once for all workers of pytest-xdist, which then share it."""
+    root = tmp_path_factory.getbasetemp()
+    if worker_id != "master":
+        root = root.parent
+
+    def folder(name: str, make: Callable[[Path], None]) -> Path:
+        with (root / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (root / name).exists():
+                make(root / f"{name}.unfinished")
+                (root / f"{name}.unfinished").rename(root / name)
+        return root / name
+
+    return folder
 
 
 @pytest.fixture(scope="session")
-def finished(bitext: Path, tmp_path_factory: pytest.TempPathFactory) -> Pipeline:
-    """A finished micro run, never to be changed.
+def bitext(once) -> Path:
+    """The folder of the micro bitext."""
+    return once("bitext", micro.write_bitext)
 
-    The tests that use it are of the `xdist_group` of this name, so that it happens once.
-    """
-    pipeline = Pipeline(tmp_path_factory.mktemp("finished") / "work", micro.config(bitext))
-    pipeline.run()
-    return pipeline
+
+@pytest.fixture(scope="session")
+def finished(bitext: Path, once) -> Pipeline:
+    """A finished micro run, never to be changed."""
+    config = micro.config(bitext)
+    return Pipeline(once("finished", lambda folder: Pipeline(folder, config).run()), config)
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import math
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +39,21 @@ from workflow_scripts.select import shard as select
 from workflow_scripts.select import threshold
 from workflow_scripts.subword import segment
 from workflow_scripts.subword import train as subword
-from workflow_scripts.testbed.generate import pairs as testbed_pairs
 from workflow_scripts.train import sockeye
 
 GOLDEN = Path(__file__).with_name("golden.json")
 # A model's numbers on another CPU; those of a training diverge further, update by update.
 TOLERANCE = 1e-3
 TRAINING_TOLERANCE = 0.02
+
+# References of the testbed, each with paraphrases that mean the same or not, in this order.
+TESTBED = [
+    ("The doctor bought the car.", "The car was bought by the doctor.", "The doctor bought a car."),
+    ("Yesterday, the boy saw a dog.", "The boy saw a dog yesterday."),
+    ("The teacher sent the doctor a letter.", "The teacher sent a letter to the doctor.", "No."),
+    ("The dog did not sleep.", "The dog didn't sleep."),
+    ("The book was really great.",),
+]
 
 Outputs = dict[str, Any]
 Row = dict[str, Any]
@@ -518,18 +525,16 @@ def selected() -> list[Row]:
         {**row, "texts": [each["reference"] for each in pairs("train", 40)[5 * number :][:2]]}
         for number, row in enumerate(pairs("held_out", 6))
     ]
-    known = list(testbed_pairs(1, 50, 8))
-    for number, (one, other) in enumerate(pairwise(known), 1):
-        texts = [one[1], other[1]][: number % 3]
-        rows.append(
-            {
-                "id": f"testbed:{number}",
-                "source": one[0],
-                "reference": one[1],
-                "corpus": "testbed",
-                "texts": texts,
-            }
-        )
+    rows += [
+        {
+            "id": f"testbed:{number}",
+            "source": "",
+            "reference": reference,
+            "corpus": "testbed",
+            "texts": texts,
+        }
+        for number, (reference, *texts) in enumerate(TESTBED, 1)
+    ]
     return [
         {
             **{key: row[key] for key in ("id", "source", "reference", "corpus")},

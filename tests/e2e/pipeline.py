@@ -8,11 +8,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = (
@@ -44,8 +45,11 @@ class Pipeline:
     def __init__(self, folder: Path, config: dict[str, Any]):
         self.folder = folder
         self.config = config
-        folder.mkdir(parents=True, exist_ok=True)
-        self.config_file.write_text(json.dumps(config), encoding="utf-8")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(config)
+        # A run that several processes read stays as it is.
+        if not (self.config_file.exists() and self.config_file.read_text("utf-8") == text):
+            self.config_file.write_text(text, encoding="utf-8")
 
     @property
     def config_file(self) -> Path:
@@ -71,20 +75,21 @@ class Pipeline:
         ]
 
     @contextmanager
-    def started(self, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    def started(
+        self, *arguments: str, terminal: int | IO[bytes] = subprocess.DEVNULL
+    ) -> Iterator[subprocess.Popen[bytes]]:
         """Start Snakemake as the leader of its own process group, which ends with the block.
 
         What the user sees goes to `terminal`.
         """
-        with self.terminal.open("wb") as terminal:
-            process = subprocess.Popen(
-                self.command(*arguments),
-                env=environment(),
-                stdout=terminal,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+        process = subprocess.Popen(
+            self.command(*arguments),
+            env=environment(),
+            stdout=terminal,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         try:
             yield process
         finally:
@@ -92,15 +97,13 @@ class Pipeline:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
 
-    @property
-    def terminal(self) -> Path:
-        return self.folder / "terminal.txt"
-
     def attempt(self, *arguments: str) -> tuple[int, str]:
         """Run Snakemake to its end; return its status and all that the user sees."""
-        with self.started(*arguments) as process:
-            status = process.wait(timeout=600)
-        return status, self.terminal.read_text(encoding="utf-8")
+        with tempfile.TemporaryFile() as terminal:
+            with self.started(*arguments, terminal=terminal) as process:
+                status = process.wait(timeout=600)
+            terminal.seek(0)
+            return status, terminal.read().decode("utf-8")
 
     def run(self, *arguments: str) -> str:
         """Run Snakemake, which must succeed; return what the user sees."""

@@ -1,6 +1,7 @@
 """A run with the dual filter on, and finished models of one's own in place of trained ones."""
 
 import json
+import shutil
 
 import pyarrow.parquet as pq
 import pytest
@@ -8,34 +9,35 @@ import pytest
 from tests.e2e import golden, micro
 from tests.e2e.pipeline import Pipeline, sha256, stages_of
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("filtered")]
+pytestmark = pytest.mark.e2e
 
 NOISE = {f"web:{line}" for line in range(1, micro.SIZES["web"] + 1, 3)}
 MAX_SUM = 5.0  # far from both: clean pairs are below 4, noise is above 6
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    """Model folders of the user's own, beside their sub-word models."""
-    folder = tmp_path_factory.mktemp("own")
-    return {
-        "forward": golden.fixed_model(folder / "forward", "source", "reference", 1),
-        "backward": golden.fixed_model(folder / "backward", "reference", "source", 2),
-    }
+def write_models(folder):
+    golden.fixed_model(folder / "forward", "source", "reference", 1)
+    golden.fixed_model(folder / "backward", "reference", "source", 2)
 
 
 @pytest.fixture(scope="module")
-def filtered(bitext, folders, tmp_path_factory):
+def own_models(once):
+    """Model folders of the user's own, with their sub-word models inside."""
+    return once("own_models", write_models)
+
+
+def own_model(folder):
+    """Return the block of `models` for a model folder."""
+    sides = {f"{side}_model": f"{folder}/{side}.model" for side in ("source", "reference")}
+    return {"folder": str(folder), **sides}
+
+
+@pytest.fixture(scope="module")
+def filtered(bitext, own_models, once):
     changes = {
         "run": {"corpora": ["train", "web", "held_out"]},
         "dual_filter": {"enabled": True, "max_sum": MAX_SUM},
-        "models": {
-            f"own_{role}": {
-                "folder": str(folder),
-                **{f"{side}_model": f"{folder}/{side}.model" for side in ("source", "reference")},
-            }
-            for role, folder in folders.items()
-        },
+        "models": {f"own_{role}": own_model(own_models / role) for role in ("forward", "backward")},
         "train": {
             "corpora": ["train", "web"],
             "models": {"forward": "own_forward", "backward": "own_backward"},
@@ -43,9 +45,7 @@ def filtered(bitext, folders, tmp_path_factory):
         "generate": {"limit": {"web": 4}},
     }
     config = micro.merged(micro.config(bitext), changes)
-    pipeline = Pipeline(tmp_path_factory.mktemp("filtered") / "work", config)
-    pipeline.run()
-    return pipeline
+    return Pipeline(once("filtered", lambda folder: Pipeline(folder, config).run()), config)
 
 
 def rows(folder):
@@ -97,20 +97,19 @@ def test_filter_models_are_trained_on_trusted_pairs_alone(filtered):
         assert filtered.manifest(f"train.{role}")["rows_in"] == copies * micro.SIZES["train"]
 
 
-def test_another_threshold_needs_no_scoring(filtered):
+def test_another_threshold_needs_no_scoring(filtered, copy_of):
     other = micro.merged(filtered.config, {"dual_filter": {"max_sum": 4.5}})
-    planned = Pipeline(filtered.folder, other).planned("dual_filter")
-    Pipeline(filtered.folder, filtered.config)
+    planned = copy_of(filtered).with_config(other).planned("dual_filter")
     assert stages_of(planned) == {"dual_filter"}
     assert planned["dual_filter_kept"] == 2
     assert "dual_filter_scores" not in planned
 
 
 @pytest.mark.parametrize("role", ["forward", "backward"])
-def test_own_model_is_taken_over_as_it_is_and_measured(filtered, folders, role):
+def test_own_model_is_taken_over_as_it_is_and_measured(filtered, own_models, role):
     unit = filtered.unit(f"train.{role}")
     for name in ("params.best", "vocab.src.0.json", "source.model", "reference.model"):
-        assert sha256(unit / name) == sha256(folders[role] / name)
+        assert sha256(unit / name) == sha256(own_models / role / name)
     metrics = json.loads((unit / "metrics.json").read_text(encoding="utf-8"))
     assert metrics["validation_perplexity"] > 1
     assert metrics["bleu"]["sentences"] == micro.SIZES["test"]
@@ -125,13 +124,11 @@ def test_own_models_paraphrase(filtered):
     assert "Nothing to be done" in filtered.run("--dry-run")
 
 
-def test_another_content_of_the_own_model_is_another_run(filtered, folders):
-    params = folders["forward"] / "params.best"
-    content = params.read_bytes()
-    try:
-        params.write_bytes(content + b" ")
-        planned = filtered.planned("generate")
-    finally:
-        params.write_bytes(content)
+def test_another_content_of_the_own_model_is_another_run(filtered, own_models, copy_of, tmp_path):
+    folder = shutil.copytree(own_models / "forward", tmp_path / "forward")
+    with (folder / "params.best").open("ab") as stream:
+        stream.write(b" ")
+    other = micro.merged(filtered.config, {"models": {"own_forward": own_model(folder)}})
+    planned = copy_of(filtered).with_config(other).planned("generate")
     assert planned["train_model"] == planned["generate_shard"] == 1
     assert "dual_filter_scores" not in planned

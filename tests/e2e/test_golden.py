@@ -9,8 +9,6 @@ import pytest
 from tests.e2e import golden
 from workflow_scripts.core.layout import STAGE_VERSIONS
 
-pytestmark = pytest.mark.xdist_group("golden")
-
 UPDATE = "then run `python -m tests.e2e.golden {stage}`"
 
 

@@ -10,15 +10,16 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
-from tests.e2e.pipeline import Pipeline
+from tests.e2e import micro
+from tests.e2e.pipeline import Pipeline, environment
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("finished")]
+pytestmark = pytest.mark.e2e
 
 # Module, below workflow_scripts, in whose job the run is killed; the folder where it writes; and
 # who is killed. In the order of the flow, so that each kill finds its stage unfinished.
@@ -38,6 +39,7 @@ KILLS = [
 ]
 PATIENCE_SECONDS = 120
 SNAPSHOT = "snapshot."
+RESUMED = "Resuming from saved state"
 
 
 def job_of(parent: psutil.Process, module: str) -> psutil.Process | None:
@@ -91,50 +93,48 @@ def kill_in(pipeline: Pipeline, module: str, folder: str, victim: str) -> None:
     assert status != 0, f"{module} came to its end in spite of it"
 
 
-@pytest.fixture(scope="module")
-def survivor(finished, tmp_path_factory) -> Iterator[Pipeline]:
-    """A run of the same configuration that was killed in every stage."""
-    pipeline = Pipeline(tmp_path_factory.mktemp("killed") / "work", finished.config)
-    for kill in KILLS:
-        kill_in(pipeline, *kill)
-        assert not pipeline.folders("release"), kill
-    pipeline.run()
-    yield pipeline
-
-
-def test_killed_run_ends_with_the_same_bytes(finished, survivor):
-    expected = finished.hashes()
-    assert survivor.hashes() == expected
-    release = str(survivor.unit("release").relative_to(survivor.folder.resolve()))
-    assert {f"{release}/micro/paraphrases.tsv.zst", f"{release}/report.html"} <= expected.keys()
-
-
-def test_killed_run_has_nothing_left_to_do(survivor):
-    assert "Nothing to be done" in survivor.run("--dry-run")
-
-
-def test_killed_training_went_on_from_its_checkpoint_to_the_same_perplexity(finished, survivor):
-    resumed = [
-        role
-        for role in ("forward", "backward")
-        if "Resuming from saved state" in log_of(survivor, role)
-    ]
-    assert resumed
-    for role in ("forward", "backward"):
-        assert "Resuming from saved state" not in log_of(finished, role)
-        first, second = (
-            json.loads((each.unit(f"train.{role}") / "metrics.json").read_text(encoding="utf-8"))
-            for each in (finished, survivor)
-        )
-        assert second["updates"] == first["updates"] == micro_updates(finished)
-        assert second["validation_perplexity"] == pytest.approx(
-            first["validation_perplexity"], rel=0.01
-        )
-
-
 def log_of(pipeline: Pipeline, role: str) -> str:
     return (pipeline.unit(f"train.{role}") / "work" / "sockeye.log").read_text(encoding="utf-8")
 
 
-def micro_updates(pipeline: Pipeline) -> int:
-    return pipeline.config["models"]["micro"]["max_updates"]
+def metrics_of(pipeline: Pipeline, role: str) -> dict[str, Any]:
+    path = pipeline.unit(f"train.{role}") / "metrics.json"
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_run_that_was_killed_in_every_stage_ends_with_the_same_bytes(finished, tmp_path):
+    pipeline = Pipeline(tmp_path / "work", finished.config)
+    for kill in KILLS:
+        kill_in(pipeline, *kill)
+        assert not pipeline.folders("release"), kill
+    pipeline.run()
+
+    resumed = [role for role in ("forward", "backward") if RESUMED in log_of(pipeline, role)]
+    assert resumed
+    assert not any(RESUMED in log_of(finished, role) for role in ("forward", "backward"))
+    for role in ("forward", "backward"):
+        first, second = metrics_of(finished, role), metrics_of(pipeline, role)
+        assert second["updates"] == first["updates"]
+        assert second["validation_perplexity"] == pytest.approx(
+            first["validation_perplexity"], rel=0.01
+        )
+    expected = finished.hashes()
+    release = pipeline.unit("release").relative_to(pipeline.folder.resolve())
+    assert {f"{release}/micro/paraphrases.tsv.zst", f"{release}/report.html"} <= expected.keys()
+    assert pipeline.hashes() == expected
+    assert "Nothing to be done" in pipeline.run("--dry-run")
+
+
+def test_second_run_in_the_same_folder_is_refused_while_the_first_is_alive(bitext, tmp_path):
+    pipeline = Pipeline(tmp_path / "work", micro.config(bitext))
+    locks = pipeline.folder / ".snakemake" / "locks"
+    with pipeline.started("corpus") as first:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not list(locks.glob("*.lock")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        second = subprocess.run(
+            pipeline.command("corpus"), env=environment(), capture_output=True, text=True
+        )
+        assert second.returncode != 0
+        assert "Directory cannot be locked" in second.stderr
+        assert first.wait(PATIENCE_SECONDS) == 0

@@ -1,5 +1,7 @@
 """The manifests of a finished run: their counts add up along the flow, their hashes hold."""
 
+import os
+import shutil
 from collections import Counter
 
 import pyarrow.parquet as pq
@@ -8,7 +10,7 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.pipeline import sha256
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("finished")]
+pytestmark = pytest.mark.e2e
 
 CORPORA = ("train", "held_out", "dev", "test")
 
@@ -75,6 +77,27 @@ def test_manifests_name_what_they_were_made_from(finished, manifests):
         assert manifest["upstream"].items() <= known.items(), name
         assert bool(manifest["upstream"]) == (not name.startswith("corpus.")), name
     assert set(manifests["release"]["upstream"]) == known.keys() - {manifests["release"]["name"]}
+
+
+def test_flipped_byte_stops_the_run_and_what_it_says_to_do_helps(finished, copy_of):
+    pipeline = copy_of(finished)
+    select, damaged = pipeline.unit("select.micro"), pipeline.unit("score.micro") / "0000.parquet"
+    before = pipeline.hashes()
+    content, status = bytearray(damaged.read_bytes()), damaged.stat()
+    content[len(content) // 2] ^= 1
+    damaged.write_bytes(content)
+    os.utime(damaged, ns=(status.st_atime_ns, status.st_mtime_ns))
+    shutil.rmtree(select)
+
+    output = pipeline.fail("select")
+    assert "Traceback" not in output
+    name = damaged.relative_to(pipeline.folder.resolve())
+    assert f"error: {name} differs from what its stage wrote" in output
+    assert "delete the file and run again" in output
+
+    damaged.unlink()
+    pipeline.run("select")
+    assert pipeline.hashes() == before
 
 
 def test_manifests_say_stage_version_configuration_and_tools(finished, manifests):

@@ -8,7 +8,7 @@ import zstandard
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("messages")]
+pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline, stages_of
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("targets")]
+pytestmark = pytest.mark.e2e
 
 # Each stage with the number of units up to it: four corpora, one bitext, ...; two models, of which
 # the backward one is not needed before scores are.

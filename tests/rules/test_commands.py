@@ -15,8 +15,7 @@ from tests.e2e.pipeline import ROOT, Pipeline, environment, sha256
 from tests.rules.test_structure import JOBS
 from workflow_scripts.core.errors import InputError
 
-# The same worker has the finished run.
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("finished")]
+pytestmark = pytest.mark.e2e
 
 # Files that a stage reads and must not trust: their bytes decide what it writes. The record of a
 # model speaks for the whole folder.
