@@ -10,6 +10,7 @@ from tabulate import tabulate
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.layout import STAGE_VERSIONS
 from workflow_scripts.release.inputs import read_measures, read_metrics, stages
 
 
@@ -80,9 +81,10 @@ def describe(folder: Path) -> str:
         config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{folder}: no run there ({error.strerror}); see runs/") from error
-    links = sorted(folder.iterdir(), key=lambda link: link.name)
-    manifests = [link / "manifest.json" for link in links if link.is_symlink()]
-    known = [path for path in manifests if path.parent.name != "release" and path.exists()]
+    links = [link for link in folder.iterdir() if link.is_symlink() and link.name != "release"]
+    flow = list(STAGE_VERSIONS)
+    links.sort(key=lambda link: (flow.index(link.name.partition(".")[0]), link.name))
+    known = [link / "manifest.json" for link in links if (link / "manifest.json").exists()]
     metrics = {
         path.parent.name.removeprefix("train."): read_metrics(path.with_name("metrics.json"))
         for path in known
