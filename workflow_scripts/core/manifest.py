@@ -117,7 +117,9 @@ def verify_file(path: str | Path, record: str) -> None:
         raise InputError(f"{path} has no record {record_file.name} beside it; run its stage again")
     known = read_record(record_file)["files"]
     if path.name not in known:
-        raise InputError(f"{path} is not in {record_file.name} beside it; delete both and run again")
+        raise InputError(
+            f"{path} is not in {record_file.name} beside it; delete both and run again"
+        )
     _check(path, known[path.name], record_file)
 
 
