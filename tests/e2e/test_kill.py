@@ -7,6 +7,7 @@ short), or Snakemake alone, whose job then goes on beside its successor's.
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -22,7 +23,7 @@ from tests.e2e.pipeline import Pipeline, environment
 pytestmark = pytest.mark.e2e
 
 # Module, below workflow_scripts, in whose job the run is killed; the folder where it writes; and
-# who is killed. In the order of the flow, so that each kill finds its stage unfinished.
+# who is killed. In the order in which they start, so that each kill finds its job unfinished.
 KILLS = [
     ("corpus.importer", "corpus", "all"),
     ("clean.shard", "clean", "all"),
@@ -33,12 +34,12 @@ KILLS = [
     ("generate.candidates", "generate/micro", "snakemake"),
     ("score.shard", "score", "job"),
     ("select.shard", "select", "all"),
-    ("evaluate.measures", "evaluate", "all"),
     ("release.export", "release", "all"),
+    ("evaluate.measures", "evaluate", "all"),
     ("release.report", "release", "all"),
 ]
 PATIENCE_SECONDS = 120
-SNAPSHOT = "snapshot."
+SNAPSHOT = re.compile(r"/snapshot\.\d+/")  # a whole one
 RESUMED = "Resuming from saved state"
 
 
@@ -54,8 +55,9 @@ def job_of(parent: psutil.Process, module: str) -> psutil.Process | None:
     return None
 
 
-def files_below(folder: Path) -> set[Path]:
-    return {path for path in folder.rglob("*") if path.is_file()}
+def files_below(folder: Path) -> set[str]:
+    # Unlike Path.rglob, it puts up with folders that vanish meanwhile.
+    return {f"{parent}/{name}" for parent, _, names in os.walk(folder) for name in names}
 
 
 def wait_for_job(snakemake: subprocess.Popen, module: str, folder: Path) -> psutil.Process:
@@ -71,7 +73,7 @@ def wait_for_job(snakemake: subprocess.Popen, module: str, folder: Path) -> psut
             before = files_below(folder)
         written = files_below(folder) - before
         if module.startswith("train."):
-            written = {path for path in written if SNAPSHOT in str(path)}
+            written = {path for path in written if SNAPSHOT.search(path)}
         if job is not None and (written or not job.is_running()):
             return job
         assert snakemake.poll() is None, f"the run ended without a job of {module}"
