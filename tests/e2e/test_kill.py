@@ -29,8 +29,8 @@ KILLS = [
     ("clean.shard", "clean", "all"),
     ("subword.train", "subword", "all"),
     ("subword.segment", "subword", "all"),
-    ("train.sockeye", "train", "all"),
-    ("train.sockeye", "train", "job"),
+    ("train.sockeye", "train/forward", "all"),
+    ("train.sockeye", "train/forward", "job"),
     ("generate.candidates", "generate/micro", "snakemake"),
     ("score.shard", "score", "job"),
     ("select.shard", "select", "all"),
@@ -38,19 +38,19 @@ KILLS = [
     ("evaluate.measures", "evaluate", "all"),
     ("release.report", "release", "all"),
 ]
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 300
 SNAPSHOT = re.compile(r"/snapshot\.\d+/")  # a whole one
 RESUMED = "Resuming from saved state"
 
 
-def job_of(parent: psutil.Process, module: str) -> psutil.Process | None:
-    """Return the Python process below `parent` that runs a module of ours."""
+def job_of(parent: psutil.Process, module: str, folder: str) -> psutil.Process | None:
+    """Return the Python process below `parent` that runs a module of ours for that folder."""
     for process in parent.children(recursive=True):
         try:
             command = process.cmdline()
         except psutil.Error:
             continue
-        if command[1:3] == ["-m", f"workflow_scripts.{module}"]:
+        if command[1:3] == ["-m", f"workflow_scripts.{module}"] and folder in " ".join(command):
             return process
     return None
 
@@ -60,31 +60,33 @@ def files_below(folder: Path) -> set[str]:
     return {f"{parent}/{name}" for parent, _, names in os.walk(folder) for name in names}
 
 
-def wait_for_job(snakemake: subprocess.Popen, module: str, folder: Path) -> psutil.Process:
+def wait_for_job(
+    snakemake: subprocess.Popen, pipeline: Pipeline, module: str, folder: str
+) -> psutil.Process:
     """Wait until a job of the module has begun to write, and return its process.
 
     A training has begun when its first checkpoint is kept.
     """
-    parent, job, before = psutil.Process(snakemake.pid), None, set()
+    parent = psutil.Process(snakemake.pid)
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < deadline:
-        if job is None:
-            job = job_of(parent, module)
-            before = files_below(folder)
-        written = files_below(folder) - before
-        if module.startswith("train."):
-            written = {path for path in written if SNAPSHOT.search(path)}
-        if job is not None and (written or not job.is_running()):
-            return job
+    while (job := job_of(parent, module, folder)) is None:
         assert snakemake.poll() is None, f"the run ended without a job of {module}"
+        assert time.monotonic() < deadline, f"no job of {module} has started"
+        time.sleep(0.05)
+    before = files_below(pipeline.folder / folder)
+    while job.is_running():
+        written = files_below(pipeline.folder / folder) - before
+        if any(SNAPSHOT.search(path) or not module.startswith("train.") for path in written):
+            break
+        assert time.monotonic() < deadline, f"the job of {module} has written nothing"
         time.sleep(0.002)
-    raise TimeoutError(f"no job of {module} within {PATIENCE_SECONDS} seconds")
+    return job
 
 
 def kill_in(pipeline: Pipeline, module: str, folder: str, victim: str) -> None:
     """Start the pipeline and kill it in a job of the module."""
     with pipeline.started() as snakemake:
-        job = wait_for_job(snakemake, module, pipeline.folder / "results" / folder)
+        job = wait_for_job(snakemake, pipeline, module, f"results/{folder}")
         if victim == "all":
             os.killpg(snakemake.pid, signal.SIGKILL)
         elif victim == "job":
