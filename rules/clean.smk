@@ -17,8 +17,8 @@ rule clean_shard:
     benchmark:
         "<results>/benchmarks/clean/{version}/{shard}.tsv"
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=grows(2000),
+        runtime=grows(120),
     conda:
         "../envs/text.yaml"
     shell:

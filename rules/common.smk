@@ -18,8 +18,9 @@ try:
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
-# Open as long as this process lives.
-ALIVE = remove_stale_locks()
+# Open as long as this process lives. A job's own Snakemake takes no part: one that outlives the
+# Snakemake that started it, on a cluster, is no reason to refuse the next.
+ALIVE = remove_stale_locks() if workflow.is_main_process else None
 
 # The wildcard that tells the instances of a stage apart.
 INSTANCE = {
@@ -32,6 +33,14 @@ INSTANCE = {
 COMPUTE = config["compute"]
 EARLY = LAYOUT.shard_names("clean")
 LATE = LAYOUT.shard_names("select")
+
+
+def grows(first):
+    """Resource function: so much at the first attempt, twice that at the second, and so on.
+
+    A job that was killed for want of memory or time gets more when it is retried.
+    """
+    return lambda wildcards, attempt: first * attempt
 
 
 def instance_of(stage, wildcards):

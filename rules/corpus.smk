@@ -20,8 +20,8 @@ rule corpus_import:
     benchmark:
         "<results>/benchmarks/corpus/{corpus}/{version}.tsv"
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=grows(2000),
+        runtime=grows(120),
     conda:
         "../envs/text.yaml"
     shell:

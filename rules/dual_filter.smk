@@ -22,8 +22,8 @@ rule dual_filter_scores:
         "<results>/benchmarks/dual_filter/scores/{version}/{shard}.tsv"
     threads: COMPUTE["search_threads"]
     resources:
-        mem_mb=4000,
-        runtime=600,
+        mem_mb=grows(4000),
+        runtime=grows(600),
         device=COMPUTE["device"],
         batch_tokens=COMPUTE["batch_tokens"],
     conda:
@@ -51,8 +51,8 @@ rule dual_filter_kept:
     benchmark:
         "<results>/benchmarks/dual_filter/kept/{version}/{shard}.tsv"
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=grows(2000),
+        runtime=grows(60),
     conda:
         "../envs/text.yaml"
     shell:

@@ -25,8 +25,8 @@ rule evaluate_measures:
     benchmark:
         "<results>/benchmarks/evaluate/{system}/{version}/measures.tsv"
     resources:
-        mem_mb=4000,
-        runtime=480,
+        mem_mb=grows(4000),
+        runtime=grows(480),
     conda:
         "../envs/text.yaml"
     shell:

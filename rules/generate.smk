@@ -19,8 +19,8 @@ rule generate_sample:
     benchmark:
         "<results>/benchmarks/generate/references/{version}/sample.tsv"
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=grows(2000),
+        runtime=grows(120),
     conda:
         "../envs/text.yaml"
     shell:
@@ -45,8 +45,8 @@ rule generate_references:
     benchmark:
         "<results>/benchmarks/generate/references/{version}/{shard}.tsv"
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=grows(2000),
+        runtime=grows(120),
     conda:
         "../envs/text.yaml"
     shell:
@@ -72,8 +72,8 @@ rule generate_shard:
         "<results>/benchmarks/generate/{system}/{version}/{shard}.tsv"
     threads: COMPUTE["search_threads"]
     resources:
-        mem_mb=4000,
-        runtime=1440,
+        mem_mb=grows(4000),
+        runtime=grows(1440),
         device=COMPUTE["device"],
         batch_rows=COMPUTE["batch_rows"],
     conda:

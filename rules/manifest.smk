@@ -16,8 +16,8 @@ rule manifest:
     benchmark:
         "<results>/benchmarks/{unit}/{version}/manifest.tsv"
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=grows(1000),
+        runtime=grows(60),
     conda:
         "../envs/text.yaml"
     shell:

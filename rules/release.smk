@@ -21,8 +21,8 @@ rule release_export:
     benchmark:
         "<results>/benchmarks/release/{version}/{system}/export.tsv"
     resources:
-        mem_mb=2000,
-        runtime=240,
+        mem_mb=grows(2000),
+        runtime=grows(240),
     conda:
         "../envs/text.yaml"
     shell:
@@ -46,8 +46,8 @@ rule release_datasheet:
     benchmark:
         "<results>/benchmarks/release/{version}/{system}/datasheet.tsv"
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=grows(1000),
+        runtime=grows(30),
     conda:
         "../envs/text.yaml"
     shell:
@@ -68,8 +68,8 @@ rule release_checksums:
     benchmark:
         "<results>/benchmarks/release/{version}/{system}/checksums.tsv"
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=grows(1000),
+        runtime=grows(60),
     conda:
         "../envs/text.yaml"
     shell:
@@ -101,8 +101,8 @@ rule release_report:
     benchmark:
         "<results>/benchmarks/release/{version}/report.tsv"
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=grows(2000),
+        runtime=grows(60),
     conda:
         "../envs/text.yaml"
     shell:

@@ -20,8 +20,8 @@ rule score_shard:
         "<results>/benchmarks/score/{system}/{version}/{shard}.tsv"
     threads: COMPUTE["search_threads"]
     resources:
-        mem_mb=4000,
-        runtime=1440,
+        mem_mb=grows(4000),
+        runtime=grows(1440),
         device=COMPUTE["device"],
         batch_tokens=COMPUTE["batch_tokens"],
     conda:

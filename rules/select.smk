@@ -19,8 +19,8 @@ rule select_threshold:
     benchmark:
         "<results>/benchmarks/select/{system}/{version}/threshold.tsv"
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=grows(2000),
+        runtime=grows(120),
     conda:
         "../envs/text.yaml"
     shell:
@@ -46,8 +46,8 @@ rule select_shard:
     benchmark:
         "<results>/benchmarks/select/{system}/{version}/{shard}.tsv"
     resources:
-        mem_mb=2000,
-        runtime=480,
+        mem_mb=grows(2000),
+        runtime=grows(480),
     conda:
         "../envs/text.yaml"
     shell:

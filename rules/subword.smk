@@ -19,8 +19,8 @@ rule subword_train:
     benchmark:
         "<results>/benchmarks/subword/{vocabulary}/{version}/{side}.tsv"
     resources:
-        mem_mb=8000,
-        runtime=240,
+        mem_mb=grows(8000),
+        runtime=grows(240),
     conda:
         "../envs/text.yaml"
     shell:
@@ -45,8 +45,8 @@ rule subword_segment:
     benchmark:
         "<results>/benchmarks/subword/{vocabulary}/{version}/{shard}.tsv"
     resources:
-        mem_mb=2000,
-        runtime=240,
+        mem_mb=grows(2000),
+        runtime=grows(240),
     conda:
         "../envs/text.yaml"
     shell:

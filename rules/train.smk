@@ -38,8 +38,8 @@ rule train_model:
         "<results>/benchmarks/train/{role}/{version}.tsv"
     threads: COMPUTE["train_threads"]
     resources:
-        mem_mb=8000,
-        runtime=2880,
+        mem_mb=grows(8000),
+        runtime=grows(2880),
         device=COMPUTE["device"],
     conda:
         "../envs/nmt.yaml"

@@ -92,8 +92,8 @@ def test_directives_are_complete_and_in_order(rule):
 
 @pytest.mark.parametrize("rule", JOBS, ids=named)
 def test_rule_states_memory_time_log_and_an_environment_that_exists(rule):
-    assert re.search(r"\bmem_mb=\d+", rule.directives["resources"])
-    assert re.search(r"\bruntime=\d+", rule.directives["resources"])
+    for resource in ("mem_mb", "runtime"):
+        assert re.search(rf"\b{resource}=grows\(\d+\)", rule.directives["resources"])
     assert re.search(r'"<results>/logs/.*\.log"', rule.directives["log"])
     assert re.search(r'"<results>/benchmarks/.*\.tsv"', rule.directives["benchmark"])
     environment = re.search(r'"(.*)"', rule.directives["conda"])[1]

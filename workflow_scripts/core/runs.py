@@ -40,7 +40,8 @@ def remove_stale_locks(folder: Path = Path(".snakemake")) -> IO[bytes]:
 
     Snakemake's own locks are files, which outlive a kill -9. Every Snakemake of this workflow
     therefore also holds a shared lock of the operating system, which ends with its process; one
-    that gets it exclusively is alone, and what locks it finds are stale. Where the file system
+    that gets it exclusively is alone, and what locks it finds are stale. (Not the Snakemake inside
+    a job: a cluster's job may outlive the one that submitted it.) Where the file system
     knows no such locks nothing is removed (`snakemake --unlock` remains).
 
     Returns:

@@ -18,8 +18,9 @@ from workflow_scripts.train import layout
 # What the interpreter runs, with the work folder as its argument.
 LAUNCHER = ["-m", "workflow_scripts.train.launcher"]
 _REPOSITORY = Path(__file__).resolve().parents[2]
-# Seconds that a killed predecessor's training process may need to notice and end.
-_LOCK_PATIENCE = 20
+# Seconds between two looks at the lock of another process, and between two lines that say so.
+_LOCK_POLL = 0.5
+_LOCK_REPORT = 60.0
 _LOG_TAIL_LINES = 25
 _UPDATES = re.compile(r"E=\d+ B=(?P<batches>\d+)\s.*u/sec=(?P<rate>[\d.]+)\s+ppl=(?P<ppl>[\d.]+)")
 _VALIDATION = re.compile(r"Checkpoint \[\d+\]\s.*Validation-ppl=(?P<ppl>[\d.]+)")
@@ -29,22 +30,22 @@ _VALIDATION = re.compile(r"Checkpoint \[\d+\]\s.*Validation-ppl=(?P<ppl>[\d.]+)"
 def locked(work: Path) -> Iterator[IO[bytes]]:
     """Hold the work folder's lock; the training process inherits it with the open file.
 
-    Raises:
-        InputError: another process works in the folder.
+    While another process holds it, wait: on a cluster a training outlives the Snakemake that
+    submitted it, and the next Snakemake's copy of the job then goes on from what it did.
     """
     work.mkdir(parents=True, exist_ok=True)
     with (work / layout.LOCK).open("wb") as lock:
-        deadline = time.monotonic() + _LOCK_PATIENCE
+        reported = -_LOCK_REPORT
         while True:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise InputError(
-                        f"another process is training in {work}; wait for it or stop it first"
-                    ) from None
-                time.sleep(0.5)
+                if time.monotonic() - reported >= _LOCK_REPORT:
+                    reported = time.monotonic()
+                    print(f"waiting for the process that is training in {work}", file=sys.stderr)
+                    sys.stderr.flush()
+                time.sleep(_LOCK_POLL)
         yield lock
 
 
