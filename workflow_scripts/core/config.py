@@ -5,6 +5,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 
 import difflib
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,11 @@ from workflow_scripts.core.errors import InputError
 Config = dict[str, Any]
 FILTER_ROLES = ("filter_forward", "filter_backward")
 ROLES = ("forward", "backward", *FILTER_ROLES)
+# The keys of each method of search: those it needs, and those it may have.
+SEARCH_KEYS = {
+    "sample": ({"k", "samples"}, {"temperature"}),
+    "beam": ({"beam_size"}, {"nbest"}),
+}
 # Instance names that the stages themselves use beside the systems' names.
 RESERVED_SYSTEMS = {"references"}
 
@@ -141,6 +147,7 @@ def _system_problems(name: str, system: dict[str, Any]):
         yield f"systems.{name}: the name is reserved; choose another"
     if not system:
         return
+    yield from _search_problems(f"systems.{name}.search", system["search"])
     select, prune_above = system["select"], system["score"]["prune_above"]
     max_sum = select["keep"].get("max_sum")
     if prune_above is not None and max_sum is not None and max_sum > prune_above:
@@ -158,3 +165,14 @@ def _system_problems(name: str, system: dict[str, Any]):
     low, high = (system.get("constraints") or {"fraction": [0, 0]})["fraction"]
     if low > high:
         yield f"systems.{name}: constraints.fraction: {low} is greater than {high}"
+
+
+def _search_problems(where: str, search: dict[str, Any]):
+    method = search["method"]
+    needed, possible = SEARCH_KEYS[method]
+    for key in sorted(needed - search.keys()):
+        yield f"{where}: key '{key}' is missing, which method {method} needs"
+    for key in sorted(search.keys() - needed - possible - {"method"}):
+        yield f"{where}: method {method} has no key '{key}'; take it out"
+    if method == "beam" and search.get("nbest", 1) > search.get("beam_size", math.inf):
+        yield f"{where}: nbest ({search['nbest']}) is above beam_size ({search['beam_size']})"

@@ -7,13 +7,12 @@ from itertools import tee
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
 from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.subword.segmenter import Segmenter
 
@@ -99,11 +98,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--forward", type=Path, required=True, help="folder of that model")
     parser.add_argument("--backward", type=Path, required=True, help="folder of that model")
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"])
-    parser.add_argument("--batch-tokens", type=int, default=4096, help="size of a batch")
-    parser.add_argument("--threads", type=int, default=1)
-    arguments = parser.parse_args(argv)
-    torch.set_num_threads(arguments.threads)
+    arguments = parse_with_compute(parser, argv, SCORING_BATCH)
     config = arguments.config
     on = {"device": arguments.device, "precision": config["precision"]}
     score_shard(

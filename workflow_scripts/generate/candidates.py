@@ -1,4 +1,4 @@
-"""Candidates of every reference of a shard: constrained samples of the forward model."""
+"""Candidates of every reference of a shard: constrained outputs of the forward model."""
 
 import argparse
 import json
@@ -8,17 +8,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
 from workflow_scripts.generate.constraints import ConstraintSet, blocked_words, constraint_sets
+from workflow_scripts.generate.decoding import Decoding, Request, decode
 from workflow_scripts.generate.words import words_of
 from workflow_scripts.nmt.checkpoint import load_model
 from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
+from workflow_scripts.nmt.options import SEARCH_BATCH, parse_with_compute
 from workflow_scripts.nmt.vocabulary import Vocabulary
 from workflow_scripts.subword.segmenter import Segmenter
 
@@ -32,7 +31,8 @@ def completes(output: list[int], phrases: Iterable[tuple[int, ...]]) -> bool:
 def assemble(
     row: dict[str, Any],
     sets: list[ConstraintSet],
-    results: list[SampleResult],
+    requests: list[Request],
+    decodings: list[Decoding],
     vocabulary: Vocabulary,
     segmenter: Segmenter,
     variant: str,
@@ -42,15 +42,17 @@ def assemble(
     Args:
         row: of the `references` schema.
         sets: the constraint sets.
-        results: the samples of each set.
+        requests: the search of each set.
+        decodings: what it found.
         vocabulary: of the model's output.
         segmenter: of the references.
         variant: the name under which the candidates are kept.
 
     Returns:
         A row of the `candidates` schema. The counts: `candidates`; `unfinished` samples (they
-        reached the maximum length) and `empty` ones, both dropped; `respelt` candidates, which
-        hold a forbidden word in other pieces than its Viterbi ones; `blocked` words.
+        reached the maximum length), or beams without any output, and `empty` outputs, all of
+        them dropped; `respelt` candidates, which hold a forbidden word in other pieces than its
+        Viterbi ones; `blocked` words.
 
     Raises:
         RuntimeError: a sample completes a forbidden phrase: a fault of the search.
@@ -58,10 +60,12 @@ def assemble(
     candidates = []
     lexicon = {word.text for word in words_of(row["reference"])}
     counts = Counter(candidates=0, unfinished=0, empty=0, respelt=0, blocked=0)
-    for number, (constraints, result) in enumerate(zip(sets, results, strict=True)):
-        counts["unfinished"] += result.dropped
-        for index, (output, nll) in enumerate(zip(result.outputs, result.nlls, strict=True)):
-            if completes(output, result.request.avoid):
+    for number, (constraints, request, found) in enumerate(
+        zip(sets, requests, decodings, strict=True)
+    ):
+        counts["unfinished"] += found.unfinished
+        for index, (output, nll) in enumerate(zip(found.outputs, found.nlls, strict=True)):
+            if completes(output, request.avoid):
                 raise RuntimeError(f"{row['id']}, set {number}: a forbidden phrase in {output}")
             text = segmenter.text(vocabulary.pieces(output))
             if not text:
@@ -101,23 +105,22 @@ def generate(
     config: dict[str, Any],
     batch_rows: int,
 ) -> Iterator[tuple[dict[str, Any], Counter[str]]]:
-    """Stream references through the sampler.
+    """Stream references through the search.
 
     Args:
         rows: of the `references` schema; read only as the search has room for them.
         model: the forward model.
         source_segmenter: of its source side.
         reference_segmenter: of its target side.
-        config: {"system", "search": {"k", "samples", "temperature"}, "constraints", "seed"}.
+        config: {"system", "search", "constraints", "seed"}.
         batch_rows: hypotheses at work at once.
 
     Yields:
         For every reference, in order, what `assemble` returns.
     """
-    search = config["search"]
-    pending: deque[tuple[dict[str, Any], list[ConstraintSet]]] = deque()
+    pending: deque[tuple[dict[str, Any], list[ConstraintSet], list[Request]]] = deque()
 
-    def requests() -> Iterator[SampleRequest]:
+    def requests() -> Iterator[Request]:
         for row in rows:
             source = model.source_vocab.ids(source_segmenter.pieces(row["source"]))
             sets = constraint_sets(
@@ -127,27 +130,23 @@ def generate(
                 config["seed"],
                 reference_segmenter.pieces,
             )
-            pending.append((row, sets))
+            own = []
             for number, constraints in enumerate(sets):
                 # Sorted: a set of strings has another order in every process.
                 avoid = [
                     tuple(model.target_vocab.ids(phrase)) for phrase in sorted(constraints.phrases)
                 ]
-                yield SampleRequest(row["id"], number, source, avoid)
+                own.append(Request(row["id"], number, source, avoid))
+            pending.append((row, sets, own))
+            yield from own
 
-    results = sample(
-        model,
-        requests(),
-        k=search["k"],
-        samples=search["samples"],
-        seed=config["seed"],
-        temperature=search.get("temperature", 1.0),
-        batch_rows=batch_rows,
-    )
-    for first in results:
-        row, sets = pending.popleft()
-        own = [first, *islice(results, len(sets) - 1)]
-        yield assemble(row, sets, own, model.target_vocab, reference_segmenter, config["system"])
+    decodings = decode(model, requests(), config["search"], config["seed"], batch_rows)
+    for first in decodings:
+        row, sets, own = pending.popleft()
+        found = [first, *islice(decodings, len(sets) - 1)]
+        yield assemble(
+            row, sets, own, found, model.target_vocab, reference_segmenter, config["system"]
+        )
 
 
 def generate_shard(
@@ -190,11 +189,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--input", type=Path, required=True, help="shard of references")
     parser.add_argument("--model", type=Path, required=True, help="folder of the forward model")
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"])
-    parser.add_argument("--batch-rows", type=int, default=512, help="hypotheses at once")
-    parser.add_argument("--threads", type=int, default=1)
-    arguments = parser.parse_args(argv)
-    torch.set_num_threads(arguments.threads)
+    arguments = parse_with_compute(parser, argv, SEARCH_BATCH)
     generate_shard(
         arguments.input,
         arguments.model,

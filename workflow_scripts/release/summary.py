@@ -28,31 +28,36 @@ def count_table(stage_list: list[dict[str, Any]]) -> str:
     return tabulate(rows, ["stage", "rows in", "rows out", "rejected"], intfmt=",")
 
 
-def measure_table(groups: dict[str, Any]) -> str:
-    """Return the measures of each rank in each group of measures.json.
+def measure_table(systems: dict[str, dict[str, Any]]) -> str:
+    """Return the measures of every system: a row for each rank in each group of references.
 
     1-BLEU with its 95 % interval, intersection over union x 100, length ratio, mean sum of NLLs
     (lower is better), and on the testbed the share that means exactly the same.
+
+    Args:
+        systems: the groups of measures.json by system.
     """
     rows = []
-    for name, group in groups.items():
-        quality = (group["testbed"] or {"ranks": [None] * len(group["ranks"])})["ranks"]
-        for rank, exact in zip(group["ranks"], quality, strict=True):
-            interval = rank["interval"]
-            rows.append(
-                [
-                    name,
-                    rank["rank"],
-                    rank["listed"],
-                    rank["one_minus_bleu"],
-                    f"{interval['low']:.1f} to {interval['high']:.1f}" if interval else None,
-                    rank["words"]["intersection_over_union"],
-                    rank["words"]["length_ratio"],
-                    rank["mean_sum"],
-                    exact["share"] if exact else None,
-                ]
-            )
-    headers = ["references", "rank", "listed", "1-BLEU", "95 % interval", "int/union"]
+    for system, groups in systems.items():
+        for name, group in groups.items():
+            quality = (group["testbed"] or {"ranks": [None] * len(group["ranks"])})["ranks"]
+            for rank, exact in zip(group["ranks"], quality, strict=True):
+                interval, bag = rank["interval"], rank.get("words", {})
+                rows.append(
+                    [
+                        system,
+                        name,
+                        rank["rank"],
+                        rank["listed"],
+                        rank["one_minus_bleu"],
+                        f"{interval['low']:.1f} to {interval['high']:.1f}" if interval else None,
+                        bag.get("intersection_over_union"),
+                        bag.get("length_ratio"),
+                        rank["mean_sum"],
+                        exact["share"] if exact else None,
+                    ]
+                )
+    headers = ["system", "references", "rank", "listed", "1-BLEU", "95 % interval", "int/union"]
     headers += ["length ratio", "mean sum", "same meaning %"]
     return tabulate(rows, headers, intfmt=",", floatfmt=".2f")
 
@@ -90,10 +95,11 @@ def describe(folder: Path) -> str:
         for path in known
         if path.parent.name.startswith("train.")
     }
-    sections = [count_table(stages(known)), model_table(metrics)]
-    for system in config["run"]["systems"]:
-        measures = read_measures(folder / f"evaluate.{system}" / "measures.json")
-        sections.append(f"{system}\n{measure_table(measures['groups'])}")
+    measures = {
+        system: read_measures(folder / f"evaluate.{system}" / "measures.json")["groups"]
+        for system in config["run"]["systems"]
+    }
+    sections = [count_table(stages(known)), model_table(metrics), measure_table(measures)]
     release = os.path.relpath((folder / "release").resolve())
     sections.append(f"release  {release}\nreport   {release}/report.html")
     return "\n\n".join(sections)

@@ -106,6 +106,18 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
             "constraints.fraction: 0.5 is greater than 0.1",
         ),
         (
+            {"systems": {"parabank2": {"search": {"method": "beam"}}}},
+            "systems.parabank2.search: key 'beam_size' is missing, which method beam needs",
+        ),
+        (
+            {"systems": {"parabank2": {"search": {"method": "beam", "beam_size": 4}}}},
+            "systems.parabank2.search: method beam has no key 'samples'; take it out",
+        ),
+        (
+            {"systems": {"paranmt": {"search": {"nbest": 20}}}, "run": {"systems": ["paranmt"]}},
+            "systems.paranmt.search: nbest (20) is above beam_size (12)",
+        ),
+        (
             {"dual_filter": {"enabled": True}, "corpora": {"testbed": {"trusted": False}}},
             "no corpus of train.corpora is trusted",
         ),

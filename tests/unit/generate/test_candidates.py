@@ -7,8 +7,8 @@ from workflow_scripts.core.manifest import read_record, write_record
 from workflow_scripts.core.tables import TableWriter, read_rows
 from workflow_scripts.generate.candidates import assemble, completes, main
 from workflow_scripts.generate.constraints import constraint_sets
+from workflow_scripts.generate.decoding import Decoding, Request
 from workflow_scripts.generate.words import words_of
-from workflow_scripts.nmt.sampling import SampleRequest, SampleResult
 from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
 from workflow_scripts.subword.segmenter import Segmenter
 
@@ -117,6 +117,37 @@ def test_without_constraints_and_with_an_unreadable_source(model, tmp_path):
     assert rows[0]["candidates"] and rows[2]["candidates"]
 
 
+def test_a_beam_gives_its_nbest_list_best_first(model, tmp_path):
+    pairs = [(1, *PAIRS[0]), (2, "slovo " * 200, "A word."), (3, *PAIRS[1])]
+    search = {"method": "beam", "beam_size": 6, "nbest": 4}
+    config = CONFIG | {"constraints": None, "search": search}
+    output = run_main(tmp_path / "run", model, pairs, config)
+    rows = list(read_rows(output, "candidates"))
+    assert [len(row["candidates"]) for row in rows] == [4, 0, 4]
+    assert [row["dropped"] for row in rows] == [0, 1, 0]
+    for row in (rows[0], rows[2]):
+        assert [found["sample"] for found in row["candidates"]] == [0, 1, 2, 3]
+        nlls = [found["forward_nll"] for found in row["candidates"]]
+        assert nlls == sorted(nlls)
+        assert len({found["text"] for found in row["candidates"]}) > 1
+    assert read_record(output)["extra"]["unfinished"] == 1
+
+    single = config | {"search": {"method": "beam", "beam_size": 6}}
+    (best, *_) = read_rows(run_main(tmp_path / "best", model, pairs[:1], single), "candidates")
+    assert best["candidates"] == rows[0]["candidates"][:1]
+
+
+def test_a_beam_avoids_the_words_of_each_set(model, tmp_path):
+    config = CONFIG | {"search": {"method": "beam", "beam_size": 4}}
+    pairs = [(number, *pair) for number, pair in enumerate(PAIRS)]
+    for row in read_rows(run_main(tmp_path / "run", model, pairs, config), "candidates"):
+        assert len(row["candidates"]) == 3
+        for candidate in row["candidates"]:
+            avoided = row["sets"][candidate["set"]]["avoid"]
+            words = {word.text.lower() for word in words_of(candidate["text"])}
+            assert avoided and not words & {word.lower() for word in avoided}
+
+
 class Letters:
     """One piece per letter; the first carries the blank's mark."""
 
@@ -137,8 +168,9 @@ def assembled(outputs, avoid):
         sets = constraint_sets("ab a", "c:1", config, seed, Letters().pieces)
         if sets[0].words == ["ab"]:
             break
-    result = SampleResult(SampleRequest("c:1", 0, [5], avoid), outputs, [0.5] * len(outputs), 2)
-    return assemble(row, sets, [result], VOCABULARY, Letters(), "v")
+    request = Request("c:1", 0, [5], avoid)
+    found = Decoding(outputs, [0.5] * len(outputs), 2)
+    return assemble(row, sets, [request], [found], VOCABULARY, Letters(), "v")
 
 
 def test_empty_and_unfinished_samples_are_dropped_and_respelt_words_counted():

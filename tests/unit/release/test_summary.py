@@ -1,0 +1,33 @@
+import pytest
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.release.inputs import read_measures
+from workflow_scripts.release.summary import main, measure_table
+
+
+def test_table_has_rows_of_every_system(run):
+    measures = {system: read_measures(run.measures(system))["groups"] for system in run.systems}
+    header, _, *lines = measure_table(measures).splitlines()
+    assert header.split()[:3] == ["system", "references", "rank"]
+    cells = [line.split() for line in lines]
+    expected = [
+        [system, group, str(rank)]
+        for system, groups in measures.items()
+        for group in groups
+        for rank in range(1, 6)
+    ]
+    assert [row[:3] for row in cells] == expected
+    best = measures["beam"]["all"]["ranks"][0]
+    (row,) = (row for row in cells if row[:3] == ["beam", "all", "1"])
+    assert row[3:5] == [str(best["listed"]), f"{best['one_minus_bleu']:.2f}"]
+
+
+def test_a_group_without_paraphrases_has_empty_cells():
+    nothing = {"rank": 1, "listed": 0, "one_minus_bleu": None, "interval": None, "mean_sum": None}
+    table = measure_table({"none": {"all": {"testbed": None, "ranks": [nothing]}}})
+    assert table.splitlines()[-1].split() == ["none", "all", "1", "0"]
+
+
+def test_no_run_is_an_error(tmp_path):
+    with pytest.raises(InputError, match="no run there"):
+        main(["--run", str(tmp_path / "runs" / "nothing")])

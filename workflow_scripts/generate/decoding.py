@@ -1,0 +1,73 @@
+"""The searches of the forward model behind one function: samples, or a beam's n-best list."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from workflow_scripts.nmt.automaton import Phrase
+from workflow_scripts.nmt.beam import BeamRequest, translate
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.sampling import SampleRequest, sample
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """What the search found for one constraint set.
+
+    `outputs`: piece ids without </s>, in the order drawn, or best first; `nlls`: in nats per
+    token, </s> included; `unfinished`: samples that reached the maximum length, or 1 where a beam
+    found nothing.
+    """
+
+    outputs: list[list[int]]
+    nlls: list[float]
+    unfinished: int
+
+
+@dataclass(frozen=True)
+class Request:
+    """One search: of a source (piece ids) without the phrases of `avoid`.
+
+    `id` and `set` seed its samples.
+    """
+
+    id: str
+    set: int
+    source: list[int]
+    avoid: list[Phrase]
+
+
+def decode(
+    model: Model, requests: Iterable[Request], search: dict[str, Any], seed: int, batch_rows: int
+) -> Iterator[Decoding]:
+    """Yield what the search finds for every request, in order.
+
+    Args:
+        model: the forward model.
+        requests: read only as the search has room for them.
+        search: the `search` block of a system.
+        seed: of the samples.
+        batch_rows: hypotheses at work at once.
+    """
+    if search["method"] == "sample":
+        samples = sample(
+            model,
+            (SampleRequest(each.id, each.set, each.source, each.avoid) for each in requests),
+            k=search["k"],
+            samples=search["samples"],
+            seed=seed,
+            temperature=search.get("temperature", 1.0),
+            batch_rows=batch_rows,
+        )
+        for found in samples:
+            yield Decoding(found.outputs, found.nlls, found.dropped)
+    else:
+        beams = translate(
+            model,
+            (BeamRequest(each.source, avoid=each.avoid) for each in requests),
+            beam_size=search["beam_size"],
+            nbest=search.get("nbest", 1),
+            batch_rows=batch_rows,
+        )
+        for found in beams:
+            yield Decoding(found.outputs, found.nlls, int(not found.outputs))
