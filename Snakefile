@@ -27,12 +27,14 @@ wildcard_constraints:
     role="|".join(LAYOUT.roles),
     system="|".join(LAYOUT.systems),
     side="source|reference",
-    unit=r"[a-z_]+(/[A-Za-z]\w*)?",
+    training_set="|".join(LAYOUT.training_sets) or NOTHING,
+    unit=r"[a-z_]+(/[A-Za-z][\w-]*)?",
 
 
 rule all:
     default_target: True
     input:
+        stage_target("filter"),
         stage_target("release"),
 
 
@@ -44,6 +46,7 @@ include: "rules/dual_filter.smk"
 include: "rules/generate.smk"
 include: "rules/score.smk"
 include: "rules/select.smk"
+include: "rules/filter.smk"
 include: "rules/evaluate.smk"
 include: "rules/release.smk"
 include: "rules/manifest.smk"

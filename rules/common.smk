@@ -27,8 +27,10 @@ INSTANCE = {
     "corpus": "corpus",
     "subword": "vocabulary",
     "train": "role",
-    **dict.fromkeys(("generate", "score", "select", "evaluate"), "system"),
+    **dict.fromkeys(("generate", "score", "select", "filter", "evaluate"), "system"),
 }
+# A pattern that nothing matches, for a wildcard without values.
+NOTHING = r"(?!)"
 # Given to jobs as resources: unlike params, another value is no reason to run again.
 COMPUTE = config["compute"]
 EARLY = LAYOUT.shard_names("clean")
@@ -43,7 +45,10 @@ def grows(first):
     return lambda wildcards, attempt: first * attempt
 
 
-def instance_of(stage, wildcards):
+def instance_of(stage, wildcards, instance=None):
+    """The named instance, in which wildcards may stand, or else the job's own."""
+    if instance is not None:
+        return instance.format(**wildcards)
     return getattr(wildcards, INSTANCE[stage]) if stage in INSTANCE else None
 
 
@@ -51,7 +56,7 @@ def part(stage, name, instance=None):
     """Input function: a file in the folder of a unit, of the job's own instance by default."""
 
     def path(wildcards):
-        unit = (stage, instance or instance_of(stage, wildcards))
+        unit = (stage, instance_of(stage, wildcards, instance))
         return f"{LAYOUT.folder(*unit)}/{name}".format(**wildcards)
 
     return path
@@ -61,7 +66,7 @@ def shards_of(stage, suffix, instance=None):
     """Input function: that file of every shard of a unit."""
 
     def paths(wildcards):
-        unit = (stage, instance or instance_of(stage, wildcards))
+        unit = (stage, instance_of(stage, wildcards, instance))
         folder = LAYOUT.folder(*unit)
         return [f"{folder}/{name}{suffix}" for name in LAYOUT.shard_names(*unit)]
 
@@ -70,7 +75,7 @@ def shards_of(stage, suffix, instance=None):
 
 def unit_folder(stage, instance=None):
     """Params function: the folder of a unit, of the job's own instance by default."""
-    return lambda wildcards: LAYOUT.folder(stage, instance or instance_of(stage, wildcards))
+    return lambda wildcards: LAYOUT.folder(stage, instance_of(stage, wildcards, instance))
 
 
 def unit_config(stage, instance=None):
@@ -80,7 +85,7 @@ def unit_config(stage, instance=None):
     """
 
     def text(wildcards):
-        unit = (stage, instance or instance_of(stage, wildcards))
+        unit = (stage, instance_of(stage, wildcards, instance))
         version = getattr(wildcards, "version", None)
         if version is not None and version != LAYOUT.key(*unit):
             raise WorkflowError(
@@ -116,6 +121,20 @@ def upstream_shards(stage, suffix):
         f"{folder(wildcards)}/{name}{suffix}"
         for name in LAYOUT.shard_names(*upstream_of(stage, wildcards))
     ]
+
+
+def read_shards(stage, instance, suffix):
+    """Input function: that file of every shard of all units that this one reads."""
+
+    def paths(wildcards):
+        units = LAYOUT.upstream((stage, instance_of(stage, wildcards, instance)))
+        return [
+            f"{LAYOUT.folder(*unit)}/{name}{suffix}"
+            for unit in units
+            for name in LAYOUT.shard_names(*unit)
+        ]
+
+    return paths
 
 
 def corpus_files(wildcards):
@@ -208,10 +227,9 @@ def unit_description(wildcards):
 
 def system_manifests(wildcards):
     """Input function: the manifests behind the corpus of one system."""
-    units = [unit for unit in LAYOUT.units() if unit[0] != "release"]
     return [
         manifest_path((stage, instance))
-        for stage, instance in units
+        for stage, instance in LAYOUT.upstream(("release", None))
         if instance == wildcards.system or instance not in LAYOUT.systems
     ]
 

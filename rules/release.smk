@@ -79,7 +79,7 @@ rule release_checksums:
 
 rule release_report:
     input:
-        manifests=[manifest_path(u) for u in LAYOUT.units() if u[0] != "release"],
+        manifests=[manifest_path(unit) for unit in LAYOUT.upstream(("release", None))],
         measures=[f"{LAYOUT.folder('evaluate', system)}/measures.json" for system in LAYOUT.systems],
         selected=[
             f"{LAYOUT.folder('select', system)}/{shard}.{suffix}"

@@ -31,6 +31,7 @@ from workflow_scripts.corpus import importer
 from workflow_scripts.dual_filter import keep
 from workflow_scripts.dual_filter import scores as dual_filter_scores
 from workflow_scripts.evaluate import measures
+from workflow_scripts.filter import columns, training_set
 from workflow_scripts.generate import candidates, references, sample_references
 from workflow_scripts.nmt.vocabulary import SYMBOLS
 from workflow_scripts.release import checksums, export
@@ -558,6 +559,24 @@ def selected() -> list[Row]:
     ]
 
 
+def filter_outputs(folder: Path) -> Outputs:
+    given = write_table(folder / "paraphrases.parquet", "paraphrases", selected())
+    shard = folder / "columns" / "0000.parquet"
+    columns.main(["--input", str(given), "--output", str(shard)])
+    config = {
+        **{"system": "micro", "bounds": {"rank": [1, 2]}, "max_tokens": 100, "sample": 6},
+        **{"folds": {"column": "overlap_1", "of": 3, "keep": [2, 3]}, "seed": 1},
+    }
+    output = folder / "pairs.parquet"
+    training_set.main(arguments(config, folder=shard.parent, shards=1, output=output))
+    return {
+        "columns": table(shard, "pair_columns"),
+        "columns_record": counts(shard.with_suffix(".json")),
+        "pairs": table(output, "training_pairs"),
+        "pairs_record": counts(output.with_suffix(".json")),
+    }
+
+
 def evaluate_outputs(folder: Path) -> Outputs:
     write_table(folder / "select" / "0000.parquet", "paraphrases", selected())
     write_table(folder / "score" / "0000.parquet", "scored", scored())
@@ -607,6 +626,7 @@ STAGES: dict[str, Callable[[Path], Outputs]] = {
     "generate": generate_outputs,
     "score": score_outputs,
     "select": select_outputs,
+    "filter": filter_outputs,
     "evaluate": evaluate_outputs,
     "release": release_outputs,
 }

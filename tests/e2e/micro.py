@@ -142,7 +142,12 @@ def config(data: Path) -> dict[str, Any]:
     return {
         "data": str(data),
         "seed": 1,
-        "run": {"name": "micro", "corpora": ["train", "held_out"], "systems": ["micro"]},
+        "run": {
+            "name": "micro",
+            "corpora": ["train", "held_out"],
+            "systems": ["micro"],
+            "training_sets": ["half"],
+        },
         "shards": {"early": 2, "late": 1},
         "corpora": {
             name: text_corpus(name, **({"trusted": True} if name == "train" else {}))
@@ -210,6 +215,12 @@ def config(data: Path) -> dict[str, Any]:
                     "keep": {"quantile": 0.7},
                 },
             }
+        },
+        "training_sets": {
+            "half": {
+                "bounds": {"rank": [1, 2]},
+                "folds": {"column": "bleu_nakov", "of": 2, "keep": [1]},
+            },
         },
         "evaluate": {"bootstrap": 50},
         "release": {"title": "Micro paraphrases", "licence": "cc0-1.0"},

@@ -25,6 +25,7 @@ STAGES = (
     "generate",
     "score",
     "select",
+    "filter",
     "evaluate",
     "release",
 )

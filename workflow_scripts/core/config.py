@@ -12,6 +12,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, ValidationError
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.training_sets import PAIR_COLUMNS
 
 Config = dict[str, Any]
 FILTER_ROLES = ("filter_forward", "filter_backward")
@@ -80,6 +81,7 @@ def _inconsistencies(config: Config):
     for key, names, catalogue in (
         ("run.corpora", run["corpora"], "corpora"),
         ("run.systems", run["systems"], "systems"),
+        ("run.training_sets", run["training_sets"], "training_sets"),
         ("train.dev", [train["dev"]], "corpora"),
         ("train.test", [train["test"]], "corpora"),
     ):
@@ -117,6 +119,8 @@ def _inconsistencies(config: Config):
         yield from _filter_problems(config)
     for name in run["systems"]:
         yield from _system_problems(name, config["systems"].get(name, {}))
+    for name in run["training_sets"]:
+        yield from _training_set_problems(name, config["training_sets"].get(name, {}), config)
 
 
 def _model_problems(name: str, model: dict[str, Any]):
@@ -176,3 +180,28 @@ def _search_problems(where: str, search: dict[str, Any]):
         yield f"{where}: method {method} has no key '{key}'; take it out"
     if method == "beam" and search.get("nbest", 1) > search.get("beam_size", math.inf):
         yield f"{where}: nbest ({search['nbest']}) is above beam_size ({search['beam_size']})"
+
+
+def _training_set_problems(name: str, block: dict[str, Any], config: Config):
+    where, grid, folds = f"training_sets.{name}", block.get("grid", {}), block.get("folds")
+    for system in block.get("systems") or []:
+        if system not in config["run"]["systems"]:
+            yield f"{where}.systems: '{system}' is not among run.systems"
+    ranges = [(column, each) for column, each in block.get("bounds", {}).items()]
+    ranges += [(column, each) for column, many in grid.get("bounds", {}).items() for each in many]
+    known = list(PAIR_COLUMNS)
+    columns = dict.fromkeys([column for column, _ in ranges] + ([folds["column"]] if folds else []))
+    for column in columns:
+        if column not in known:
+            yield f"{where}: '{column}' is no column of pairs{_suggestion(column, known)}"
+    for column, (low, high) in ranges:
+        if low is not None and high is not None and low > high:
+            yield f"{where}: bounds of {column}: {low} is greater than {high}"
+    kept = [folds["keep"]] if folds and "keep" in folds else []
+    if not folds and "keep" in grid:
+        yield f"{where}.grid.keep: it needs folds"
+    if folds and not kept and "keep" not in grid:
+        yield f"{where}.folds: key 'keep' is missing"
+    for part in {part for keep in [*kept, *grid.get("keep", [])] for part in keep}:
+        if folds and part > folds["of"]:
+            yield f"{where}: folds.keep: {part} is more than folds.of ({folds['of']})"

@@ -16,6 +16,7 @@ from typing import Any
 
 from workflow_scripts.core.config import FILTER_ROLES, Config, validate
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.training_sets import training_sets
 
 # Raised when a stage's output changes meaning; tests/e2e/golden.json notices when it must be.
 STAGE_VERSIONS = {
@@ -27,6 +28,7 @@ STAGE_VERSIONS = {
     "generate": 1,
     "score": 1,
     "select": 1,
+    "filter": 1,
     "evaluate": 1,
     "release": 1,
 }
@@ -89,6 +91,7 @@ class Layout:
         self.config = config
         run, train, generate = config["run"], config["train"], config["generate"]
         self.systems: list[str] = run["systems"]
+        self.training_sets = training_sets(config)
         self.filtered: bool = config["dual_filter"]["enabled"]
         self.training_corpora: list[str] = train["corpora"] or run["corpora"]
         self.generate_corpora: list[str] = generate["corpora"] or run["corpora"]
@@ -124,8 +127,18 @@ class Layout:
                 for stage in ("generate", "score", "select", "evaluate")
                 for system in self.systems
             ),
+            *self._filter_units(),
             ("release", None),
         ]
+
+    def _filter_units(self) -> list[Unit]:
+        """Return the columns of the systems whose pairs are filtered, and the training sets."""
+        systems = dict.fromkeys(part["system"] for part in self.training_sets.values())
+        return [("filter", name) for name in (*systems, *self.training_sets)]
+
+    def system_of(self, training_set: str) -> str:
+        """Return the system whose pairs a training set takes."""
+        return self.training_sets[training_set]["system"]
 
     @property
     def pairs(self) -> Unit:
@@ -158,8 +171,13 @@ class Layout:
                 return [("score", instance), ("train", "forward")]
             case "evaluate":
                 return [("score", instance), ("select", instance), ("train", "forward")]
+            case "filter":
+                if instance in self.training_sets:
+                    return [("filter", self.system_of(instance))]
+                return [("select", instance)]
             case "release":
-                return [each for each in self.units() if each != unit]
+                apart = ("filter", "release")
+                return [each for each in self.units() if each[0] not in apart]
         raise ValueError(f"unknown stage {stage}")
 
     def description(self, unit: Unit) -> dict[str, Any]:
@@ -200,7 +218,9 @@ class Layout:
         """Return the number of shards 0000, 0001, ... that a unit consists of."""
         if stage in ("corpus", "clean", "dual_filter", "subword"):
             return self.config["shards"]["early"]
-        if stage in ("generate", "score", "select"):
+        if stage in ("generate", "score", "select") or (
+            stage == "filter" and instance not in self.training_sets
+        ):
             return self.config["shards"]["late"]
         return 0
 
@@ -227,6 +247,8 @@ class Layout:
                 return ["sampling"]
             case "select", _:
                 return ["thresholding"]
+            case "filter", _ if instance in self.training_sets:
+                return ["pairs"]
             case "evaluate", _:
                 return ["evaluation"]
             case "release", _:
@@ -350,6 +372,9 @@ class Layout:
         part = self.config["systems"][system]["select"]
         keep = {key: value for key, value in part["keep"].items() if value is not None}
         return {**part, "keep": keep}
+
+    def _filter_config(self, instance: str) -> dict[str, Any]:
+        return self.training_sets.get(instance, {})
 
     def _evaluate_config(self, system: str) -> dict[str, Any]:
         corpora = self.generate_corpora

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.training_sets import COUNT_COLUMNS, PAIR_COLUMNS
 
 _PAIR = [
     ("id", pa.string()),
@@ -100,6 +101,21 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("reason", pa.string()),
         ]
     ),
+    # One row for each pair of a reference and one of its paraphrases.
+    "pair_columns": pa.schema(
+        [
+            ("id", pa.string()),
+            ("reference", pa.string()),
+            ("paraphrase", pa.string()),
+            *(
+                (column, pa.int32() if column in COUNT_COLUMNS else pa.float32())
+                for column in PAIR_COLUMNS
+            ),
+        ]
+    ),
+    "training_pairs": pa.schema(
+        [("id", pa.string()), ("reference", pa.string()), ("paraphrase", pa.string())]
+    ),
 }
 
 
@@ -140,7 +156,8 @@ def count_rows(path: str | Path) -> int:
 class TableWriter:
     """Write rows to a Parquet file that appears whole when the block ends.
 
-    Memory holds at most `group_rows` rows; the bytes depend on the rows alone.
+    Memory holds at most `group_rows` rows and those of one call. The bytes depend on the rows
+    alone.
     """
 
     def __init__(self, path: str | Path, schema_name: str, group_rows: int = 8192):
@@ -148,6 +165,7 @@ class TableWriter:
         self._schema = SCHEMAS[schema_name]
         self._group_rows = group_rows
         self._rows: list[dict[str, Any]] = []
+        self._tables: list[pa.Table] = []
         self.rows_written = 0
 
     def __enter__(self) -> Self:
@@ -168,10 +186,31 @@ class TableWriter:
         if len(self._rows) >= self._group_rows:
             self._flush()
 
-    def _flush(self) -> None:
+    def write_columns(self, columns: dict[str, Any]) -> None:
+        """Add some rows: arrays of one length by the schema's columns, cast to their types."""
+        arrays = [pa.array(columns[field.name]).cast(field.type) for field in self._schema]
+        table = pa.Table.from_arrays(arrays, schema=self._schema)
+        self._take_rows()
+        self._tables.append(table)
+        self.rows_written += len(table)
+        if sum(map(len, self._tables)) >= self._group_rows:
+            self._flush()
+
+    def _take_rows(self) -> None:
         if self._rows:
-            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+            self._tables.append(pa.Table.from_pylist(self._rows, schema=self._schema))
             self._rows = []
+
+    def _flush(self, end: bool = False) -> None:
+        """Write whole groups of rows, so that it makes no difference how the rows came."""
+        self._take_rows()
+        if not self._tables:
+            return
+        table = pa.concat_tables(self._tables)
+        rows = len(table) if end else len(table) - len(table) % self._group_rows
+        if rows:
+            self._writer.write_table(table.slice(0, rows), row_group_size=self._group_rows)
+        self._tables = [table.slice(rows)] if rows < len(table) else []
 
     def __exit__(
         self,
@@ -182,4 +221,4 @@ class TableWriter:
         with self._stack:
             if error is not None:
                 raise error
-            self._flush()
+            self._flush(end=True)

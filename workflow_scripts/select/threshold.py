@@ -1,10 +1,4 @@
-"""Find the threshold on the sum of both NLLs: a fixed one, or an exact quantile of all sums.
-
-The quantile is an order statistic, found in two passes with 2 x 65,536 counters: sums are
-non-negative float32, whose bit patterns, read as unsigned integers, have the order of the
-numbers. The first pass counts the upper 16 bits and finds those of the wanted one, the second
-counts the lower 16 bits among the sums that share them.
-"""
+"""Find the threshold on the sum of both NLLs: a fixed one, or an exact quantile of all sums."""
 
 import argparse
 import json
@@ -22,11 +16,11 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.ranks import order_statistics
 from workflow_scripts.core.tables import read_batches
 
 # The record of the threshold, which has the suffix of a record itself: thresholding.json.
 RECORD = "thresholding"
-_HALF = 1 << 16
 
 
 class Scores(NamedTuple):
@@ -34,31 +28,6 @@ class Scores(NamedTuple):
 
     sums: np.ndarray  # float32, nats
     pruned: np.ndarray  # float32, nats: a lower bound of their sum
-
-
-def smallest(sums: Callable[[], Iterable[np.ndarray]], rank: int) -> float:
-    """Return the `rank`-th smallest (from 1) of the numbers that `sums` streams, exactly.
-
-    Args:
-        sums: called twice; gives float32 arrays of non-negative numbers, `rank` at least in all.
-        rank: 1 for the minimum.
-    """
-    upper = np.zeros(_HALF, np.int64)
-    for values in sums():
-        upper += np.bincount(_bits(values) >> 16, minlength=_HALF)
-    prefix = int(np.searchsorted(upper.cumsum(), rank))
-    rank -= int(upper[:prefix].sum())
-    lower = np.zeros(_HALF, np.int64)
-    for values in sums():
-        bits = _bits(values)
-        lower += np.bincount(bits[bits >> 16 == prefix] & (_HALF - 1), minlength=_HALF)
-    bits = np.array(prefix << 16 | int(np.searchsorted(lower.cumsum(), rank)), np.uint32)
-    return float(bits.view(np.float32))
-
-
-def _bits(values: np.ndarray) -> np.ndarray:
-    # Adding 0 turns -0.0, whose bits would sort last, into 0.0.
-    return (values + np.float32(0)).view(np.uint32)
 
 
 def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> dict:
@@ -93,7 +62,7 @@ def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> d
             raise InputError("select.keep.quantile: there is no candidate to take a quantile of")
         if rank > count:
             raise _pruned_too_much(f"the quantile {keep['quantile']}")
-        max_sum = smallest(lambda: (part.sums for part in scores()), max(rank, 1))
+        (max_sum,) = order_statistics(lambda: (part.sums for part in scores()), [max(rank, 1)])
     if max_sum > least_pruned:
         raise _pruned_too_much(f"the threshold {max_sum:.6g}")
     kept = sum(int(np.count_nonzero(part.sums <= max_sum)) for part in scores())

@@ -105,6 +105,28 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
             {"systems": {"parabank2": {"constraints": {"fraction": [0.5, 0.1]}}}},
             "constraints.fraction: 0.5 is greater than 0.1",
         ),
+        ({"run": {"training_sets": ["al"]}}, "'al' is not in training_sets; did you mean 'all'?"),
+        (
+            {"training_sets": {"all": {"bounds": {"overlp_1": [0, 1]}}}},
+            "training_sets.all: 'overlp_1' is no column of pairs; did you mean 'overlap_1'?",
+        ),
+        (
+            {"training_sets": {"all": {"grid": {"bounds": {"sum": [[0, 1], [2, 1]]}}}}},
+            "training_sets.all: bounds of sum: 2 is greater than 1",
+        ),
+        (
+            {"training_sets": {"all": {"systems": ["paranmt"]}}},
+            "training_sets.all.systems: 'paranmt' is not among run.systems",
+        ),
+        (
+            {"training_sets": {"all": {"folds": {"column": "rank", "of": 10, "keep": [11]}}}},
+            "training_sets.all: folds.keep: 11 is more than folds.of (10)",
+        ),
+        (
+            {"training_sets": {"all": {"folds": {"column": "rank", "of": 10}}}},
+            "training_sets.all.folds: key 'keep' is missing",
+        ),
+        ({"training_sets": {"all": {"grid": {"keep": [[1]]}}}}, "grid.keep: it needs folds"),
         (
             {"systems": {"parabank2": {"search": {"method": "beam"}}}},
             "systems.parabank2.search: key 'beam_size' is missing, which method beam needs",

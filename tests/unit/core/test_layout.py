@@ -40,14 +40,14 @@ def stages(units):
 
 def test_selection_is_redone_alone_when_its_config_changes(config):
     moved = changed(config, "systems", "parabank2", "select", "keep", {"max_sum": 3.0})
-    assert stages(moved) == {"select", "evaluate", "release"}
+    assert stages(moved) == {"select", "filter", "evaluate", "release"}
 
 
 def test_compute_changes_nothing_but_precision_does(config):
     assert not changed(config, "compute", "batch_rows", 7)
     assert not changed(config, "compute", "search_threads", 2)
     moved = changed(config, "compute", "precision", "bf16")
-    assert stages(moved) == {"generate", "score", "select", "evaluate", "release"}
+    assert stages(moved) == {"generate", "score", "select", "filter", "evaluate", "release"}
     assert ("generate", "references") not in moved
 
 
@@ -58,9 +58,27 @@ def test_another_system_leaves_the_first_alone(config):
     assert stages(moved) == {"release"}
 
 
+def test_training_sets_share_the_columns_and_leave_the_release_alone(config):
+    config["training_sets"]["short"] = {"grid": {"bounds": {"sum": [[0, 1], [1, 2]]}}}
+    moved = changed(config, "run", "training_sets", ["all", "short"])
+    assert not moved
+    config["run"]["training_sets"] = ["all", "short"]
+    grid = {"bounds": {"sum": [[0, 1], [1, 3]]}}
+    assert changed(config, "training_sets", "short", "grid", grid) == {
+        ("filter", "short-parabank2-2")
+    }
+    layout = Layout(config)
+    assert layout.upstream(("filter", "short-parabank2-1")) == [("filter", "parabank2")]
+
+
+def test_without_training_sets_nothing_is_filtered(config):
+    config["run"]["training_sets"] = []
+    assert "filter" not in stages(Layout(config).units())
+
+
 def test_late_shards_do_not_touch_early_stages(config):
     moved = changed(config, "shards", "late", 1)
-    assert stages(moved) == {"generate", "score", "select", "evaluate", "release"}
+    assert stages(moved) == {"generate", "score", "select", "filter", "evaluate", "release"}
 
 
 def test_another_corpus_does_not_import_the_others_again(config):

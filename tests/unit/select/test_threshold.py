@@ -3,13 +3,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.select.threshold import Scores, main, smallest, threshold
+from workflow_scripts.select.threshold import Scores, main, threshold
 
 floats = st.floats(0, 1000, width=32)
 
@@ -20,15 +19,6 @@ def passes(*parts):
         Scores(np.array(sums, np.float32), np.array(pruned, np.float32)) for sums, pruned in parts
     ]
     return lambda: iter(scores)
-
-
-@given(st.lists(st.lists(floats, max_size=6), min_size=1, max_size=5), st.data())
-def test_smallest_is_the_order_statistic(parts, data):
-    everything = sorted(np.float32(value) for part in parts for value in part)
-    if everything:
-        rank = data.draw(st.integers(1, len(everything)))
-        arrays = [np.array(part, np.float32) for part in parts]
-        assert smallest(lambda: arrays, rank) == everything[rank - 1]
 
 
 @pytest.mark.parametrize("quantile", [0.125, 0.25, 0.5, 0.75, 1.0])

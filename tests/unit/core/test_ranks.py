@@ -1,0 +1,26 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workflow_scripts.core.ranks import order_statistics
+
+floats = st.floats(allow_nan=False, width=32)
+
+
+@given(st.lists(st.lists(floats, max_size=6), min_size=1, max_size=5), st.data())
+def test_they_are_those_of_the_sorted_numbers(parts, data):
+    everything = sorted(np.float32(value) for part in parts for value in part)
+    if everything:
+        ranks = data.draw(st.lists(st.integers(1, len(everything)), min_size=1, max_size=4))
+        arrays = [np.array(part, np.float32) for part in parts]
+        found = order_statistics(lambda: iter(arrays), ranks)
+        assert found == [everything[rank - 1] for rank in ranks]
+
+
+@pytest.mark.parametrize("size", [1, 2, 10_007])
+def test_tenths_equal_those_of_numpy(size):
+    values = np.random.default_rng(size).normal(0, 3, size).astype(np.float32).round(3)
+    ranks = [-(-size * tenth // 10) for tenth in range(1, 11)]
+    found = order_statistics(lambda: np.array_split(values, 3), ranks)
+    assert found == np.sort(values)[np.array(ranks) - 1].tolist()

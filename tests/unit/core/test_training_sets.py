@@ -1,0 +1,41 @@
+from workflow_scripts.core.training_sets import columns_of, training_sets
+
+
+def config(**entries):
+    return {
+        "run": {"systems": ["one", "two"], "training_sets": list(entries)},
+        "training_sets": {**entries, "unused": {}},
+        "seed": 3,
+    }
+
+
+def test_an_entry_is_one_set_of_each_system():
+    found = training_sets(config(all={}, some={"systems": ["two"], "sample": 9, "seed": 4}))
+    assert list(found) == ["all-one", "all-two", "some-two"]
+    assert found["all-one"] == {
+        **{"system": "one", "bounds": {}, "folds": None},
+        **{"max_tokens": None, "sample": None, "seed": 3},
+    }
+    assert (found["some-two"]["sample"], found["some-two"]["seed"]) == (9, 4)
+
+
+def test_a_grid_is_one_set_of_each_combination():
+    entry = {
+        "systems": ["one"],
+        "bounds": {"overlap_1": [0, 0.5], "sum": [None, 3]},
+        "folds": {"column": "translation_cost", "of": 10},
+        "grid": {"bounds": {"sum": [[0, 1], [1, 2]]}, "keep": [[1], [2, 3]], "sample": [5]},
+    }
+    found = training_sets(config(fine=entry))
+    points = {
+        name: (each["bounds"]["sum"], each["folds"]["keep"], each["sample"])
+        for name, each in found.items()
+    }
+    assert points == {
+        "fine-one-1-1-1": ([0, 1], [1], 5),
+        "fine-one-1-2-1": ([0, 1], [2, 3], 5),
+        "fine-one-2-1-1": ([1, 2], [1], 5),
+        "fine-one-2-2-1": ([1, 2], [2, 3], 5),
+    }
+    assert {tuple(each["bounds"]["overlap_1"]) for each in found.values()} == {(0, 0.5)}
+    assert columns_of(found["fine-one-1-1-1"]) == ["overlap_1", "sum", "translation_cost"]

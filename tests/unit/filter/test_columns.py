@@ -1,0 +1,105 @@
+import pytest
+
+from tests.unit.filter.conftest import write_table
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import read_record
+from workflow_scripts.core.tables import SCHEMAS, read_rows
+from workflow_scripts.core.training_sets import PAIR_COLUMNS
+from workflow_scripts.filter import columns
+from workflow_scripts.filter.columns import main
+
+
+def reference(number, text, paraphrases):
+    return {
+        "id": f"c:{number}",
+        "source": "z",
+        "reference": text,
+        "corpus": "c",
+        "paraphrases": [
+            {
+                "rank": rank,
+                "text": paraphrase,
+                "forward_nll": 0.5 * rank,
+                "backward_nll": None if rank == 2 else 0.25,
+                "sum": None if rank == 2 else 0.5 * rank + 0.25,
+                "cluster": rank,
+                "variant": "v",
+            }
+            for rank, paraphrase in enumerate(paraphrases, 1)
+        ],
+        "candidates": 9,
+        "kept": 8,
+        "reason": "",
+    }
+
+
+ROWS = [
+    reference(1, "The old dog sleeps.", ["An old dog is asleep.", "The dog sleeps."]),
+    reference(2, "Nothing was found for this.", []),
+    reference(3, "He came.", ["He came.", "He has come!", "There he is."]),
+]
+
+
+@pytest.fixture
+def shard(tmp_path):
+    return write_table(tmp_path / "0000.parquet", "paraphrases", ROWS)
+
+
+def run(shard, output):
+    main(["--input", str(shard), "--output", str(output)])
+    return list(read_rows(output, "pair_columns"))
+
+
+def test_one_row_for_each_pair_in_order(shard, tmp_path):
+    rows = run(shard, tmp_path / "out" / "0000.parquet")
+    assert [(row["id"], row["rank"]) for row in rows] == [
+        *(("c:1", 1), ("c:1", 2)),
+        *(("c:3", 1), ("c:3", 2), ("c:3", 3)),
+    ]
+    assert rows[0] | {} == {
+        "id": "c:1",
+        "reference": "The old dog sleeps.",
+        "paraphrase": "An old dog is asleep.",
+        "rank": 1,
+        "reference_words": 4,
+        "paraphrase_words": 5,
+        "translation_cost": 0.5,
+        "backward_nll": 0.25,
+        "sum": 0.75,
+        "overlap_1": 0.5,
+        "overlap_2": pytest.approx(1 / 3),
+        "overlap_3": 0.0,
+        "intersection_over_union": pytest.approx(2 / 7),
+        "bleu_nakov": pytest.approx(100 * (3 / 6 * 2 / 5 * 1 / 4 * 1 / 3) ** 0.25),
+        "sacrebleu_exp": pytest.approx(100 * (3 / 6 * 1 / 5 / 8 / 12) ** 0.25),
+        "sacrebleu_floor": pytest.approx(100 * (3 / 6 * 1 / 5 * 0.1 / 4 * 0.1 / 3) ** 0.25),
+        "sacrebleu_add_k": pytest.approx(100 * (3 / 6 * 2 / 6 * 1 / 5 * 1 / 4) ** 0.25),
+        "sacrebleu_none": 0.0,
+    }
+    assert rows[1]["backward_nll"] is None
+    assert rows[1]["sum"] is None
+    assert rows[2]["sacrebleu_none"] == pytest.approx(100)
+    record = read_record(tmp_path / "out" / "0000.parquet")
+    assert (record["rows_in"], record["rows_out"]) == (5, 5)
+
+
+def test_the_size_of_batches_makes_no_difference(shard, tmp_path, monkeypatch):
+    whole = run(shard, tmp_path / "whole.parquet")
+    monkeypatch.setattr(columns, "BATCH", 2)
+    assert run(shard, tmp_path / "parts.parquet") == whole
+    assert (tmp_path / "parts.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+
+
+def test_shard_without_pairs(tmp_path):
+    shard = write_table(tmp_path / "0000.parquet", "paraphrases", ROWS[1:2])
+    assert run(shard, tmp_path / "out.parquet") == []
+
+
+def test_damaged_shard_is_refused(shard, tmp_path):
+    shard.write_bytes(shard.read_bytes()[:-1])
+    with pytest.raises(InputError, match=r"0000\.parquet differs"):
+        run(shard, tmp_path / "out.parquet")
+
+
+def test_the_schema_has_the_columns_that_a_configuration_can_name():
+    assert SCHEMAS["pair_columns"].names == ["id", "reference", "paraphrase", *PAIR_COLUMNS]

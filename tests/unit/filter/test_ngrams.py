@@ -1,0 +1,59 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workflow_scripts.filter import ngrams
+from workflow_scripts.filter.ngrams import ORDERS, count
+from workflow_scripts.filter.tokens import Tokens
+
+numbers = st.integers(0, 4) | st.integers(0, 100_000)
+pairs = st.lists(st.tuples(st.lists(numbers, max_size=9), st.lists(numbers, max_size=9)))
+
+
+def tokens(sentences):
+    flat = [token for each in sentences for token in each]
+    return Tokens(np.array(flat, np.int64), np.array(list(map(len, sentences)), np.int64))
+
+
+def counted(pairs):
+    return count(tokens([first for first, _ in pairs]), tokens([second for _, second in pairs]))
+
+
+def bag(sentence, order):
+    return Counter(tuple(sentence[i : i + order]) for i in range(len(sentence) - order + 1))
+
+
+def expected(pairs):
+    """Shared, first and second of each pair and order, by counting."""
+    return [
+        [
+            (one & other).total(),
+            one.total(),
+            other.total(),
+        ]
+        for first, second in pairs
+        for order in range(1, ORDERS + 1)
+        for one, other in [(bag(first, order), bag(second, order))]
+    ]
+
+
+@given(pairs)
+def test_they_are_those_of_multisets(pairs):
+    assert np.stack(counted(pairs), axis=-1).reshape(-1, 3).tolist() == expected(pairs)
+
+
+@given(pairs)
+def test_too_few_bits_for_all_pairs_make_no_difference(pairs):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ngrams, "_BITS", ORDERS * 5 + 2)
+        assert np.stack(counted(pairs), axis=-1).reshape(-1, 3).tolist() == expected(pairs)
+
+
+def test_limits_of_one_pair():
+    words = list(range(32_768))
+    assert counted([(words, words[::-1])]).shared.tolist() == [[32_768, 0, 0, 0]]
+    with pytest.raises(ValueError, match="32769 different tokens"):
+        counted([([*words, 32_768], [])])

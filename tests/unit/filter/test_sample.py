@@ -1,0 +1,27 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workflow_scripts.filter.sample import NOWHERE, last_within, place
+
+weighted = st.lists(
+    st.tuples(st.floats(0, 1, exclude_max=True) | st.sampled_from([0.5, 0.25]), st.integers(0, 9)),
+    max_size=30,
+)
+
+
+@given(weighted, st.integers(1, 60))
+def test_the_weights_up_to_it_are_within_the_limit(numbers, limit):
+    places = [((number, "a", rank), weight) for rank, (number, weight) in enumerate(numbers)]
+    last, total = NOWHERE, 0
+    for found, weight in sorted(places):
+        total += weight
+        if total > limit:
+            break
+        last = found
+    assert last_within(lambda: iter(places), limit) == last
+
+
+def test_places_follow_from_seed_id_and_rank():
+    places = {place(seed, name, rank) for seed in (1, 2) for name in "ab" for rank in (1, 2)}
+    assert len({number for number, *_ in places}) == 8
+    assert place(1, "a", 1) == place(1, "a", 1)

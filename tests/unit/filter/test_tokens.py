@@ -1,0 +1,53 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+from workflow_scripts.core.text import words
+from workflow_scripts.filter import tokens as module
+from workflow_scripts.filter.tokens import Lexicon, Tokens
+
+# Single lines with much of what the tokeniser looks at.
+characters = st.sampled_from("abAB09 .,-'&;:!()~\"<>/ěΣ…\u2028\t") | st.characters(
+    exclude_characters="\n", exclude_categories=["Cs"]
+)
+lines = st.lists(characters | st.sampled_from(["&amp;", "&quot;", "<skipped>", "1,000.5", "2-3"]))
+sentences = st.lists(lines.map("".join), max_size=6)
+
+
+def split(tokens: Tokens) -> list[list[int]]:
+    return [part.tolist() for part in np.split(tokens.ids, tokens.lengths.cumsum())[:-1]]
+
+
+def renamed(sentences):
+    """Sentences of whatever tokens, as numbers by first occurrence."""
+    names = {}
+    return [[names.setdefault(token, len(names)) for token in each] for each in sentences]
+
+
+@given(sentences, sentences)
+def test_they_are_those_of_words_and_of_sacrebleu(before, sentences):
+    lexicon, tokenize = Lexicon(), Tokenizer13a()
+    lexicon.tokens(before)
+    found = [renamed(split(tokens)) for tokens in lexicon.tokens(sentences)]
+    assert found == [
+        renamed(map(words, sentences)),
+        renamed(tokenize(each.rstrip()).split() for each in sentences),
+    ]
+
+
+def test_a_full_lexicon_starts_anew(monkeypatch):
+    monkeypatch.setattr(module, "CAPACITY", 2)
+    lexicon = Lexicon()
+    lexicon.tokens(["a b c d"])
+    found, _ = lexicon.tokens(["e a e"])
+    assert len(lexicon) == 2
+    assert renamed(split(found)) == [[0, 1, 0]]
+
+
+def test_parts_and_chosen_sentences():
+    tokens = Tokens(np.array([7, 8, 9, 7, 5]), np.array([2, 0, 1, 2]))
+    assert split(tokens.part(slice(1, 3))) == [[], [9]]
+    assert split(tokens.part(slice(2, None))) == [[9], [7, 5]]
+    assert split(tokens.take(np.array([3, 0, 3, 1]))) == [[7, 5], [7, 8], [7, 5], []]
+    assert split(tokens.take(np.array([], np.int64))) == []

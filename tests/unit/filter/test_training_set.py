@@ -1,0 +1,132 @@
+import json
+
+import numpy as np
+import pytest
+
+from tests.unit.filter.conftest import write_table
+from workflow_scripts.core.manifest import read_record
+from workflow_scripts.core.tables import read_rows
+from workflow_scripts.core.training_sets import PAIR_COLUMNS
+from workflow_scripts.filter import training_set
+from workflow_scripts.filter.training_set import main
+
+ALL = {
+    **{"system": "s", "bounds": {}, "folds": None},
+    **{"max_tokens": None, "sample": None, "seed": 1},
+}
+PAIRS = 200
+
+
+def pair(number, random):
+    columns = dict.fromkeys(PAIR_COLUMNS, 0.0)
+    columns |= {
+        "rank": 1 + number % 5,
+        "reference_words": 1 + number % 7,
+        "paraphrase_words": 2,
+        "translation_cost": float(np.float32(round(random.random(), 2))),
+        "overlap_1": float(np.float32(0.1 * (number % 10))),
+        "backward_nll": None if number % 4 == 0 else 1.0,
+    }
+    name = f"c:{number // 5}"
+    return {"id": name, "reference": f"r{number}", "paraphrase": f"p{number}", **columns}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    random = np.random.default_rng(1)
+    return [pair(number, random) for number in range(PAIRS)]
+
+
+@pytest.fixture(scope="module")
+def folder(rows, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("columns")
+    for shard in (0, 1):
+        path = folder / f"000{shard}.parquet"
+        write_table(path, "pair_columns", rows[shard * 90 : 90 + shard * 110])
+    return folder
+
+
+@pytest.fixture
+def chosen(folder, tmp_path):
+    def choose(**settings):
+        output = tmp_path / "set" / "pairs.parquet"
+        config = json.dumps(ALL | settings)
+        main(
+            ["--config", config, "--folder", str(folder), "--shards", "2", "--output", str(output)]
+        )
+        record = read_record(output)
+        assert record["rows_in"] == PAIRS
+        return list(read_rows(output, "training_pairs")), record["rejected"]
+
+    return choose
+
+
+def texts(rows):
+    return [{key: row[key] for key in ("id", "reference", "paraphrase")} for row in rows]
+
+
+def test_without_settings_it_is_all_pairs(chosen, rows):
+    assert chosen() == (texts(rows), {})
+
+
+def test_bounds_are_inclusive_and_the_first_that_fails_is_counted(chosen, rows):
+    found, rejected = chosen(bounds={"overlap_1": [0.2, 0.7], "rank": [None, 2]})
+    inside = [row for row in rows if np.float32(0.2) <= row["overlap_1"] <= np.float32(0.7)]
+    assert found == texts([row for row in inside if row["rank"] <= 2])
+    assert rejected == {"overlap_1": PAIRS - len(inside), "rank": len(inside) - len(found)}
+
+
+def test_a_pair_without_a_value_is_not_within_its_bounds(chosen, rows):
+    found, rejected = chosen(bounds={"backward_nll": [None, None]})
+    assert found == texts([row for row in rows if row["backward_nll"] is not None])
+    assert rejected == {"backward_nll": PAIRS // 4}
+
+
+def test_folds_are_tenths_by_rank_of_what_is_within_the_bounds(chosen, rows):
+    within = [row for row in rows if row["rank"] > 1]
+    order = sorted(range(len(within)), key=lambda index: within[index]["translation_cost"])
+    together = []
+    for part in range(1, 11):
+        folds = {"column": "translation_cost", "of": 10, "keep": [part]}
+        found, rejected = chosen(bounds={"rank": [2, None]}, folds=folds)
+        assert found == texts([within[i] for i in sorted(order[16 * (part - 1) : 16 * part])])
+        assert rejected == {"rank": 40, "fold": 144}
+        together += found
+    assert len({row["reference"] for row in together}) == len(within)
+
+
+def test_several_folds(chosen):
+    folds = {"column": "translation_cost", "of": 4, "keep": [1, 4]}
+    assert len(chosen(folds=folds)[0]) == PAIRS // 2
+
+
+def test_samples_of_one_seed_are_nested_and_others_differ(chosen, rows):
+    few, rejected = chosen(sample=20)
+    assert rejected == {"sample": PAIRS - 20}
+    more = chosen(sample=50)[0]
+    assert len(more) == 50
+    assert [row for row in more if row in few] == few
+    assert chosen(sample=20, seed=2)[0] != few
+    assert chosen(sample=PAIRS)[0] == texts(rows)
+
+
+def test_maximum_of_tokens_counts_the_words_of_both_sides(chosen, rows):
+    words = {row["reference"]: row["reference_words"] + 2 for row in rows}
+    found, _ = chosen(max_tokens=100)
+    total = sum(words[row["reference"]] for row in found)
+    assert 100 - max(words.values()) < total <= 100
+    both, _ = chosen(max_tokens=100, sample=5)
+    assert len(both) == 5
+    assert [row for row in found if row in both] == both
+    assert chosen(max_tokens=1)[0] == []
+
+
+def test_the_size_of_batches_makes_no_difference(chosen, monkeypatch):
+    settings = {
+        "folds": {"column": "overlap_1", "of": 3, "keep": [2]},
+        "bounds": {"backward_nll": [0, 2]},
+        "sample": 30,
+    }
+    whole = chosen(**settings)
+    monkeypatch.setattr(training_set, "BATCH", 7)
+    assert chosen(**settings) == whole

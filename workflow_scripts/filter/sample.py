@@ -1,0 +1,57 @@
+"""A seeded sample of pairs up to a number of pairs or of words, without a list of its members.
+
+Every pair has a number in [0, 1) that follows from the seed, the id of its reference and its
+rank, so that systems which paraphrase the same references give the same sample of them. The
+sample is all pairs up to a last one in that order.
+"""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from workflow_scripts.core.seeding import fraction
+
+Place = tuple[float, str, int]  # a pair's number, the id of its reference, its rank
+Places = Callable[[], Iterable[tuple[Place, int]]]
+
+# Before every place.
+NOWHERE: Place = (-1.0, "", 0)
+_BINS = 1 << 16
+
+
+def place(seed: int, identifier: str, rank: int) -> Place:
+    """Return where a pair stands in the seeded order of all pairs."""
+    return fraction(seed, "training_set", identifier, rank), identifier, rank
+
+
+def last_within(places: Places, limit: int) -> Place:
+    """Return the last place up to which the weights of all places sum up to `limit` at most.
+
+    One pass adds up the weights in 65,536 equal intervals of [0, 1), a second one sorts the
+    places of the one interval in which the limit is reached.
+
+    Args:
+        places: gives a new pass over all places, with their weights, at each call.
+        limit: of the sum of the weights.
+
+    Returns:
+        `NOWHERE` if even the first place weighs more.
+    """
+    weights = np.zeros(_BINS, np.int64)
+    for (number, *_), weight in places():
+        weights[int(number * _BINS)] += weight
+    interval = int(np.searchsorted(weights.cumsum(), limit, side="right"))
+    left = limit - int(weights[:interval].sum())
+    last, inside = NOWHERE, []
+    for found, weight in places():
+        position = int(found[0] * _BINS)
+        if position == interval:
+            inside.append((found, weight))
+        elif position < interval:
+            last = max(last, found)
+    for found, weight in sorted(inside):
+        left -= weight
+        if left < 0:
+            break
+        last = found
+    return last

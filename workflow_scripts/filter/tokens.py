@@ -1,0 +1,107 @@
+"""Sentences as numbers, many at once: their words, and sacrebleu's tokens.
+
+Both tokenisations treat what stands between blanks by itself, so each such string is tokenised
+once and then looked up. (In a line that has no line feed; sacrebleu joins what a hyphen and a line
+feed divide.)
+"""
+
+from array import array
+from collections.abc import Iterable
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+from workflow_scripts.core.text import words
+
+# Beyond so many strings a lexicon starts anew; memory stays flat.
+CAPACITY = 500_000
+
+
+class Tokens(NamedTuple):
+    """Some sentences' tokens, one sentence after the other; equal numbers are equal tokens."""
+
+    ids: NDArray[np.int64]  # (tokens of all sentences,)
+    lengths: NDArray[np.int64]  # (sentences,)
+
+    def part(self, sentences: slice) -> "Tokens":
+        """Return some consecutive sentences."""
+        ends = np.concatenate([[0], self.lengths.cumsum()])
+        first, last, _ = sentences.indices(len(self.lengths))
+        return Tokens(self.ids[ends[first] : ends[last]], self.lengths[sentences])
+
+    def take(self, sentences: NDArray[np.int64]) -> "Tokens":
+        """Return the sentences with these numbers, in their order."""
+        widths = self.lengths[sentences]
+        return Tokens(
+            self.ids[_rows(self.lengths.cumsum() - self.lengths, widths, sentences)], widths
+        )
+
+
+def _rows(
+    starts: NDArray[np.int64], widths: NDArray[np.int64], chosen: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the places of the chosen rows of a flat array; `widths` are those of the chosen."""
+    before = widths.cumsum() - widths
+    return np.arange(widths.sum()) + np.repeat(starts[chosen] - before, widths)
+
+
+class _Pieces:
+    """What each string consists of under one tokenisation: rows of numbers in one flat array."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._flat, self._starts = array("q"), array("q", [0])
+
+    def append(self, tokens: Iterable[str]) -> None:
+        for token in tokens:
+            self._flat.append(self._numbers.setdefault(token, len(self._numbers)))
+        self._starts.append(len(self._flat))
+
+    def tokens(self, strings: NDArray[np.int64], counts: NDArray[np.int64]) -> Tokens:
+        """Return the tokens of sentences with `counts` strings each."""
+        starts = np.array(self._starts)
+        widths = np.diff(starts)[strings]
+        ends = np.concatenate([[0], widths.cumsum()])
+        lengths = np.diff(ends[np.concatenate([[0], counts.cumsum()])])
+        return Tokens(np.array(self._flat)[_rows(starts, widths, strings)], lengths)
+
+
+class Lexicon(dict[str, int]):
+    """A number for each string between blanks, and its tokens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._words, self._sacrebleu = _Pieces(), _Pieces()
+        self._tokenizer = Tokenizer13a()
+
+    def __missing__(self, string: str) -> int:
+        self._words.append(words(string))
+        self._sacrebleu.append(self._tokenized(string))
+        self[string] = number = len(self)
+        return number
+
+    def _tokenized(self, string: str) -> list[str]:
+        """Return sacrebleu's tokens; most strings are words, with or without a stop or comma."""
+        if string.isalnum():
+            return [string]
+        if string[-1] in ".," and string[:-1].isalnum():
+            return [string[:-1], string[-1]]
+        return self._tokenizer(string).split()
+
+    def tokens(self, sentences: list[str]) -> tuple[Tokens, Tokens]:
+        """Return the sentences' words, and their tokens under sacrebleu's default, 13a.
+
+        The numbers of the two have nothing to do with each other, and those of one call may not
+        mean the same as those of the next.
+        """
+        if len(self) > CAPACITY:
+            self.clear()
+            self._words, self._sacrebleu = _Pieces(), _Pieces()
+        split = [sentence.split() for sentence in sentences]
+        counts = np.fromiter(map(len, split), np.int64, len(split))
+        numbers = map(self.__getitem__, chain.from_iterable(split))
+        strings = np.fromiter(numbers, np.int64, int(counts.sum()))
+        return self._words.tokens(strings, counts), self._sacrebleu.tokens(strings, counts)

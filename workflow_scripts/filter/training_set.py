@@ -1,0 +1,171 @@
+"""Choose a training set among the pairs of a system: bounds on columns, folds, a seeded sample.
+
+What depends on all pairs, the ends of folds and samples, is found by passes over the columns
+alone, exactly and in flat memory.
+"""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.tables import TableWriter, read_batches
+from workflow_scripts.core.training_sets import columns_of
+from workflow_scripts.filter.folds import Folds
+from workflow_scripts.filter.sample import Place, last_within, place
+
+Mask = NDArray[np.bool_]
+Columns = dict[str, NDArray[np.float32]]
+
+# Why a pair is left out, beside the name of the column whose bounds it is not within.
+OUT_OF_FOLD, NOT_DRAWN = "fold", "sample"
+WORDS = ("reference_words", "paraphrase_words")
+BATCH = 8192
+
+
+class Pairs(NamedTuple):
+    """Some pairs, in the order of the shards."""
+
+    columns: Columns  # with WORDS and rank; what is unknown is NaN
+    texts: pa.RecordBatch  # id; in the last pass also reference and paraphrase
+
+
+Passes = Callable[[], Iterable[Pairs]]
+
+
+def bounded(columns: Columns, settings: dict[str, Any]) -> tuple[Mask, Counter[str]]:
+    """Return which pairs are within all bounds, and of the others the first that is not met.
+
+    A pair that has no value in a column is not within its bounds, and in none of its folds.
+    """
+    kept = np.ones(len(columns["rank"]), bool)
+    rejected: Counter[str] = Counter()
+    bounds = {
+        column: settings["bounds"].get(column, (None, None)) for column in columns_of(settings)
+    }
+    for column, (low, high) in bounds.items():
+        values = columns[column]
+        within = ~np.isnan(values)
+        # Compared as the float32 numbers that the columns hold: 0.7 is within [0, 0.7].
+        within &= low is None or values >= np.float32(low)
+        within &= high is None or values <= np.float32(high)
+        rejected[column] = int(np.count_nonzero(kept & ~within))
+        kept &= within
+    return kept, rejected
+
+
+class TrainingSet:
+    """The pairs that a training set's settings choose."""
+
+    def __init__(self, passes: Passes, settings: dict[str, Any]):
+        """Find the ends of folds and sample.
+
+        Args:
+            passes: gives a new pass over all pairs at each call.
+            settings: as `core.training_sets.training_sets` has them.
+        """
+        self._passes, self._settings = passes, settings
+        self._folds: Folds | None = None
+        self._last: list[Place] = []
+        if settings["folds"]:
+            self._folds = Folds(self._ranked, settings["folds"]["of"])
+        # The smaller of the two samples; found one by one, as each is of all pairs in the folds.
+        limits = [(settings["sample"], False), (settings["max_tokens"], True)]
+        self._last = [
+            last_within(lambda weigh=weigh: self._places(weigh), limit)
+            for limit, weigh in limits
+            if limit is not None
+        ]
+
+    def _ranked(self) -> Iterator[NDArray[np.float32]]:
+        column = self._settings["folds"]["column"]
+        for pairs in self._passes():
+            yield pairs.columns[column][bounded(pairs.columns, self._settings)[0]]
+
+    def _places(self, weigh: bool) -> Iterator[tuple[Place, int]]:
+        for pairs, kept, _ in self._in_folds(self._passes()):
+            words = sum(pairs.columns[side] for side in WORDS)
+            for index in np.flatnonzero(kept):
+                yield self._place(pairs, index), int(words[index]) if weigh else 1
+
+    def _place(self, pairs: Pairs, index: int) -> Place:
+        identifier = pairs.texts.column("id")[int(index)].as_py()
+        return place(self._settings["seed"], identifier, int(pairs.columns["rank"][index]))
+
+    def _in_folds(self, pairs: Iterable[Pairs]) -> Iterator[tuple[Pairs, Mask, Counter[str]]]:
+        parts = self._folds.stream() if self._folds else None
+        for some in pairs:
+            kept, rejected = bounded(some.columns, self._settings)
+            if parts:
+                found = np.flatnonzero(kept)
+                values = some.columns[self._settings["folds"]["column"]][found]
+                inside = np.isin(parts(values), self._settings["folds"]["keep"])
+                kept[found[~inside]] = False
+                rejected[OUT_OF_FOLD] = int(np.count_nonzero(~inside))
+            yield some, kept, rejected
+
+    def choose(self, pairs: Iterable[Pairs]) -> Iterator[tuple[Pairs, Mask, Counter[str]]]:
+        """Yield the pairs of one more pass, which are chosen, and why the others are not."""
+        for some, kept, rejected in self._in_folds(pairs):
+            for index in np.flatnonzero(kept) if self._last else []:
+                if self._place(some, index) > min(self._last):
+                    kept[index] = False
+                    rejected[NOT_DRAWN] += 1
+            yield some, kept, rejected
+
+
+def read_pairs(paths: list[Path], names: list[str], texts: list[str]) -> Iterator[Pairs]:
+    """Yield the pairs of `pair_columns` shards.
+
+    Args:
+        paths: the shards.
+        names: the columns that are wanted as numbers.
+        texts: the others.
+    """
+    for path in paths:
+        for batch in read_batches(path, "pair_columns", [*names, *texts], BATCH):
+            columns = {
+                name: batch.column(name).to_numpy(zero_copy_only=False).astype(np.float32)
+                for name in names
+            }
+            yield Pairs(columns, batch.select(texts))
+
+
+def write_training_set(folder: Path, shards: int, output: Path, settings: dict[str, Any]) -> None:
+    """Write the training set of the `pair_columns` shards of a folder, with its record."""
+    paths = shard_paths(folder, shards)
+    rows = sum(verify(path)["rows_out"] for path in paths)
+    names = sorted({"rank", *WORDS, *columns_of(settings)})
+    chosen = TrainingSet(lambda: read_pairs(paths, names, ["id"]), settings)
+    pairs = progress(read_pairs(paths, names, ["id", "reference", "paraphrase"]), desc="batches")
+    rejected: Counter[str] = Counter()
+    with TableWriter(output, "training_pairs") as writer:
+        for some, kept, why in chosen.choose(pairs):
+            rejected += why
+            table = some.texts.filter(pa.array(kept))
+            writer.write_columns(dict(zip(table.schema.names, table.columns, strict=True)))
+    write_record(output, rows, writer.rows_written, rejected)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Choose a training set among the pairs of a system."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--folder", type=Path, required=True, help="with shards of pair columns")
+    parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    write_training_set(arguments.folder, arguments.shards, arguments.output, arguments.config)
+
+
+if __name__ == "__main__":
+    run(main)
