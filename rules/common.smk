@@ -6,6 +6,7 @@ sys.path.insert(0, workflow.basedir)
 from snakemake.exceptions import WorkflowError
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.events import record_events
 from workflow_scripts.core.layout import Layout, canonical
 from workflow_scripts.core.runs import link_run, remove_stale_locks
 
@@ -184,7 +185,9 @@ def stage_target(stage):
 
     def paths(wildcards):
         if workflow.executor_plugin is not None and not workflow.dryrun:
-            link_run(LAYOUT)
+            run = link_run(LAYOUT)
+            if workflow.is_main_process:
+                record_events(run)
         if workflow.get_rule(stage) in workflow.dag.forcerules:
             workflow.dag.forcerules.update(
                 each for each in workflow.rules if each.name.startswith(f"{stage}_")

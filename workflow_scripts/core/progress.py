@@ -1,15 +1,42 @@
 """Progress of long steps as plain lines, readable in a log file as on a terminal."""
 
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
 INTERVAL_SECONDS = 10.0
+# Lines of `progress` and of the training (train.process), which counts updates.
+_LINE = re.compile(
+    r"[^:]+(?:: [^:]+)?: (?P<done>[\d,]+)(?: of (?P<total>[\d,]+))? (?P<unit>rows|updates)"
+    r"(?: \(\d+%\))?, (?P<rate>[\d,.]+)/s"
+)
 
 
-def _duration(seconds: float) -> str:
+class Progress(NamedTuple):
+    """How far a job is: `done` of `total` units (rows, updates) at `rate` units a second."""
+
+    done: int
+    total: int | None
+    unit: str
+    rate: float
+
+
+def parse_line(line: str) -> Progress | None:
+    """Return what a progress line says; None for any other line."""
+    found = _LINE.match(line)
+    if not found:
+        return None
+    done, total, rate = (
+        found[name] and found[name].replace(",", "") for name in ("done", "total", "rate")
+    )
+    return Progress(int(done), int(total) if total else None, found["unit"], float(rate))
+
+
+def duration(seconds: float) -> str:
+    """Return e.g. `1:02:03`."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}"
@@ -20,7 +47,7 @@ def progress_line(desc: str, done: int, total: int | None, elapsed: float) -> st
     rate = done / elapsed if elapsed > 0 else 0.0
     if not total:
         return f"{desc}: {done:,} rows, {rate:,.1f}/s"
-    left = _duration((total - done) / rate) if rate > 0 else "unknown time"
+    left = duration((total - done) / rate) if rate > 0 else "unknown time"
     return f"{desc}: {done:,} of {total:,} rows ({done / total:.0%}), {rate:,.1f}/s, {left} left"
 
 
@@ -36,4 +63,4 @@ def progress(iterable: Iterable[T], total: int | None = None, desc: str = "rows"
             print(progress_line(desc, done, total, now - start), file=sys.stderr, flush=True)
             reported = now
     elapsed = time.monotonic() - start
-    print(f"{desc}: {done:,} rows done in {_duration(elapsed)}", file=sys.stderr, flush=True)
+    print(f"{desc}: {done:,} rows done in {duration(elapsed)}", file=sys.stderr, flush=True)

@@ -15,10 +15,57 @@ from typing import IO
 import yaml
 
 from workflow_scripts.core.atomic import write_text
-from workflow_scripts.core.layout import Layout
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.layout import Config, Layout, Unit
+
+RUNS = Path("runs")
 
 
-def link_run(layout: Layout, runs: Path = Path("runs")) -> Path:
+def link_name(stage: str, instance: str | None) -> str:
+    """Return the name of a unit's link in the folder of a run."""
+    return ".".join(part for part in (stage, instance) if part)
+
+
+def read_config(run: Path) -> Config:
+    """Return the resolved configuration of the run in folder `run`.
+
+    Raises:
+        InputError: there is no such run.
+    """
+    try:
+        return yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise InputError(
+            f"{run}: no run there ({error}); name a folder below {RUNS}/ of the working directory"
+        ) from error
+
+
+class LinkedLayout(Layout):
+    """The layout of a run as it was started: its folders are those that `runs/<name>` links.
+
+    No file of its bitext is read, so it can be asked wherever the run's folder is.
+    """
+
+    def __init__(self, run: Path):
+        """Read the run in folder `run`.
+
+        Raises:
+            InputError: there is no such run, or its configuration is of another version.
+        """
+        self.run = run
+        self.root = run.resolve().parents[1]
+        super().__init__(read_config(run))
+
+    def units(self) -> list[Unit]:
+        """Return the units that the run links; a later version may know more."""
+        return [unit for unit in super().units() if (self.run / link_name(*unit)).is_symlink()]
+
+    def key(self, stage: str, instance: str | None = None) -> str:
+        """Return `v<N>-<digest>` of a unit."""
+        return (self.run / link_name(stage, instance)).readlink().name
+
+
+def link_run(layout: Layout, runs: Path = RUNS) -> Path:
     """Write `runs/<name>/config.yaml` and a link `<stage>[.<instance>]` to each folder.
 
     Links of an earlier configuration of the same name are replaced.
@@ -29,7 +76,7 @@ def link_run(layout: Layout, runs: Path = Path("runs")) -> Path:
         if entry.is_symlink():
             entry.unlink()
     for stage, instance in layout.units():
-        link = run / ".".join(part for part in (stage, instance) if part)
+        link = run / link_name(stage, instance)
         link.symlink_to(os.path.relpath(layout.folder(stage, instance), run))
     write_text(run / "config.yaml", yaml.safe_dump(layout.config, sort_keys=False))
     return run

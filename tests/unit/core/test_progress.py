@@ -1,0 +1,28 @@
+import pytest
+
+from workflow_scripts.core.progress import Progress, parse_line, progress_line
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "rate"), [(1200, 3000, 40.0), (7, None, 0.2), (1234567, 2000000, 41152.2)]
+)
+def test_what_is_written_is_read_again(done, total, rate):
+    line = progress_line("corpus web: lines read", done, total, done / rate)
+    found = parse_line(line)
+    assert found[:3] == (done, total, "rows")
+    assert found.rate == pytest.approx(rate, abs=0.06)
+
+
+def test_line_of_the_training_is_read():
+    line = (
+        "train forward: 1,250 of 4,500 updates (28%), 1.60/s, 33.9 min left at most, "
+        "perplexity 21.28, validation 29.46"
+    )
+    assert parse_line(line) == Progress(1250, 4500, "updates", 1.6)
+
+
+@pytest.mark.parametrize(
+    "line", ["clean 0000: 16,050 rows done in 0:00:00", "error: x: 3 rows", "", "segments: many"]
+)
+def test_other_lines_are_none(line):
+    assert parse_line(line) is None

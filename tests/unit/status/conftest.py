@@ -1,0 +1,51 @@
+"""A run folder of the default configuration, without a Snakemake."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from workflow_scripts.core.layout import Layout
+from workflow_scripts.core.runs import link_run
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class Run:
+    """A run whose files the tests write."""
+
+    def __init__(self, root):
+        self.root = root
+        config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+        self.layout = Layout(config)
+        self.folder = link_run(self.layout, root / "runs")
+
+    def part(self, unit, name):
+        return f"{self.layout.folder(*unit)}/{name}.json"
+
+    def write_record(self, unit, name, rows_in, rows_out, **rejected):
+        path = self.root / self.part(unit, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        record = {"rows_in": rows_in, "rows_out": rows_out, "rejected": rejected}
+        path.write_text(json.dumps(record), encoding="utf-8")
+
+    def write_log(self, unit, name, text):
+        """Write a job's log and return its name."""
+        log = "/".join(filter(None, ["results/logs", *unit, self.layout.key(*unit), f"{name}.log"]))
+        path = self.root / log
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return log
+
+    def write_benchmark(self, unit, name, seconds):
+        folder = self.root / "results" / "benchmarks" / "/".join(filter(None, unit))
+        path = folder / self.layout.key(*unit) / f"{name}.tsv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"s\th:m:s\n{seconds}\t-\n", encoding="utf-8")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return Run(tmp_path)

@@ -1,0 +1,111 @@
+import os
+import time
+
+import pytest
+
+from workflow_scripts.core.events import FAILED, FINISHED, STARTED, Event, EventHandler
+from workflow_scripts.core.progress import Progress
+from workflow_scripts.status.jobs import (
+    INTERRUPTED,
+    failure,
+    jobs_of_run,
+    last_progress,
+    latest_jobs,
+)
+
+PROGRESS = "generate: 1,200 of 3,000 rows (40%), 35.1/s, 0:00:51 left"
+
+
+def event(kind, record="a.json", at=1.0):
+    return Event(at, kind, "rule", [record], "a.log")
+
+
+def states(*files):
+    return {record: job.state for record, job in latest_jobs(files).items()}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ([([event(STARTED)], True)], {"a.json": "running"}),
+        ([([event(STARTED)], False)], {"a.json": INTERRUPTED}),
+        ([([event(STARTED), event(FINISHED)], True)], {}),
+        ([([event(STARTED), event(FAILED)], True)], {"a.json": "failed"}),
+        # A retry, in the same Snakemake and in the next one.
+        ([([event(STARTED), event(FAILED), event(STARTED)], True)], {"a.json": "running"}),
+        (
+            [([event(STARTED), event(FAILED)], False), ([event(STARTED)], True)],
+            {"a.json": "running"},
+        ),
+        # A failure stands until its job is begun again.
+        (
+            [([event(FAILED)], False), ([event(STARTED, "b.json")], True)],
+            {"a.json": "failed", "b.json": "running"},
+        ),
+        # Only the Snakemake that lives runs anything.
+        (
+            [([event(STARTED)], False), ([event(STARTED, "b.json")], True)],
+            {"a.json": INTERRUPTED, "b.json": "running"},
+        ),
+    ],
+)
+def test_state_is_that_of_the_latest_event(files, expected):
+    assert states(*files) == expected
+
+
+@pytest.fixture
+def log(tmp_path):
+    def write(text):
+        path = tmp_path / "a.log"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_last_progress_line_counts(log):
+    assert last_progress(log(f"x: 1 of 3,000 rows (0%), 1.0/s, 1:00 left\n{PROGRESS}\nnote\n")) == (
+        Progress(1200, 3000, "rows", 35.1)
+    )
+    assert last_progress(log("nothing yet\n")) is None
+
+
+def test_only_the_end_of_a_long_log_is_read(log):
+    path = log(f"{PROGRESS}\n" + "x" * 1_000_000 + "\n")
+    assert last_progress(path) is None
+    start = time.process_time()
+    for _ in range(100):
+        last_progress(path)
+    assert time.process_time() - start < 1
+
+
+def test_log_that_is_not_there_says_nothing(tmp_path):
+    assert last_progress(tmp_path / "none.log") is None
+    assert "without a message" in failure(tmp_path / "none.log")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{PROGRESS}\nerror: a.cs is not there\nfetch it\n", "a.cs is not there\nfetch it"),
+        ("error: old\nerror: new\n", "new"),
+        ("Traceback (most recent call last):\n  File x\nValueError: no\n", "ValueError: no"),
+        (f"{PROGRESS}\n", "it ended without a message: killed, or out of memory"),
+        ("", "it ended without a message: killed, or out of memory"),
+    ],
+)
+def test_message_of_a_failure(log, text, expected):
+    assert failure(log(text)) == expected
+
+
+def test_a_job_that_outlived_its_snakemake_is_running(tmp_path, monkeypatch):
+    run = tmp_path / "runs" / "x"
+    handler = EventHandler(run / "events")
+    handler._write(event(STARTED)._replace(log="a.log"))
+    handler._stream.close()
+    (tmp_path / "a.log").write_text("", encoding="utf-8")
+    jobs, alive = jobs_of_run(run)
+    assert (jobs["a.json"].state, alive) == ("running", False)
+    os.utime(tmp_path / "a.log", (0, 0))
+    jobs, _ = jobs_of_run(run)
+    assert jobs["a.json"].state == INTERRUPTED

@@ -1,0 +1,109 @@
+"""What happened to every job of a run, written by Snakemake's process while it happens.
+
+Snakemake's own log says it only when it is not told to be quiet, and not which attempt failed.
+`runs/<name>/events/<time>-<process>.jsonl` says it always, one JSON object a line; its writer
+holds a lock of the operating system on it, so that a reader knows whether it still lives.
+
+The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
+"""
+
+import fcntl
+import json
+import logging
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+STARTED, FINISHED, FAILED = "started", "finished", "failed"
+FOLDER = "events"
+
+
+class Event(NamedTuple):
+    """One event of one job.
+
+    `records` are the records (`.json`) among its outputs and `log` is its log file, as the rules
+    name them, relative to the working directory; `time` is in seconds since 1970.
+    """
+
+    time: float
+    kind: str
+    rule: str
+    records: list[str]
+    log: str | None
+
+
+class EventHandler(logging.Handler):
+    """Handler of Snakemake's logger that writes the events of jobs, and nothing else."""
+
+    def __init__(self, folder: Path):
+        """Write into a new file below `folder`, which is made with the first event."""
+        super().__init__()
+        self._folder = folder
+        self._stream: Any = None
+        self._jobs: dict[int, Event] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take one message of Snakemake; most are no events of jobs."""
+        try:
+            match str(getattr(record, "event", None)):
+                case "job_info":
+                    records = [path for path in map(str, record.output) if path.endswith(".json")]
+                    log = str(record.log[0]) if record.log else None
+                    started = Event(time.time(), STARTED, record.rule_name, records, log)
+                    self._jobs[record.jobid] = started
+                    self._write(started)
+                case "job_finished":
+                    self._follow(record.job_id, FINISHED)
+                case "job_error":
+                    self._follow(record.jobid, FAILED)
+                case "group_error":
+                    for job in record.job_error_info:
+                        self._follow(job["jobid"], FAILED)
+        except OSError:
+            self.handleError(record)  # a full disk stops no run for the sake of its status
+
+    def _follow(self, job: int, kind: str) -> None:
+        if job in self._jobs:
+            self._write(self._jobs[job]._replace(time=time.time(), kind=kind))
+
+    def _write(self, event: Event) -> None:
+        if self._stream is None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+            path = self._folder / f"{stamp}-{os.getpid()}.jsonl"
+            self._stream = path.open("a", encoding="utf-8")
+            fcntl.flock(self._stream, fcntl.LOCK_SH)
+        self._stream.write(json.dumps(event._asdict()) + "\n")
+        self._stream.flush()
+
+
+def record_events(run: Path) -> None:
+    """Let Snakemake's logger in this process write the events of the run in folder `run`."""
+    logger = logging.getLogger("snakemake.logging")
+    if not any(isinstance(handler, EventHandler) for handler in logger.handlers):
+        logger.addHandler(EventHandler(run / FOLDER))
+
+
+def is_written(path: Path) -> bool:
+    """Tell whether the process that writes an event file still lives."""
+    with path.open("rb") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def read_events(path: Path) -> Iterator[Event]:
+    """Yield the events of a file in order; a last line that is not whole yet is left out."""
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            if line.endswith("\n"):
+                yield Event(**json.loads(line))
+
+
+def event_files(run: Path) -> list[Path]:
+    """Return the event files of a run, oldest first."""
+    return sorted((run / FOLDER).glob("*.jsonl"))

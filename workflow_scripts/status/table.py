@@ -1,0 +1,75 @@
+"""The state of a run as text for a terminal."""
+
+from datetime import datetime
+from pathlib import Path
+
+from tabulate import tabulate
+
+from workflow_scripts.core.progress import duration
+from workflow_scripts.status.units import UnitStatus
+
+HEADERS = ["stage", "done", "running", "failed", "waiting", "rows in", "rows out", "rejected"]
+HEADERS += ["%", "speed", "left"]
+_MESSAGE_LINES = 8
+
+
+def _row(state: UnitStatus) -> list[str | int | None]:
+    speed = f"{state.rate:,.3g} {state.unit}/s" if state.rate else None
+    if state.rate and state.rate >= 1000:
+        speed = f"{state.rate:,.0f} {state.unit}/s"
+    left = None if state.seconds_left is None else duration(state.seconds_left)
+    return [
+        state.name,
+        state.done,
+        state.running or None,
+        state.failed or None,
+        state.waiting or None,
+        state.rows_in,
+        state.rows_out,
+        ", ".join(f"{reason} {count:,}" for reason, count in sorted(state.rejected.items())),
+        f"{state.share:.0%}",
+        speed,
+        None if state.finished else left,
+    ]
+
+
+def status_table(states: list[UnitStatus]) -> str:
+    """Return one line per unit."""
+    align = ["left", *["right"] * 6, "left", *["right"] * 3]
+    rows = [_row(state) for state in states]
+    return tabulate(rows, HEADERS, intfmt=",", colalign=align, disable_numparse=[7, 8, 9, 10])
+
+
+def error_text(error: dict) -> str:
+    """Return a failed job's unit, time, log and message."""
+    when = datetime.fromtimestamp(error["time"]).strftime("%Y-%m-%d %H:%M:%S")
+    lines = error["message"].splitlines()[:_MESSAGE_LINES]
+    message = "\n".join(f"    {line}" for line in lines)
+    return f"{error['unit']} failed at {when}, log {error['log']}\n{message}"
+
+
+def describe(run: Path, states: list[UnitStatus], alive: bool, interrupted: int) -> str:
+    """Return all that `status` shows.
+
+    Args:
+        run: folder of the run.
+        states: of its units.
+        alive: whether a Snakemake works on it.
+        interrupted: jobs that were at work when their Snakemake ended.
+    """
+    parts = sum(state.done + state.running + state.failed + state.waiting for state in states)
+    done = sum(state.done for state in states)
+    if all(state.finished for state in states):
+        head = "finished"
+    elif alive:
+        head = "running"
+    else:
+        head = "not running; the command that started it goes on from here"
+        if interrupted:
+            head += f"; jobs under way when it ended: {interrupted:,}"
+    sections = [f"{run}: {head}. {done:,} of {parts:,} parts done.", status_table(states)]
+    errors = sorted((error for state in states for error in state.errors), key=lambda e: e["time"])
+    if len(errors) > 1:
+        sections.append(f"{len(errors):,} jobs failed; the last one:")
+    sections += [error_text(error) for error in errors[-1:]]
+    return "\n\n".join(sections)

@@ -1,0 +1,156 @@
+"""The state of every unit of a run: shards, rows, speed, time left."""
+
+import csv
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from workflow_scripts.core.events import FAILED
+from workflow_scripts.core.layout import Unit
+from workflow_scripts.core.runs import LinkedLayout, link_name
+from workflow_scripts.status.jobs import RUNNING, Job, failure, last_progress
+
+
+@dataclass
+class UnitStatus:
+    """One unit: a stage, or one instance of it.
+
+    Its parts are its shards and its other records (docs/status.md): `done` + `running` + `failed`
+    + `waiting`. `rate` is in `unit` per second, summed over the jobs at work, or over all that
+    are done; `seconds_left` assumes as many jobs at a time as now.
+    """
+
+    name: str
+    done: int = 0
+    running: int = 0
+    failed: int = 0
+    waiting: int = 0
+    rows_in: int = 0
+    rows_out: int = 0
+    rejected: dict[str, int] = field(default_factory=dict)
+    share: float = 0.0
+    rate: float | None = None
+    unit: str = "rows"
+    seconds_left: float | None = None
+    errors: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all its parts are there."""
+        return not (self.running or self.failed or self.waiting)
+
+
+def job_seconds(root: Path, results: str, unit: Unit, key: str) -> list[float]:
+    """Return how long each finished job of a unit took, by its benchmark, manifests apart."""
+    folder = root / results / "benchmarks" / "/".join(part for part in unit if part)
+    paths = [folder / f"{key}.tsv", *(folder / key).rglob("*.tsv")]
+    seconds = []
+    for path in paths:
+        if path.is_file() and path.name != "manifest.tsv":
+            with path.open(encoding="utf-8", newline="") as table:
+                seconds += [float(row["s"]) for row in csv.DictReader(table, delimiter="\t")]
+    return seconds
+
+
+def _read_counts(folder: Path, names: list[str]) -> dict[str, dict[str, Any]]:
+    """Return the records of the parts that are done, by name."""
+    records = {}
+    for name in names:
+        try:
+            records[name] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):  # ValueError: something else wrote it
+            continue
+    return records
+
+
+def unit_status(layout: LinkedLayout, unit: Unit, jobs: dict[str, Job]) -> UnitStatus:
+    """Return the state of one unit.
+
+    Args:
+        layout: of the run.
+        unit: one of its units.
+        jobs: as `latest_jobs` returns them.
+    """
+    folder, results = layout.folder(*unit), layout.config["results"]
+    names = [*layout.shard_names(*unit), *layout.parts(*unit)]
+    records = _read_counts(layout.root / folder, names)
+    state = UnitStatus(link_name(*unit), done=len(records))
+    rejected: Counter[str] = Counter()
+    for record in records.values():
+        state.rows_in += record["rows_in"]
+        state.rows_out += record["rows_out"]
+        rejected.update(record["rejected"])
+    state.rejected = dict(rejected)
+    running: dict[str | None, Job] = {}
+    failed: dict[str | None, Job] = {}
+    for name in names:
+        job = jobs.get(f"{folder}/{name}.json")
+        if name in records or job is None:
+            continue
+        if job.state == RUNNING:
+            state.running += 1
+            running[job.log] = job
+        elif job.state == FAILED:
+            state.failed += 1
+            failed[job.log] = job
+    state.waiting = len(names) - state.done - state.running - state.failed
+    state.errors = [
+        {
+            "unit": state.name,
+            "time": job.time,
+            "log": log,
+            "message": failure(layout.root / log) if log else f"rule {job.rule} failed",
+        }
+        for log, job in failed.items()
+    ]
+    seconds = job_seconds(layout.root, results, unit, layout.key(*unit))
+    _add_speed(state, layout.root, running, seconds)
+    return state
+
+
+def _add_speed(
+    state: UnitStatus, root: Path, running: dict[str | None, Job], seconds: list[float]
+) -> None:
+    """Add rate, share and time left.
+
+    Args:
+        state: of the unit, with its counts.
+        root: the working directory.
+        running: the unit's jobs at work, by log; one job may make several parts.
+        seconds: of its finished jobs.
+    """
+    parts = state.done + state.running + state.failed + state.waiting
+    state.share = state.done / parts if parts else 1.0
+    if not running:
+        if seconds and sum(seconds) > 0:
+            state.rate = state.rows_in / sum(seconds)
+        if state.finished:
+            state.seconds_left = 0.0
+        elif seconds and state.waiting:
+            state.seconds_left = fmean(seconds) * state.waiting
+        return
+    speeds = [last_progress(root / log) for log in running if log]
+    known = [speed for speed in speeds if speed]
+    if known:
+        state.rate, state.unit = sum(speed.rate for speed in known), known[0].unit
+    measured = [speed for speed in known if speed.total and speed.rate > 0]
+    if measured:
+        shares = [speed.done / speed.total for speed in measured]
+        state.share += fmean(shares) * state.running / parts
+    if len(measured) == len(running):
+        lefts = [(speed.total - speed.done) / speed.rate for speed in measured]
+        whole = fmean(seconds or [speed.total / speed.rate for speed in measured])
+        state.seconds_left = (sum(lefts) + whole * state.waiting) / len(running)
+
+
+def run_status(run: Path, jobs: dict[str, Job]) -> list[UnitStatus]:
+    """Return the state of every unit of the run in folder `run`, in the order of the flow.
+
+    Raises:
+        InputError: there is no such run.
+    """
+    layout = LinkedLayout(run)
+    return [unit_status(layout, unit, jobs) for unit in layout.units()]
