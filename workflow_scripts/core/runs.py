@@ -7,6 +7,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 import fcntl
+import hashlib
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,8 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Config, Layout, Unit
 
 RUNS = Path("runs")
+# Below a results folder: a link to every run that uses it, of whatever working directory.
+USERS = ".runs"
 
 
 def link_name(stage: str, instance: str | None) -> str:
@@ -79,7 +82,16 @@ def link_run(layout: Layout, runs: Path = RUNS) -> Path:
         link = run / link_name(stage, instance)
         link.symlink_to(os.path.relpath(layout.folder(stage, instance), run))
     write_text(run / "config.yaml", yaml.safe_dump(layout.config, sort_keys=False))
+    _register(run.resolve(), Path(layout.config["results"]) / USERS)
     return run
+
+
+def _register(run: Path, users: Path) -> None:
+    """Tell the results folder that the run uses it, for the collection of garbage."""
+    users.mkdir(parents=True, exist_ok=True)
+    link = users / f"{run.name}-{hashlib.sha256(str(run).encode()).hexdigest()[:8]}"
+    with suppress(FileExistsError):
+        link.symlink_to(run)
 
 
 def remove_stale_locks(folder: Path = Path(".snakemake")) -> IO[bytes]:

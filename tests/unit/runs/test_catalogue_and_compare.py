@@ -1,0 +1,117 @@
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.e2e.micro import merged
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.layout import Layout
+from workflow_scripts.core.runs import link_run
+from workflow_scripts.runs.__main__ import main
+from workflow_scripts.runs.catalogue import run_line, size_text
+from workflow_scripts.runs.compare import differences, flat
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def start(name, changes=None):
+    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    layout = Layout(merged(config, {"run": {"name": name}, **(changes or {})}))
+    link_run(layout)
+    return layout
+
+
+def write(layout, unit, name, content):
+    path = Path(layout.folder(*unit)) / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def finish(layout):
+    record = {"rows_in": 1, "rows_out": 1, "rejected": {}}
+    for unit in layout.units():
+        for name in [*layout.shard_names(*unit), *layout.parts(*unit)]:
+            write(layout, unit, f"{name}.json", record)
+
+
+def rank(number, bleu):
+    words = {"intersection_over_union": 40.0, "length_ratio": 1.0}
+    return {"rank": number, "one_minus_bleu": bleu, "words": words, "mean_sum": 0.5}
+
+
+@pytest.fixture
+def two(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first = start("first")
+    second = start("second", {"systems": {"parabank2": {"select": {"best": 3}}}})
+    return first, second
+
+
+def test_list_tells_finished_from_unfinished(two, capsys):
+    finish(two[0])
+    main(["list"])
+    lines = capsys.readouterr().out.splitlines()
+    first = next(line for line in lines if line.startswith("first"))
+    second = next(line for line in lines if line.startswith("second"))
+    assert "finished" in first and "32 of 32" in first and "parabank2" in first
+    # Units that both link are done in both.
+    assert "unfinished" in second and "27 of 32" in second
+
+
+def test_run_of_another_version_is_listed(two):
+    config = Path("runs/first/config.yaml")
+    text = config.read_text(encoding="utf-8")
+    config.write_text(f"{text}\nkey_of_old: 1\n", encoding="utf-8")
+    assert run_line(Path("runs/first")).state == "of another version"
+
+
+def test_compare_tells_configuration_counts_and_measures(two, capsys):
+    counts = {"rows_in": 10, "rejected": {}}
+    for layout, kept, bleu in zip(two, (9, 7), (70.0, 72.5), strict=True):
+        unit = ("select", "parabank2")
+        write(layout, unit, "manifest.json", counts | {"rows_out": kept})
+        group = {"ranks": [rank(1, bleu)], "testbed": {"ranks": [{"rank": 1, "share": 90.0}]}}
+        write(layout, ("evaluate", "parabank2"), "measures.json", {"groups": {"seen": group}})
+    main(["compare", "first", "runs/second"])
+    text = capsys.readouterr().out
+    lines = {line.split("  ")[0]: line.split() for line in text.splitlines()}
+    assert lines["systems.parabank2.select.best"][-2:] == ["5", "3"]
+    assert lines["run.name"][-2:] == ['"first"', '"second"']
+    assert lines["select.parabank2.rows_out"][-3:] == ["9", "7", "-2"]
+    assert lines["evaluate.parabank2.seen.rank 1.1-BLEU"][-3:] == ["70.00", "72.50", "2.50"]
+    assert "evaluate.parabank2.seen.rank 1.same meaning %" not in lines
+    shared = text.splitlines()[-1]
+    assert shared.startswith("folders in common: clean, corpus.testbed")
+    assert "select" not in shared
+
+
+def test_catalogue_entries_that_no_run_uses_do_not_differ(two, capsys):
+    start("second", {"models": {"unused": {"size": 8}}})
+    main(["compare", "first", "second"])
+    text = capsys.readouterr().out
+    assert "unused" not in text
+    assert "rows\nnone yet" in text
+
+
+def test_compare_wants_runs(two):
+    with pytest.raises(InputError, match=r"runs/third: no run there"):
+        main(["compare", "first", "third"])
+
+
+def test_list_wants_a_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="no run below runs/"):
+        main(["list"])
+
+
+def test_differences_show_what_is_absent():
+    one, other = dict(flat({"a": {"b": 1, "c": []}, "d": {}})), dict(flat({"a": {"b": 2}}))
+    assert differences(one, other) == [("a.b", 1, 2), ("a.c", [], "-"), ("d", {}, "-")]
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (2.5e12, "2.5 TB")]
+)
+def test_size_text(size, text):
+    assert size_text(size) == text

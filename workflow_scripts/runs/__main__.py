@@ -1,0 +1,73 @@
+"""`python -m workflow_scripts.runs list`, `compare A B`, `collect [--delete]` (docs/runs.md)."""
+
+import argparse
+from contextlib import nullcontext
+from pathlib import Path
+
+from tabulate import tabulate
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.runs import RUNS
+from workflow_scripts.runs.catalogue import describe, run_folders, run_line, size_text
+from workflow_scripts.runs.compare import compare
+from workflow_scripts.runs.garbage import alone, delete, find_garbage
+
+
+def list_runs(_: argparse.Namespace) -> None:
+    """Print the runs of the working directory."""
+    folders = run_folders()
+    if not folders:
+        raise InputError(f"no run below {RUNS}/: call this in the working directory of runs")
+    print(describe([run_line(folder) for folder in folders]))
+
+
+def compare_runs(arguments: argparse.Namespace) -> None:
+    """Print what differs between two runs, each given by name or folder."""
+    named = (arguments.first, arguments.second)
+    print(compare(*(name if name.is_dir() else RUNS / name for name in named)))
+
+
+def collect(arguments: argparse.Namespace) -> None:
+    """Print the stage folders that no run needs; delete them only if asked to."""
+    with alone(RUNS) if arguments.delete else nullcontext():
+        garbage = find_garbage(RUNS, arguments.keep_hours * 3600)
+        if arguments.delete:
+            delete(garbage)
+    if not garbage:
+        print("Every stage folder is needed by a run, or too new.")
+        return
+    rows = [[each.folder, size_text(each.size)] for each in garbage]
+    print(tabulate(rows, ["no run needs", "size"], colalign=["left", "right"]))
+    total = size_text(sum(each.size for each in garbage))
+    done = "deleted" if arguments.delete else "would be deleted: nothing was; add --delete"
+    print(f"\n{len(garbage):,} folders, {total} {done}")
+
+
+def main(argv: list[str] | None = None) -> None:
+    """List runs, compare two, collect what none of them needs."""
+    parser = argparse.ArgumentParser(
+        prog="python -m workflow_scripts.runs", description=main.__doc__
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    command = commands.add_parser("list", help=list_runs.__doc__)
+    command.set_defaults(call=list_runs)
+    command = commands.add_parser("compare", help=compare_runs.__doc__)
+    command.add_argument("first", type=Path, help="name or folder of a run")
+    command.add_argument("second", type=Path, help="of the other")
+    command.set_defaults(call=compare_runs)
+    command = commands.add_parser("collect", help=collect.__doc__)
+    command.add_argument("--delete", action="store_true", help="delete them, not only list them")
+    command.add_argument(
+        "--keep-hours",
+        type=float,
+        default=1.0,
+        help="leave alone what was changed less than so long ago (default: 1)",
+    )
+    command.set_defaults(call=collect)
+    arguments = parser.parse_args(argv)
+    arguments.call(arguments)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,132 @@
+"""What differs between two runs: configuration, folders, counts, measures."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tabulate import tabulate
+
+from workflow_scripts.core.runs import read_config
+
+Flat = dict[str, Any]
+_ABSENT = "-"
+
+
+def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the leaves of nested mappings by their dotted keys; lists are leaves."""
+    if isinstance(value, dict) and value:
+        for key, each in value.items():
+            yield from flat(each, f"{prefix}.{key}" if prefix else str(key))
+    else:
+        yield prefix, value
+
+
+def differences(first: Flat, second: Flat) -> list[tuple[str, Any, Any]]:
+    """Return key, value and value of whatever differs; `-` stands for a key that is not there."""
+    keys = list(dict.fromkeys([*first, *second]))
+    pairs = [(key, first.get(key, _ABSENT), second.get(key, _ABSENT)) for key in keys]
+    return [(key, one, other) for key, one, other in pairs if one != other]
+
+
+def used_config(config: dict[str, Any]) -> Flat:
+    """Return the leaves of a configuration without what its run does not use.
+
+    Of the catalogues (corpora, models, systems) only what the run names counts.
+    """
+    run, train = config["run"], config["train"]
+    used = {
+        "corpora": {*run["corpora"], train["dev"], train["test"]},
+        "models": set(train["models"].values()),
+        "systems": set(run["systems"]),
+    }
+    picked = {
+        key: {name: each for name, each in value.items() if name in used[key]}
+        if key in used
+        else value
+        for key, value in config.items()
+    }
+    return dict(flat(picked))
+
+
+def _read_json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def counts(run: Path) -> Flat:
+    """Return rows in, rows out and rejected of every finished unit of a run."""
+    found: Flat = {}
+    for link in sorted(run.iterdir()):
+        manifest = _read_json(link / "manifest.json") if link.is_symlink() else None
+        if manifest:
+            picked = {key: manifest[key] for key in ("rows_in", "rows_out", "rejected")}
+            found |= dict(flat(picked, link.name))
+    return found
+
+
+def _rank_measures(group: dict[str, Any], prefix: str) -> Iterator[tuple[str, float]]:
+    testbed = group.get("testbed") or {"ranks": []}
+    shares = {rank["rank"]: rank["share"] for rank in testbed["ranks"]}
+    for rank in group["ranks"]:
+        name = f"{prefix}.rank {rank['rank']}"
+        yield f"{name}.1-BLEU", rank["one_minus_bleu"]
+        yield f"{name}.intersection/union", rank["words"]["intersection_over_union"]
+        yield f"{name}.length ratio", rank["words"]["length_ratio"]
+        yield f"{name}.mean sum of NLLs", rank["mean_sum"]
+        if rank["rank"] in shares:
+            yield f"{name}.same meaning %", shares[rank["rank"]]
+
+
+def measures(run: Path) -> Flat:
+    """Return perplexity and BLEU of a run's models, and the measures of its paraphrases."""
+    found: Flat = {}
+    for link in sorted(run.glob("train.*")):
+        metrics = _read_json(link / "metrics.json")
+        if metrics:
+            found[f"{link.name}.dev perplexity"] = metrics["validation_perplexity"]
+            found[f"{link.name}.test BLEU"] = (metrics["bleu"] or {}).get("score")
+    for link in sorted(run.glob("evaluate.*")):
+        for name, group in ((_read_json(link / "measures.json") or {}).get("groups", {})).items():
+            found |= dict(_rank_measures(group, f"{link.name}.{name}"))
+    return found
+
+
+def _table(rows: list[tuple[str, Any, Any]], names: list[str], numbers: bool) -> str:
+    headers = ["", *names]
+    if numbers:
+        headers.append("difference")
+        rows = [
+            (*row, row[2] - row[1])
+            if all(isinstance(value, int | float) for value in row[1:])
+            else (*row, None)
+            for row in rows
+        ]
+    else:
+        rows = [(key, json.dumps(one), json.dumps(other)) for key, one, other in rows]
+    return tabulate(rows, headers, intfmt=",", floatfmt=".2f", disable_numparse=not numbers)
+
+
+def compare(first: Path, second: Path) -> str:
+    """Return what differs between two runs, as text.
+
+    Raises:
+        InputError: one of them is no run.
+    """
+    names = [first.name, second.name]
+    configs = [used_config(read_config(run)) for run in (first, second)]
+    sections = []
+    for title, one, other, numbers in (
+        ("configuration", *configs, False),
+        ("rows", counts(first), counts(second), True),
+        ("measures", measures(first), measures(second), True),
+    ):
+        rows = differences(one, other)
+        body = _table(rows, names, numbers) if rows else "the same" if one else "none yet"
+        sections.append(f"{title}\n{body}")
+    links = [
+        {link.name: link.resolve() for link in run.glob("*") if link.is_symlink()}
+        for run in (first, second)
+    ]
+    shared = [name for name, target in links[0].items() if links[1].get(name) == target]
+    sections.append(f"folders in common: {', '.join(sorted(shared)) or 'none'}")
+    return "\n\n".join(sections)
