@@ -1,6 +1,7 @@
 """`python -m workflow_scripts.runs list`, `compare A B`, `collect [--delete]` (docs/runs.md)."""
 
 import argparse
+import os
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def collect(arguments: argparse.Namespace) -> None:
     if not garbage:
         print("Every stage folder is needed by a run, or too new.")
         return
-    rows = [[each.folder, size_text(each.size)] for each in garbage]
+    rows = [[os.path.relpath(each.folder), size_text(each.size)] for each in garbage]
     print(tabulate(rows, ["no run needs", "size"], colalign=["left", "right"]))
     total = size_text(sum(each.size for each in garbage))
     done = "deleted" if arguments.delete else "would be deleted: nothing was; add --delete"

@@ -73,7 +73,13 @@ def unit_folders(layout, *units):
     return {layout.folder(*unit).removeprefix("results/") for unit in units}
 
 
-TAIL = [("select", "parabank2"), ("evaluate", "parabank2"), ("release", None)]
+def moved(first, second):
+    """The units of `first` that `second` does not share."""
+    return [unit for unit in first.units() if first.key(*unit) != second.key(*unit)]
+
+
+SELECT = ("select", "parabank2")
+BEST_3 = ("systems", "parabank2", "select", "best", 3)
 
 
 def test_what_a_run_links_stays(workplace):
@@ -82,12 +88,14 @@ def test_what_a_run_links_stays(workplace):
 
 def test_folders_of_an_earlier_configuration_are_garbage(workplace):
     first = Layout(workplace.config)
-    workplace.start(workplace.changed("systems", "parabank2", "select", "best", 3))
-    assert workplace.garbage() == unit_folders(first, *TAIL)
+    second = workplace.start(workplace.changed(*BEST_3))
+    assert SELECT in moved(first, second)
+    assert ("train", "forward") not in moved(first, second)
+    assert workplace.garbage() == unit_folders(first, *moved(first, second))
 
 
 def test_another_run_keeps_its_own(workplace):
-    workplace.start(workplace.changed("systems", "parabank2", "select", "best", 3, name="other"))
+    workplace.start(workplace.changed(*BEST_3, name="other"))
     assert workplace.garbage() == set()
 
 
@@ -102,8 +110,11 @@ def test_run_of_another_working_directory_keeps_what_it_shares(workplace, monkey
     assert workplace.garbage() == set()
     # Their run is removed: what only it needed goes.
     (elsewhere / "runs" / "demo" / "config.yaml").unlink()
+    only_theirs = moved(theirs, Layout(workplace.config))
     prefix = f"{tmp_path}/results/"
-    assert workplace.garbage() == {theirs.folder(*unit).removeprefix(prefix) for unit in TAIL}
+    assert workplace.garbage() == {
+        theirs.folder(*unit).removeprefix(prefix) for unit in only_theirs
+    }
 
 
 def test_path_that_a_configuration_names_stays(workplace):
@@ -123,9 +134,10 @@ def test_what_is_new_and_what_is_no_stage_folder_stays(workplace):
         (workplace.root / name).mkdir(parents=True)
     (workplace.root / "results/select/linked").mkdir()
     (workplace.root / "results/select/linked/v1-0123456789ab").symlink_to(workplace.root)
-    workplace.start(workplace.changed("systems", "parabank2", "select", "best", 3))
-    (workplace.root / first.folder(*TAIL[0]) / "0000.parquet").touch()
-    assert workplace.garbage(keep_seconds=60) == unit_folders(first, *TAIL[1:])
+    second = workplace.start(workplace.changed(*BEST_3))
+    (workplace.root / first.folder(*SELECT) / "0000.parquet").touch()
+    others = [unit for unit in moved(first, second) if unit != SELECT]
+    assert workplace.garbage(keep_seconds=60) == unit_folders(first, *others)
 
 
 def test_without_a_run_nothing_is_garbage(tmp_path):
@@ -150,24 +162,25 @@ def test_dry_run_deletes_nothing_and_delete_takes_logs_and_benchmarks_along(work
     stale = workplace.root / folder
     stale = stale.with_name(f".{stale.name}.deleted")
     stale.mkdir()
-    workplace.start(workplace.changed("systems", "parabank2", "select", "best", 3))
+    workplace.start(workplace.changed(*BEST_3))
     kept = {path for path in workplace.root.rglob("*") if path.is_file()}
+    count = len(workplace.garbage())
     main(["collect"])
-    assert "3 folders, 300 B would be deleted" in capsys.readouterr().out
+    assert f"{count} folders, {count}00 B would be deleted" in capsys.readouterr().out
     assert {path for path in workplace.root.rglob("*") if path.is_file()} == kept
     main(["collect", "--delete"])
-    assert "3 folders, 300 B deleted" in capsys.readouterr().out
+    assert f"{count} folders, {count}00 B deleted" in capsys.readouterr().out
     assert not (workplace.root / folder).exists()
     assert not stale.exists()
     assert not any(path.exists() for path in besides)
     assert workplace.garbage() == set()
-    now = Layout(workplace.changed("systems", "parabank2", "select", "best", 3))
+    now = Layout(workplace.changed(*BEST_3))
     assert all((workplace.root / now.folder(*unit)).exists() for unit in now.units())
 
 
 def test_nothing_is_deleted_while_a_snakemake_lives(workplace, capsys):
     first = Layout(workplace.config)
-    workplace.start(workplace.changed("systems", "parabank2", "select", "best", 3))
+    workplace.start(workplace.changed(*BEST_3))
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", HOLD]
     with subprocess.Popen(
@@ -179,9 +192,9 @@ def test_nothing_is_deleted_while_a_snakemake_lives(workplace, capsys):
         main(["collect"])
         assert "would be deleted" in capsys.readouterr().out
         other.kill()
-    assert (workplace.root / first.folder(*TAIL[0])).exists()
+    assert (workplace.root / first.folder(*SELECT)).exists()
     main(["collect", "--delete"])
-    assert not (workplace.root / first.folder(*TAIL[0])).exists()
+    assert not (workplace.root / first.folder(*SELECT)).exists()
 
 
 def test_snakemake_that_starts_meanwhile_waits(workplace):

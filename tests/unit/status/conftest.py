@@ -21,6 +21,11 @@ class Run:
         self.layout = Layout(config)
         self.folder = link_run(self.layout, root / "runs")
 
+    @property
+    def parts(self):
+        units = self.layout.units()
+        return sum(len(self.layout.shard_names(*u)) + len(self.layout.parts(*u)) for u in units)
+
     def part(self, unit, name):
         return f"{self.layout.folder(*unit)}/{name}.json"
 
