@@ -6,7 +6,6 @@ rule clean:
 rule clean_shard:
     input:
         corpora=corpus_shards(".parquet"),
-        records=corpus_shards(".json"),
     output:
         pairs="<results>/clean/{version}/{shard}.parquet",
         record="<results>/clean/{version}/{shard}.json",

@@ -115,15 +115,6 @@ def upstream_part(stage, name):
     return lambda wildcards: f"{folder(wildcards)}/{name}".format(**wildcards)
 
 
-def upstream_shards(stage, suffix):
-    """Input function: that file of every shard in that folder."""
-    folder = upstream_folder(stage)
-    return lambda wildcards: [
-        f"{folder(wildcards)}/{name}{suffix}"
-        for name in LAYOUT.shard_names(*upstream_of(stage, wildcards))
-    ]
-
-
 def read_shards(stage, instance, suffix):
     """Input function: that file of every shard of all units that this one reads."""
 
@@ -215,8 +206,15 @@ def unit_records(wildcards):
 
 
 def unit_others(wildcards):
-    """Input function: what else must be there before the manifest says that all is."""
-    if unit_of(wildcards)[0] != "release":
+    """Input function: what else must be there before the manifest says that all is.
+
+    Whoever needs a whole stage waits for its manifest alone. Data that no rule reads shard by shard
+    is an input here, so that Snakemake notices when it is gone.
+    """
+    stage, instance = unit_of(wildcards)
+    if stage in ("subword", "select"):
+        return shards_of(stage, ".parquet", instance)(wildcards)
+    if stage != "release":
         return []
     folder = LAYOUT.folder("release")
     sums = [f"{folder}/{system}/SHA256SUMS" for system in LAYOUT.systems]

@@ -6,7 +6,6 @@ rule dual_filter:
 rule dual_filter_scores:
     input:
         pairs="<clean>/{shard}.parquet",
-        record="<clean>/{shard}.json",
         forward=part("train", "model.json", "filter_forward"),
         backward=part("train", "model.json", "filter_backward"),
     output:
@@ -38,9 +37,7 @@ rule dual_filter_scores:
 rule dual_filter_kept:
     input:
         pairs="<clean>/{shard}.parquet",
-        record="<clean>/{shard}.json",
         scores=part("dual_filter", "{shard}.parquet", "scores"),
-        scores_record=part("dual_filter", "{shard}.json", "scores"),
     output:
         pairs="<results>/dual_filter/kept/{version}/{shard}.parquet",
         record="<results>/dual_filter/kept/{version}/{shard}.json",

@@ -5,12 +5,9 @@ rule evaluate:
 
 rule evaluate_measures:
     input:
-        selected=shards_of("select", ".parquet"),
-        records=shards_of("select", ".json"),
+        selected=part("select", "manifest.json"),
         threshold=part("select", "threshold.json"),
-        threshold_record=part("select", "thresholding.json"),
-        scored=shards_of("score", ".parquet"),
-        scored_records=shards_of("score", ".json"),
+        scored=part("score", "manifest.json"),
         segmenter="<forward>/reference.model",
     output:
         measures="<results>/evaluate/{system}/{version}/measures.json",

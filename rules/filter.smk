@@ -6,7 +6,6 @@ rule filter:
 rule filter_columns:
     input:
         selected=part("select", "{shard}.parquet"),
-        record=part("select", "{shard}.json"),
     output:
         columns="<results>/filter/{system}/{version}/{shard}.parquet",
         record="<results>/filter/{system}/{version}/{shard}.json",
@@ -29,7 +28,6 @@ rule filter_columns:
 rule filter_training_set:
     input:
         columns=read_shards("filter", "{training_set}", ".parquet"),
-        records=read_shards("filter", "{training_set}", ".json"),
     output:
         pairs="<results>/filter/{training_set}/{version}/pairs.parquet",
         record="<results>/filter/{training_set}/{version}/pairs.json",

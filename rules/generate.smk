@@ -5,8 +5,7 @@ rule generate:
 
 rule generate_sample:
     input:
-        pairs=expand("<pairs>/{shard}.parquet", shard=EARLY),
-        records=expand("<pairs>/{shard}.json", shard=EARLY),
+        pairs="<pairs>/manifest.json",
     output:
         sample="<results>/generate/references/{version}/sample.json",
         record="<results>/generate/references/{version}/sampling.json",
@@ -32,9 +31,7 @@ rule generate_sample:
 rule generate_references:
     input:
         sample="<results>/generate/references/{version}/sample.json",
-        sample_record="<results>/generate/references/{version}/sampling.json",
         pairs=early_shards(".parquet"),
-        records=early_shards(".json"),
     output:
         references="<results>/generate/references/{version}/{shard}.parquet",
         record="<results>/generate/references/{version}/{shard}.json",
@@ -58,7 +55,6 @@ rule generate_references:
 rule generate_shard:
     input:
         references="<references>/{shard}.parquet",
-        record="<references>/{shard}.json",
         model="<forward>/model.json",
     output:
         candidates="<results>/generate/{system}/{version}/{shard}.parquet",

@@ -5,8 +5,7 @@ rule release:
 
 rule release_export:
     input:
-        selected=shards_of("select", ".parquet"),
-        records=shards_of("select", ".json"),
+        selected=part("select", "manifest.json"),
     output:
         tsv="<results>/release/{version}/{system}/paraphrases.tsv.zst",
         parquet="<results>/release/{version}/{system}/paraphrases.parquet",
@@ -81,12 +80,6 @@ rule release_report:
     input:
         manifests=[manifest_path(unit) for unit in LAYOUT.upstream(("release", None))],
         measures=[f"{LAYOUT.folder('evaluate', system)}/measures.json" for system in LAYOUT.systems],
-        selected=[
-            f"{LAYOUT.folder('select', system)}/{shard}.{suffix}"
-            for system in LAYOUT.systems
-            for shard in LATE
-            for suffix in ("parquet", "json")
-        ],
         models=[f"{LAYOUT.folder('train', role)}/learning_curve.tsv" for role in LAYOUT.roles],
     output:
         report="<results>/release/{version}/report.html",

@@ -6,7 +6,6 @@ rule score:
 rule score_shard:
     input:
         candidates=part("generate", "{shard}.parquet"),
-        record=part("generate", "{shard}.json"),
         model="<backward>/model.json",
     output:
         scored="<results>/score/{system}/{version}/{shard}.parquet",

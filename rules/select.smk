@@ -5,8 +5,7 @@ rule select:
 
 rule select_threshold:
     input:
-        scored=shards_of("score", ".parquet"),
-        records=shards_of("score", ".json"),
+        scored=part("score", "manifest.json"),
     output:
         threshold="<results>/select/{system}/{version}/threshold.json",
         record="<results>/select/{system}/{version}/thresholding.json",
@@ -32,9 +31,7 @@ rule select_threshold:
 rule select_shard:
     input:
         scored=part("score", "{shard}.parquet"),
-        record=part("score", "{shard}.json"),
         threshold="<results>/select/{system}/{version}/threshold.json",
-        threshold_record="<results>/select/{system}/{version}/thresholding.json",
         segmenter="<forward>/reference.model",
     output:
         paraphrases="<results>/select/{system}/{version}/{shard}.parquet",

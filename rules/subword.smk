@@ -5,8 +5,7 @@ rule subword:
 
 rule subword_train:
     input:
-        pairs=upstream_shards("subword", ".parquet"),
-        records=upstream_shards("subword", ".json"),
+        pairs=upstream_part("subword", "manifest.json"),
     output:
         model="<results>/subword/{vocabulary}/{version}/{side}.model",
         record="<results>/subword/{vocabulary}/{version}/{side}.json",
@@ -32,7 +31,6 @@ rule subword_train:
 rule subword_segment:
     input:
         pairs=upstream_part("subword", "{shard}.parquet"),
-        record=upstream_part("subword", "{shard}.json"),
         source="<results>/subword/{vocabulary}/{version}/source.model",
         reference="<results>/subword/{vocabulary}/{version}/reference.model",
     output:

@@ -7,8 +7,7 @@ rule train:
 # training must go on from where it was killed.
 rule train_model:
     input:
-        segments=upstream_shards("train", ".parquet"),
-        records=upstream_shards("train", ".json"),
+        segments=upstream_part("train", "manifest.json"),
         source=upstream_part("train", "source.model"),
         reference=upstream_part("train", "reference.model"),
     output:
