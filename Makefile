@@ -1,6 +1,6 @@
 # make setup   everything into .venv           make demo    the testbed, from bitext to release
 # make test    lint, unit, rule and e2e tests  make bench   measurements
-# make deps    the system packages
+# make deps    the system packages             make test-slurm   the tests on a real Slurm of one node
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
@@ -13,7 +13,9 @@ RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-program-options-dev \
 	libboost-test-dev zlib1g-dev libbz2-dev liblzma-dev
 
-.PHONY: setup deps demo test lint format bench clean
+SLURM_PACKAGES := slurmctld slurmd slurm-client munge
+
+.PHONY: setup deps slurm-packages demo test test-slurm lint format bench clean
 
 setup: $(STAMP)
 
@@ -38,6 +40,16 @@ deps:
 	  echo "Run as root: apt-get install --no-install-recommends $(SYSTEM_PACKAGES)"; \
 	fi
 
+# Only root can start Slurm's daemons; where it can't be had, its tests are skipped and say why.
+slurm-packages:
+	@if command -v munged >/dev/null && command -v slurmd >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -qq --no-install-recommends $(SLURM_PACKAGES) >/dev/null; \
+	else \
+	  echo "No Slurm here, and not root on Debian: the tests that need it will be skipped."; \
+	fi
+
 demo: setup
 	$(RUN) snakemake --cores $(CORES) --quiet rules
 	$(RUN) python -m workflow_scripts.release.summary --run runs/demo
@@ -48,8 +60,11 @@ lint: setup
 	$(RUN) snakefmt --check Snakefile rules
 	$(RUN) snakemake --lint
 
-test: lint
+test: lint slurm-packages
 	$(RUN) python -m pytest -n $(CORES) tests
+
+test-slurm: setup slurm-packages
+	$(RUN) python -m pytest tests/slurm
 
 format: setup
 	$(RUN) ruff check --fix .

@@ -31,6 +31,11 @@ wildcard_constraints:
     unit=r"[a-z_]+(/[A-Za-z][\w-]*)?",
 
 
+# Snakemake's own lock is held by now, so what still runs of this workflow here has no master.
+onstart:
+    cancel_orphans(ALIVE)
+
+
 rule all:
     default_target: True
     input:

@@ -8,7 +8,7 @@ from snakemake.exceptions import WorkflowError
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
 from workflow_scripts.core.layout import Layout, canonical
-from workflow_scripts.core.runs import link_run, remove_stale_locks
+from workflow_scripts.core.runs import cancel_orphans, link_run, remove_stale_locks
 
 # Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile. The
 # strict mode is Snakemake's own default, which a prefix replaces.

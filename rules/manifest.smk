@@ -1,3 +1,8 @@
+# A manifest takes a second or two: on a cluster, where a job costs more, Snakemake makes it itself.
+localrules:
+    manifest,
+
+
 # The last output of every unit: the records of its shards and further parts, merged.
 rule manifest:
     input:

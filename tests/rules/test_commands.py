@@ -42,7 +42,7 @@ class Job(NamedTuple):
 
 def jobs(output: str) -> Iterator[Job]:
     """Read the jobs that a dry run prints."""
-    for block in re.split(r"^rule (?=\w+:$)", output, flags=re.M)[1:]:
+    for block in re.split(r"^(?:local)?rule (?=\w+:$)", output, flags=re.M)[1:]:
         command = re.search(r"^Shell command: (.*)$", block, re.M)
         if command:
             lists = (re.search(rf"^    {kind}: (.*)$", block, re.M) for kind in ("input", "output"))

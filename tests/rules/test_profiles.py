@@ -22,7 +22,7 @@ def read(profile):
 
 
 def test_there_is_one_for_each_place():
-    assert set(PROFILES) == {"default", "local", "slurm"}
+    assert set(PROFILES) == {"default", "kubernetes", "local", "slurm"}
     assert (ROOT / "profiles" / "default").resolve().name == "local"
 
 

@@ -9,6 +9,11 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 import fcntl
 import hashlib
 import os
+import re
+import shutil
+import subprocess
+import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -22,6 +27,8 @@ from workflow_scripts.core.layout import Config, Layout, Unit
 RUNS = Path("runs")
 # Below a results folder: a link to every run that uses it, of whatever working directory.
 USERS = ".runs"
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 
 def link_name(stage: str, instance: str | None) -> str:
@@ -115,3 +122,47 @@ def remove_stale_locks(folder: Path = Path(".snakemake")) -> IO[bytes]:
     with suppress(OSError):
         fcntl.flock(alive, fcntl.LOCK_SH)
     return alive
+
+
+def cancel_orphans(alive: IO[bytes], patience: float = 60.0) -> list[str]:
+    """Cancel the Slurm jobs that a killed Snakemake left in this working directory.
+
+    They would run beside their doubles, or, from the queue, long after them, and begin by deleting
+    what those wrote. Nothing happens where there is no Slurm, nor while another Snakemake may be
+    alive here.
+
+    Args:
+        alive: what `remove_stale_locks` returned.
+        patience: seconds to wait until the cancelled jobs are gone.
+
+    Returns:
+        The numbers of the jobs.
+    """
+    if shutil.which("squeue") is None:
+        return []
+    try:
+        fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return []
+    finally:
+        with suppress(OSError):
+            fcntl.flock(alive, fcntl.LOCK_SH)
+    orphans = _slurm_jobs(Path.cwd())
+    if orphans:
+        print(f"cancelling Slurm jobs of a killed run: {', '.join(orphans)}", file=sys.stderr)
+        subprocess.run(["scancel", *orphans], check=False)
+        deadline = time.monotonic() + patience
+        while set(orphans) & set(_slurm_jobs(Path.cwd())) and time.monotonic() < deadline:
+            time.sleep(1)
+    return orphans
+
+
+def _slurm_jobs(folder: Path) -> list[str]:
+    """Return the user's jobs, waiting or running, that a Snakemake submitted in a folder.
+
+    Snakemake's plugin calls them all by the UUID of the run, which may have a prefix.
+    """
+    command = ["squeue", f"--user={os.getuid()}", "--noheader", "--format=%A|%j|%Z"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    rows = re.findall(r"^(\d+)\|(.*)\|(.*)$", done.stdout, re.MULTILINE)
+    return [number for number, name, where in rows if _UUID.search(name) and where == str(folder)]

@@ -1,14 +1,15 @@
+import os
 import subprocess
 import sys
 
 import pytest
 
-from workflow_scripts.core.runs import remove_stale_locks
+from workflow_scripts.core.runs import cancel_orphans, remove_stale_locks
 
 HOLD = """
 import sys
 from pathlib import Path
-from workflow_scripts.core.runs import remove_stale_locks
+from workflow_scripts.core.runs import cancel_orphans, remove_stale_locks
 alive = remove_stale_locks(Path(sys.argv[1]))
 print("alive", flush=True)
 sys.stdin.read()
@@ -40,3 +41,63 @@ def test_locks_stay_while_another_process_lives_and_go_when_it_was_killed(tmp_pa
         other.kill()
     remove_stale_locks(tmp_path).close()
     assert not lock.exists()
+
+
+RUN = "5f0c3f7e-7c1b-4d38-9a4e-2f6d3b1c9e55"
+
+
+@pytest.fixture
+def slurm(tmp_path, monkeypatch):
+    """A working directory, and a Slurm that knows the jobs in the file `jobs` until cancelled."""
+    jobs, tools, work = tmp_path / "jobs", tmp_path / "tools", tmp_path / "work"
+    work.mkdir()
+    tools.mkdir()
+    rows = [
+        f"1|{RUN}|{work}",
+        f"2|prefix_{RUN}|{work}",
+        f"3|{RUN}|{tmp_path}/other",
+        f"4|my_own_job|{work}",
+    ]
+    jobs.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    for name, script in {
+        "squeue": f"cat {jobs}",
+        "scancel": f'for job in "$@"; do sed -i "/^$job|/d" {jobs}; done',
+    }.items():
+        (tools / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        (tools / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(work)
+    return jobs
+
+
+def left(jobs):
+    return [row.split("|")[0] for row in jobs.read_text(encoding="utf-8").splitlines()]
+
+
+def test_jobs_of_a_killed_snakemake_are_cancelled_and_no_others(slurm, capsys):
+    with remove_stale_locks() as alive:
+        assert cancel_orphans(alive) == ["1", "2"]
+    assert left(slurm) == ["3", "4"]
+    assert "cancelling Slurm jobs of a killed run: 1, 2" in capsys.readouterr().err
+
+
+def test_jobs_are_left_alone_while_another_snakemake_lives_here(slurm):
+    with remove_stale_locks(), remove_stale_locks() as alive:
+        assert cancel_orphans(alive) == []
+    assert left(slurm) == ["1", "2", "3", "4"]
+
+
+def test_whoever_looked_for_orphans_is_still_known_to_be_alive(slurm):
+    with remove_stale_locks() as first:
+        cancel_orphans(first)
+        lock = slurm.parent / "work" / ".snakemake" / "locks" / "0.output.lock"
+        lock.parent.mkdir()
+        lock.touch()
+        remove_stale_locks().close()
+        assert lock.exists()
+
+
+def test_without_slurm_there_is_nothing_to_cancel(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with remove_stale_locks(tmp_path) as alive:
+        assert cancel_orphans(alive) == []

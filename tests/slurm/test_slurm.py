@@ -1,0 +1,181 @@
+"""Runs on a real Slurm of one node, with the profile that clusters get.
+
+The rules that run models go to a partition with pretended GPUs and compute on the CPU.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import pytest
+import yaml
+
+from tests.e2e.pipeline import ROOT, Pipeline
+from tests.slurm.cluster import cluster, obstacle
+
+pytestmark = pytest.mark.e2e
+
+PROFILE = ROOT / "profiles" / "slurm"
+PATIENCE_SECONDS = 1200
+NOTHING = "Nothing to be done"
+# Less than the job takes, then enough.
+TOO_LITTLE_MB = 200
+GROWING = f"{TOO_LITTLE_MB} * 10 ** (attempt - 1)"
+
+
+@pytest.fixture(autouse=True)
+def slurm(tmp_path):
+    """A cluster of the test's own. It pretends to have four cores, so that jobs overlap."""
+    reason = obstacle()
+    if reason:
+        if os.environ.get("PARALOOM_REQUIRE_SLURM") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with cluster(tmp_path / "slurm", cpus=4):
+        yield
+
+
+class SlurmJob(NamedTuple):
+    """A job as Slurm knows it."""
+
+    number: int
+    state: str
+    memory: str
+    partition: str
+    comment: str
+
+    def runs(self, rule: str) -> bool:
+        """Say whether it is a job of that rule, or of a group with that rule."""
+        return rule in self.comment
+
+
+def slurm_jobs(rule: str) -> list[SlurmJob]:
+    """Return all jobs of a rule, in the order of their submission."""
+    done = subprocess.run(
+        ["squeue", "--states=all", "--noheader", "--format=%i|%T|%m|%P|%k"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = (line.split("|") for line in done.stdout.splitlines())
+    jobs = sorted(SlurmJob(int(number), *rest) for number, *rest in rows)
+    return [job for job in jobs if job.runs(rule)]
+
+
+def arguments(**changes: dict[str, str]) -> list[str]:
+    """Return the arguments of Snakemake for the profile, without GPUs and with short waits."""
+    profile = yaml.safe_load((PROFILE / "config.yaml").read_text(encoding="utf-8"))
+    resources = profile["set-resources"]
+    for rule, each in resources.items():
+        resources[rule] = each | ({"device": "cpu"} if "device" in each else {})
+    for rule, each in changes.items():
+        resources[rule] = resources.get(rule, {}) | each
+    return [
+        *("--workflow-profile", str(PROFILE)),
+        *("--slurm-init-seconds-before-status-checks", "3", "--latency-wait", "10"),
+        "--set-resources",
+        *(
+            f"{rule}:{name}={value}"
+            for rule, each in resources.items()
+            for name, value in each.items()
+        ),
+    ]
+
+
+@contextmanager
+def started(pipeline: Pipeline, *more: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Start Snakemake; what it says is appended to `terminal`."""
+    # A shell that starts the tests in the background lets them, and all below, ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with (
+            (pipeline.folder / "terminal").open("ab") as terminal,
+            pipeline.started(*more, terminal=terminal) as snakemake,
+        ):
+            yield snakemake
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def said(pipeline: Pipeline) -> str:
+    return (pipeline.folder / "terminal").read_text(encoding="utf-8")
+
+
+def wait_for(condition: Callable[[], bool], pipeline: Pipeline, snakemake: subprocess.Popen):
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert snakemake.poll() is None, said(pipeline)
+        assert time.monotonic() < deadline, said(pipeline)
+        time.sleep(0.1)
+
+
+def running(rule: str) -> list[SlurmJob]:
+    return [job for job in slurm_jobs(rule) if job.state == "RUNNING"]
+
+
+def locks(pipeline: Pipeline) -> list[str]:
+    return [path.name for path in (pipeline.folder / ".snakemake" / "locks").glob("*")]
+
+
+def test_killed_run_with_a_cancelled_job_and_one_short_of_memory_ends_with_the_same_bytes(
+    finished, tmp_path
+):
+    pipeline = Pipeline(tmp_path / "work", finished.config)
+    given = arguments(generate_shard={"mem_mb": GROWING})
+
+    with started(pipeline, *given) as snakemake:
+        logs = pipeline.folder / "results" / "train"
+        wait_for(lambda: bool(list(logs.glob("*/*/work/sockeye.log"))), pipeline, snakemake)
+        snakemake.kill()
+        snakemake.wait()
+    orphans = [job.number for job in running("train_model")]
+    assert orphans
+
+    with started(pipeline, *given) as snakemake:
+        wait_for(lambda: bool(running("score_shard")), pipeline, snakemake)
+        (cancelled,) = running("score_shard")
+        subprocess.run(["scancel", str(cancelled.number)], check=True)
+        assert snakemake.wait(timeout=PATIENCE_SECONDS) == 0, said(pipeline)
+
+    trained = slurm_jobs("train_model")
+    assert {job.state for job in trained if job.number in orphans} == {"CANCELLED"}
+    assert [job.state for job in trained if job.number not in orphans] == ["COMPLETED"] * 2
+    assert [job.state for job in slurm_jobs("score_shard")] == ["CANCELLED", "COMPLETED"]
+    assert [job.memory for job in slurm_jobs("generate_shard")] == ["200M", "2000M"]
+    assert slurm_jobs("generate_shard")[1].state == "COMPLETED"
+    assert slurm_jobs("generate_shard")[0].state in ("FAILED", "OUT_OF_MEMORY")
+    for rule in ("train_model", "generate_shard", "score_shard"):
+        assert {job.partition for job in slurm_jobs(rule)} == {"gpu"}
+    assert {job.partition for job in slurm_jobs("clean_shard")} == {"cpu"}
+    assert len(slurm_jobs("clean_shard")) == len(slurm_jobs("release_report")) == 1
+
+    assert pipeline.hashes() == finished.hashes()
+    assert not list((pipeline.folder / "results").rglob(".*.tmp"))
+    assert not locks(pipeline)
+    assert NOTHING in pipeline.run("--dry-run")
+
+
+def test_ctrl_c_cancels_jobs_and_a_termination_waits_for_them_and_neither_leaves_a_lock(
+    finished, copy_of
+):
+    pipeline = copy_of(finished)
+    for stage in ("select", "evaluate", "release"):
+        shutil.rmtree(pipeline.folder / "results" / stage)
+
+    for ends_with, state in ((signal.SIGINT, "CANCELLED"), (signal.SIGTERM, "COMPLETED")):
+        with started(pipeline, *arguments()) as snakemake:
+            wait_for(lambda: bool(running("select_threshold")), pipeline, snakemake)
+            assert locks(pipeline)
+            snakemake.send_signal(ends_with)
+            assert snakemake.wait(timeout=PATIENCE_SECONDS) != 0
+        assert not locks(pipeline)
+        assert slurm_jobs("select_threshold")[-1].state == state
+        assert not slurm_jobs("select_shard")
+        assert pipeline.folders("select") == set()
+    pipeline.run()
+    assert pipeline.hashes() == finished.hashes()
