@@ -108,7 +108,7 @@ def _duplicate(item: Item, index: int, seed: int, rng: np.random.Generator) -> I
 
 
 def _number_changed(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
-    options = list(_renumbered(meaning(seed, index), rng))
+    options = list(renumbered(meaning(seed, index), rng))
     return replace(item, **_of(options[int(rng.integers(len(options)))], rng)) if options else item
 
 
@@ -120,7 +120,7 @@ def _negated(item: Item, index: int, seed: int, rng: np.random.Generator) -> Ite
     return replace(item, **_of(replace(what, main=opposite), rng))
 
 
-def _renumbered(what: Meaning, rng: np.random.Generator) -> Iterator[Meaning]:
+def renumbered(what: Meaning, rng: np.random.Generator) -> Iterator[Meaning]:
     """Yield the meaning with one participant more or fewer than there were."""
     for part in ("main", "subordinate"):
         clause: Clause | None = getattr(what, part)

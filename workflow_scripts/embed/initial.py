@@ -1,0 +1,178 @@
+"""The model before training: vocabularies from the training text, vectors from a file or at random.
+"""
+
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import sentencepiece
+import torch
+from numpy.typing import NDArray
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.seeding import generator
+from workflow_scripts.embed.parts import Parts, empty_network
+from workflow_scripts.embed.tokens import Pieces, Tokeniser, Trigrams, Words
+from workflow_scripts.embed.vectors import read_vectors
+
+# Standard deviation of vectors at random (ParaNMT, section 5.1).
+_SPREAD = 0.01
+# Sums over threads depend on their number: one number for every machine.
+_TRAINER_THREADS = 1
+
+Text = Callable[[], Iterable[str]]
+
+
+def token_kinds(model: dict[str, Any]) -> list[str]:
+    """Return the kind of tokens of each encoder of a model's configuration."""
+    return ["trigrams" if name == "trigram" else model["tokens"] for name in model["encoders"]]
+
+
+def counted_vocabulary(tokens: Iterable[str], least: int, size: int) -> list[str]:
+    """Return the most frequent tokens, at most `size`, each seen at least `least` times."""
+    counts = Counter(tokens)
+    frequent = [(token, count) for token, count in counts.items() if count >= least]
+    frequent.sort(key=lambda entry: (-entry[1], entry[0]))
+    return [token for token, _ in frequent[:size]]
+
+
+def train_pieces(sentences: Iterable[str], size: int) -> Pieces:
+    """Return a unigram model of lower-cased text (NFKC and case folding are part of it).
+
+    Raises:
+        InputError: the text is too small for `size` pieces.
+    """
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(sentences),
+            model_writer=model,
+            model_type="unigram",
+            vocab_size=size,
+            normalization_rule_name="nmt_nfkc_cf",
+            hard_vocab_limit=False,
+            num_threads=_TRAINER_THREADS,
+            minloglevel=2,
+        )
+    except (OSError, RuntimeError) as error:
+        raise InputError(
+            f"model.vocabulary: SentencePiece can't learn {size} pieces of this training set "
+            f"({error}); lower it, or train on more"
+        ) from error
+    return Pieces(model.getvalue())
+
+
+def tokenisers(
+    model: dict[str, Any], text: Text
+) -> tuple[dict[str, Tokeniser], dict[str, NDArray[np.float32]]]:
+    """Return the tokenisers that a model needs, by kind, and the vectors of its file, by word.
+
+    Args:
+        model: its configuration.
+        text: gives the training sentences, as often as it is called.
+
+    Raises:
+        InputError: the text has no token, or the file of vectors is not what it should be.
+    """
+    found: dict[str, Tokeniser] = {}
+    vectors: dict[str, NDArray[np.float32]] = {}
+    least, size = model["min_count"], model["vocabulary"]
+    for kind in dict.fromkeys(token_kinds(model)):
+        if kind == "pieces":
+            found[kind] = train_pieces(text(), size)
+            continue
+        made = {"words": Words, "trigrams": Trigrams}[kind]
+        vocabulary = counted_vocabulary(_split(made.split, text()), least, size)
+        if not vocabulary:
+            raise InputError("the training set has no token that is frequent enough to train on")
+        if kind == "words" and model["vectors"] is not None:
+            vectors = add_vectors(vocabulary, model["vectors"], model["dimension"], size)
+        found[kind] = made(vocabulary)
+    return found, vectors
+
+
+def add_vectors(
+    vocabulary: list[str], path: str, dimension: int, size: int
+) -> dict[str, NDArray[np.float32]]:
+    """Return the vectors that a file has for a vocabulary, which grows to `size` by its words.
+
+    The file's further words are known when sentences are compared later, trained or not.
+
+    Raises:
+        InputError: the file is not what it should be, or its vectors have another dimension.
+    """
+    known = set(vocabulary)
+    vectors = {}
+    for word, vector in read_vectors(path):
+        if len(vector) != dimension:
+            raise InputError(
+                f"{path}: vectors of {len(vector)} numbers, but the model's dimension is "
+                f"{dimension}; set it to {len(vector)}"
+            )
+        if word not in known and len(vocabulary) < size:
+            vocabulary.append(word)
+        elif word not in known:
+            continue
+        vectors[word] = vector
+    return vectors
+
+
+def _split(split: Callable[[str], Iterator[str]], sentences: Iterable[str]) -> Iterator[str]:
+    for sentence in sentences:
+        yield from split(sentence)
+
+
+def table(
+    vocabulary: list[str],
+    dimension: int,
+    vectors: dict[str, NDArray[np.float32]],
+    random: np.random.Generator,
+) -> NDArray[np.float32]:
+    """Return a vector for each token, shape (vocabulary, dimension).
+
+    A token that `vectors` has gets that one, any other one at random: N(0, 0.01²).
+    """
+    rows = random.standard_normal((len(vocabulary), dimension), dtype=np.float32) * _SPREAD
+    for row, token in enumerate(vocabulary):
+        if token in vectors:
+            rows[row] = vectors[token]
+    return rows
+
+
+def initial_model(model: dict[str, Any], text: Text, seed: int, repetition: int) -> Parts:
+    """Return an untrained model.
+
+    Args:
+        model: its configuration: `encoders`, `combine`, `dimension`, `hidden`, `tokens`,
+            `vocabulary`, `min_count`, `vectors`.
+        text: gives the training sentences, as often as it is called.
+        seed: of the run.
+        repetition: the embedding's own seed.
+
+    Raises:
+        InputError: see `tokenisers`.
+    """
+    kinds = token_kinds(model)
+    found, vectors = tokenisers(model, text)
+    config = {
+        "encoders": model["encoders"],
+        "tokens": kinds,
+        "dimension": model["dimension"],
+        "hidden": model["hidden"],
+        "combine": model["combine"],
+    }
+    # The initial weights of the encoders proper are drawn by torch.
+    random = generator(seed, "embed", "network", repetition)
+    torch.manual_seed(int(random.integers(2**63)))
+    network = empty_network(config, found)
+    for index, (weights, kind) in enumerate(zip(network.tables, kinds, strict=True)):
+        rows = table(
+            found[kind].vocabulary,
+            model["dimension"],
+            vectors if kind == "words" else {},
+            generator(seed, "embed", "vectors", repetition, index),
+        )
+        weights.data.copy_(torch.from_numpy(rows))
+    return Parts(config, found, network)

@@ -1,0 +1,78 @@
+"""Pairs of English sentences whose similarity is known, in the form of an STS data set.
+
+python -m workflow_scripts.testbed.graded --first 700000 --count 500 --output graded.tsv
+
+The held-out set on which sentence embeddings trained on testbed paraphrases are tested: take
+meanings that no corpus has.
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from workflow_scripts.core.atomic import atomic_path
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.seeding import generator
+from workflow_scripts.testbed import english
+from workflow_scripts.testbed.meaning import capacity, meaning
+from workflow_scripts.testbed.noise import renumbered
+from workflow_scripts.testbed.similarity import similarity
+from workflow_scripts.testbed.structure import Meaning
+
+# STS scores go from 0 to this.
+HIGHEST = 5.0
+# Meanings among which a partner is sought.
+_POOL = 100
+
+
+def graded_pairs(seed: int, first: int, count: int) -> Iterator[tuple[float, str, str]]:
+    """Yield (score, sentence, sentence) for each of the meanings `first` to `first + count - 1`.
+
+    The score is 5 times the similarity of the two meanings. Partners are chosen so that scores
+    spread over the whole scale as evenly as they can: each meaning gets, of 100 others of the
+    range, of itself and of itself with another number of participants, the one nearest to a
+    similarity drawn for it. The two sentences are drawn independently.
+
+    Raises:
+        InputError: the range leaves that of the meanings, or is too small to have partners.
+    """
+    if first < 0 or count < 2 or first + count > capacity():
+        raise InputError(
+            f"graded pairs need at least 2 meanings from 0 to {capacity() - 1}: {count} from "
+            f"{first} on are not"
+        )
+    for index in range(first, first + count):
+        rng = generator(seed, "graded", index)
+        what, wanted = meaning(seed, index), rng.random()
+        others = first + rng.choice(count, size=min(count, _POOL), replace=False)
+        options: list[Meaning] = [what, *renumbered(what, rng)]
+        options += [meaning(seed, int(other)) for other in others if other != index]
+        scored = [(similarity(what, option), option) for option in options]
+        score, partner = min(scored, key=lambda entry: abs(entry[0] - wanted))
+        sentences = (english.reference(each, rng).text for each in (what, partner))
+        yield (round(HIGHEST * score, 3), *sentences)
+
+
+def write(pairs: Iterator[tuple[float, str, str]], path: Path) -> None:
+    """Write one pair a line: score, sentence, sentence, with tabs between them."""
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
+        for pair in pairs:
+            print(*pair, sep="\t", file=out)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Write pairs of testbed sentences with the similarity of their meanings, 0 to 5."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--seed", type=int, default=1, help="of everything (1)")
+    parser.add_argument("--first", type=int, required=True, help="number of the first meaning")
+    parser.add_argument("--count", type=int, required=True, help="number of pairs")
+    parser.add_argument("--output", type=Path, required=True, help="TSV file")
+    arguments = parser.parse_args(argv)
+    pairs = graded_pairs(arguments.seed, arguments.first, arguments.count)
+    write(progress(pairs, arguments.count, "graded pairs"), arguments.output)
+
+
+if __name__ == "__main__":
+    run(main)
