@@ -116,6 +116,15 @@ SCHEMAS: dict[str, pa.Schema] = {
     "training_pairs": pa.schema(
         [("id", pa.string()), ("reference", pa.string()), ("paraphrase", pa.string())]
     ),
+    "sts_pairs": pa.schema(
+        [
+            ("data_set", pa.string()),
+            ("group", pa.string()),
+            ("score", pa.float64()),
+            ("first", pa.string()),
+            ("second", pa.string()),
+        ]
+    ),
 }
 
 

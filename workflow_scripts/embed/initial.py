@@ -1,5 +1,4 @@
-"""The model before training: vocabularies from the training text, vectors from a file or at random.
-"""
+"""The untrained model: vocabularies from the training text, vectors from a file or at random."""
 
 import io
 from collections import Counter

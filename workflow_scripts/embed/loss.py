@@ -12,7 +12,8 @@ def hinge_loss(
     """Return the mean over pairs of max(0, m - cos(s, t) + cos(s, s')) and the same of t and t'.
 
     Args:
-        first, second: indices of the sentences of the pairs, shape (pairs,).
+        first: index of one sentence of each pair, shape (pairs,).
+        second: index of the other.
         negatives: those of s' and t', shape (pairs,); -1 where there is none: no hinge.
         vectors: of the sentences, shape (sentences, size).
         margin: m.

@@ -21,8 +21,8 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.embed import encoders, parts, tokens
 
 UNTRAINED = "untrained.safetensors"
-# Sentences encoded at once.
-_CHUNK = 4096
+# Sentences encoded at once; fewer where they are padded.
+_CHUNK, _PADDED_CHUNK = 4096, 256
 _TRAVELLING = ("encoders.py", "parts.py", "sentence_module.py", "tokens.py")
 _LIBRARY = "sentence_transformers.models"
 
@@ -48,11 +48,12 @@ class SentenceEmbeddings:
         """
         vectors = np.empty((len(sentences), self.size), dtype=np.float32)
         # Similar lengths together: recurrent encoders pad to the longest.
-        order = np.arange(len(sentences))
+        order, size = np.arange(len(sentences)), _CHUNK
         if any(isinstance(each, encoders.Recurrent) for each in self._network.encoders):
             order = np.argsort([len(sentence) for sentence in sentences], kind="stable")
-        for start in range(0, len(sentences), _CHUNK):
-            chosen = order[start : start + _CHUNK]
+            size = _PADDED_CHUNK
+        for start in range(0, len(sentences), size):
+            chosen = order[start : start + size]
             ids = {
                 kind: self._tensors(tokeniser.ids([sentences[index] for index in chosen]))
                 for kind, tokeniser in self.parts.tokenisers.items()

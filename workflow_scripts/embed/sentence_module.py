@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import torch
-from sentence_transformers.models import InputModule
+from sentence_transformers.base.modules import InputModule
 from torch import Tensor
 
 from .encoders import Network

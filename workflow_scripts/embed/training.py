@@ -158,6 +158,7 @@ class Training:
         self._score = score
         self._best: dict[str, Tensor] | None = None
         self.epoch = self.position = self.updates = 0
+        self._ordered = -1, np.empty(0, dtype=np.int64)
         self._loss = 0.0
         self.history: list[dict[str, float]] = []
 
@@ -219,7 +220,7 @@ class Training:
     def _report(self, done: int, total: int, elapsed: float) -> None:
         line = progress_line("embed: pairs", done, total, elapsed)
         epochs = self._settings["epochs"]
-        loss = self._loss / max(self.position, 1) if self.position else self.history[-1]["loss"]
+        loss = self._loss / self.position if self.position else self.history[-1]["loss"]
         print(
             f"{line}, epoch {min(self.epoch + 1, epochs)} of {epochs}, loss {loss:.4f}",
             file=sys.stderr,
@@ -251,12 +252,11 @@ class Training:
 
     def _order(self) -> NDArray[np.int64]:
         """Return the order of the pairs in this epoch."""
-        if getattr(self, "_ordered", None) != self.epoch:
-            self._ordered = self.epoch
-            self._permutation = self._seeds.random("order", self.epoch).permutation(
-                self._data.pairs
-            )
-        return self._permutation
+        epoch, order = self._ordered
+        if epoch != self.epoch:
+            order = self._seeds.random("order", self.epoch).permutation(self._data.pairs)
+            self._ordered = self.epoch, order
+        return order
 
     def _end_epoch(self) -> None:
         entry = {"loss": self._loss / self._data.pairs}

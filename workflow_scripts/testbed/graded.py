@@ -8,32 +8,36 @@ meanings that no corpus has.
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import generator
-from workflow_scripts.testbed import english
+from workflow_scripts.testbed import english, selection
 from workflow_scripts.testbed.meaning import capacity, meaning
 from workflow_scripts.testbed.noise import renumbered
 from workflow_scripts.testbed.similarity import similarity
-from workflow_scripts.testbed.structure import Meaning
+from workflow_scripts.testbed.structure import Clause, Meaning, NounPhrase, well_formed
 
 # STS scores go from 0 to this.
 HIGHEST = 5.0
-# Meanings among which a partner is sought.
+# Meanings among which a partner is sought, and the longest chain of changes of one's own.
 _POOL = 100
+_CHANGES = 6
 
 
 def graded_pairs(seed: int, first: int, count: int) -> Iterator[tuple[float, str, str]]:
     """Yield (score, sentence, sentence) for each of the meanings `first` to `first + count - 1`.
 
     The score is 5 times the similarity of the two meanings. Partners are chosen so that scores
-    spread over the whole scale as evenly as they can: each meaning gets, of 100 others of the
-    range, of itself and of itself with another number of participants, the one nearest to a
-    similarity drawn for it. The two sentences are drawn independently.
+    spread over the whole scale: each meaning gets, of 100 others of the range, of itself and of
+    itself after 1 to 6 small changes, the one nearest to a similarity drawn for it. The two
+    sentences are drawn independently.
 
     Raises:
         InputError: the range leaves that of the meanings, or is too small to have partners.
@@ -47,12 +51,50 @@ def graded_pairs(seed: int, first: int, count: int) -> Iterator[tuple[float, str
         rng = generator(seed, "graded", index)
         what, wanted = meaning(seed, index), rng.random()
         others = first + rng.choice(count, size=min(count, _POOL), replace=False)
-        options: list[Meaning] = [what, *renumbered(what, rng)]
+        options: list[Meaning] = [what, *_changed(what, rng)]
         options += [meaning(seed, int(other)) for other in others if other != index]
         scored = [(similarity(what, option), option) for option in options]
         score, partner = min(scored, key=lambda entry: abs(entry[0] - wanted))
         sentences = (english.reference(each, rng).text for each in (what, partner))
         yield (round(HIGHEST * score, 3), *sentences)
+
+
+def _changed(what: Meaning, rng: np.random.Generator) -> Iterator[Meaning]:
+    """Yield a meaning after one small change, after two, ..."""
+    for _ in range(_CHANGES):
+        options = [
+            option
+            for option in (*renumbered(what, rng), *_renamed(what, rng), *_told_otherwise(what))
+            if option != what and well_formed(option)
+        ]
+        if not options:
+            return
+        what = options[int(rng.integers(len(options)))]
+        yield what
+
+
+def _renamed(what: Meaning, rng: np.random.Generator) -> Iterator[Meaning]:
+    """Yield the meaning with somebody else in the place of a participant known by name."""
+    people = selection.people()
+    for part in ("main", "subordinate"):
+        clause: Clause | None = getattr(what, part)
+        for slot in ("subject", "object", "recipient") if clause else ():
+            phrase: NounPhrase | None = getattr(clause, slot)
+            if phrase in people:
+                person = people[int(rng.integers(len(people)))]
+                yield replace(what, **{part: replace(clause, **{slot: person})})
+
+
+def _told_otherwise(what: Meaning) -> Iterator[Meaning]:
+    """Yield the meaning denied, and without one of its adverbials or its second clause."""
+    main = what.main
+    if main.tense != "habitual" and main.frame != "existential":
+        yield replace(what, main=replace(main, negative=not main.negative))
+    for slot in ("manner", "place", "time", "attitude", "degree"):
+        if getattr(main, slot) is not None and main.frame != "existential":
+            yield replace(what, main=replace(main, **{slot: None}))
+    if what.subordinate is not None and main.frame != "clausal":
+        yield Meaning(what.mood, main)
 
 
 def write(pairs: Iterator[tuple[float, str, str]], path: Path) -> None:

@@ -1,0 +1,124 @@
+"""Small models, training sets and configurations for the tests of the embed stage."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.embed.initial import initial_model, token_kinds
+from workflow_scripts.embed.prepared import prepare, read_prepared
+from workflow_scripts.testbed.noise import clean
+
+ARCHITECTURES = [
+    (["word"], "add"),
+    (["trigram"], "add"),
+    (["lstm"], "add"),
+    (["blstm"], "add"),
+    (["gran"], "add"),
+    (["word", "trigram"], "add"),
+    (["word", "trigram", "blstm"], "concatenate"),
+]
+MODEL = {
+    "encoders": ["word"],
+    "combine": "add",
+    "dimension": 8,
+    "hidden": 8,
+    "tokens": "words",
+    "vocabulary": 10_000,
+    "min_count": 1,
+    "vectors": None,
+}
+TRAINING = {
+    "epochs": 2,
+    "batch": 10,
+    "mega_batch": 3,
+    "anneal": None,
+    "margin": 0.4,
+    "learning_rate": 0.01,
+    "scramble": 0.3,
+    "dropout": 0.0,
+    "l2_network": 0.0,
+    "l2_vectors": 0.0,
+    "development": None,
+}
+
+
+def simulated_pairs(count, first=0):
+    """Return two different English sentences of each of `count` meanings, where there are two."""
+    items = ([item.reference for item in clean(1, first + n, 2)] for n in range(count))
+    return [tuple(pair) for pair in items if pair[0] != pair[1]]
+
+
+def sentences(pairs):
+    return [sentence for pair in pairs for sentence in pair]
+
+
+def model(pairs, **changes):
+    """Return an untrained model."""
+    return initial_model(MODEL | changes, lambda: sentences(pairs), 1, 1)
+
+
+def prepared(pairs, built, folder):
+    """Return a training set for a model."""
+    folder.mkdir(exist_ok=True, parents=True)
+    assert prepare(pairs, built.tokenisers, folder) == 0
+    return read_prepared(folder, built.tokenisers)
+
+
+def random_model(encoders, combine, kind="words", size=6):
+    """Return a model whose weights are large enough to tell sentences apart."""
+    pairs = simulated_pairs(20)
+    built = model(
+        pairs,
+        encoders=encoders,
+        combine=combine,
+        tokens=kind,
+        dimension=size,
+        hidden=size,
+        vocabulary=60 if kind == "pieces" else 10_000,
+    )
+    torch.manual_seed(3)
+    for weights in built.network.parameters():
+        weights.data.normal_()
+    assert built.config["tokens"] == token_kinds({"encoders": encoders, "tokens": kind})
+    return built
+
+
+def pairs_table(path: Path, pairs):
+    """Write a training set as the filter stage does."""
+    with TableWriter(path, "training_pairs") as table:
+        for number, (reference, paraphrase) in enumerate(pairs):
+            table.write({"id": f"t:{number}", "reference": reference, "paraphrase": paraphrase})
+    write_record(path, table.rows_written, table.rows_written, {})
+    return path
+
+
+def flat(ragged):
+    """Return ids as one list for each sentence."""
+    ids, lengths = ragged
+    return [list(part) for part in np.split(ids, np.cumsum(lengths)[:-1])]
+
+
+def as_tensors(*rows):
+    """Return lists of ids as the encoders take them."""
+    ids = torch.tensor([each for row in rows for each in row], dtype=torch.long)
+    return ids, torch.tensor([len(row) for row in rows])
+
+
+def train_arguments(folder, pairs, evaluation, training=None, name="word", **changes):
+    """Spell the command line of a training that writes to `folder`."""
+    config = {
+        "name": name,
+        "language": "en",
+        "seed": 1,
+        "model": MODEL | changes,
+        "training": TRAINING | (training or {}),
+    }
+    return [
+        *("--config", json.dumps(config), "--pairs", str(pairs), "--evaluation", str(evaluation)),
+        *("--repetition", "1", "--device", "cpu"),
+        *("--work", str(folder / "work"), "--output", str(folder / "1")),
+    ]

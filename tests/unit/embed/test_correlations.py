@@ -1,0 +1,102 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from workflow_scripts.embed.correlations import correlations, gain, overlap, overlaps, result
+from workflow_scripts.embed.readers import DataSet
+
+
+def data_set(name, scores, group="g"):
+    pairs = tuple((f"a {n}", f"b {n}") for n in range(len(scores)))
+    return DataSet(group, name, tuple(scores), pairs, 0)
+
+
+def test_correlations_are_scipys():
+    random = np.random.default_rng(1)
+    gold, found = random.normal(size=(2, 50))
+    assert correlations(gold, found) == {
+        "pearson": pytest.approx(stats.pearsonr(gold, found)[0], abs=1e-6),
+        "spearman": pytest.approx(stats.spearmanr(gold, found)[0], abs=1e-6),
+    }
+
+
+@pytest.mark.parametrize("pair", [([1.0, 1.0], [0.2, 0.3]), ([1.0, 2.0], [3.0, 3.0]), ([1], [2])])
+def test_what_does_not_vary_has_no_correlation(pair):
+    assert correlations(*pair) == {"pearson": 0.0, "spearman": 0.0}
+
+
+def test_means_are_over_data_sets_by_group_and_by_size():
+    random = np.random.default_rng(2)
+    sizes = {"x.a": 10, "x.b": 30, "y.c": 60}
+    sets = [data_set(name, random.normal(size=size), name[0]) for name, size in sizes.items()]
+    found = [random.normal(size=size) for size in sizes.values()]
+    figures = result(sets, found)
+    single = [stats.pearsonr(s.scores, f)[0] for s, f in zip(sets, found, strict=True)]
+    ranks = [stats.spearmanr(s.scores, f)[0] for s, f in zip(sets, found, strict=True)]
+    assert [figures[name]["n"] for name in sizes] == list(sizes.values())
+    assert [figures[name]["pearson"] for name in sizes] == pytest.approx(single, abs=1e-6)
+    assert figures["mean"]["pearson"] == pytest.approx(np.mean(single), abs=1e-6)
+    assert figures["mean"]["spearman"] == pytest.approx(np.mean(ranks), abs=1e-6)
+    by_group = figures["mean"]["by_group"]
+    assert by_group["x"]["pearson"] == pytest.approx(np.mean(single[:2]), abs=1e-6)
+    assert by_group["y"]["pearson"] == pytest.approx(single[2], abs=1e-6)
+    weighted = (10 * single[0] + 30 * single[1] + 60 * single[2]) / 100
+    assert figures["weighted"]["pearson"] == pytest.approx(weighted, abs=1e-6)
+    pooled = stats.pearsonr(np.concatenate([s.scores for s in sets]), np.concatenate(found))[0]
+    assert figures["all"] == {
+        "n": 100,
+        "pearson": pytest.approx(pooled, abs=1e-6),
+        "spearman": figures["all"]["spearman"],
+    }
+
+
+def test_no_data_sets_give_no_means():
+    figures = result([], [])
+    assert figures["mean"]["pearson"] is None
+    assert figures["all"]["n"] == 0
+
+
+def test_overlap_is_the_cosine_of_the_sets_of_words():
+    assert overlap("The dog sleeps.", "the DOG, the dog sleeps") == pytest.approx(1.0)
+    assert overlap("a b c d", "a x y z") == pytest.approx(0.25)
+    assert overlap("a", "a b c d") == pytest.approx(0.5)
+    assert overlap("...", "a") == 0.0
+    (found,) = overlaps([data_set("s", [1.0, 2.0])])
+    assert found.tolist() == [overlap("a 0", "b 0"), overlap("a 1", "b 1")]
+
+
+def test_gain_is_the_difference_of_the_means_and_lies_in_its_interval():
+    random = np.random.default_rng(3)
+    sets, better, worse = [], [], []
+    for name, size in (("a", 200), ("b", 80)):
+        gold = random.normal(size=size)
+        sets.append(data_set(name, gold))
+        better.append(gold + random.normal(size=size))
+        worse.append(gold + 3 * random.normal(size=size))
+    found = gain(sets, better, worse, 500, 1)
+    expected = result(sets, better)["mean"]["pearson"] - result(sets, worse)["mean"]["pearson"]
+    assert found["pearson"] == pytest.approx(expected, abs=1e-5)
+    assert 0 < found["low"] < found["pearson"] < found["high"]
+    assert gain(sets, better, worse, 500, 1) == found
+    back = gain(sets, worse, better, 500, 1)
+    assert (back["low"], back["high"]) == pytest.approx((-found["high"], -found["low"]), abs=1e-5)
+
+
+def test_the_interval_is_as_wide_as_that_of_a_plain_bootstrap():
+    random = np.random.default_rng(4)
+    gold, one, other = random.normal(size=(3, 60))
+    one += gold
+    found = gain([data_set("a", gold)], [one], [other], 2000, 1)
+    draws = random.integers(60, size=(2000, 60))
+    plain = [
+        stats.pearsonr(gold[rows], one[rows])[0] - stats.pearsonr(gold[rows], other[rows])[0]
+        for rows in draws
+    ]
+    low, high = np.quantile(plain, (0.025, 0.975))
+    assert (found["low"], found["high"]) == pytest.approx((low, high), abs=0.05)
+
+
+def test_no_gain_without_data_or_variation():
+    assert gain([], [], [], 10, 1) is None
+    sets, same = [data_set("a", [1.0, 2.0, 3.0])], [np.array([1.0, 1.0, 1.0])]
+    assert gain(sets, same, same, 10, 1) == {"pearson": 0.0, "low": 0.0, "high": 0.0}

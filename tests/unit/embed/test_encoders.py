@@ -1,0 +1,111 @@
+import pytest
+import torch
+
+from tests.unit.embed.examples import as_tensors
+from workflow_scripts.embed.encoders import ENCODERS, Network
+
+ROWS = [[1, 2, 2], [], [4], [3, 1, 0, 2]]
+
+
+def network(encoders, combine="add", dimension=4, hidden=4):
+    torch.manual_seed(1)
+    made = Network(encoders, [5] * len(encoders), dimension, hidden, combine)
+    for table in made.tables:
+        table.data.normal_()
+    return made
+
+
+@pytest.mark.parametrize("name", ["word", "trigram"])
+def test_average_is_the_mean_of_the_token_vectors(name):
+    made = network([name])
+    found = made([as_tensors(*ROWS)])
+    for row, vector in zip(ROWS, found, strict=True):
+        expected = made.tables[0][row].mean(0) if row else torch.zeros(4)
+        torch.testing.assert_close(vector, expected)
+
+
+def states(made, row):
+    """Return the LSTM's states on one sentence, by a plain call without padding."""
+    return made.encoders[0].lstm(made.tables[0][row].unsqueeze(0))[0][0]
+
+
+@pytest.mark.parametrize("name", ["lstm", "blstm"])
+def test_recurrent_encoders_average_their_states(name):
+    made = network([name], hidden=6)
+    found = made([as_tensors(*ROWS)])
+    assert found.shape == (4, made.size) == (4, 6)
+    for row, vector in zip(ROWS, found, strict=True):
+        expected = states(made, row).mean(0) if row else torch.zeros(6)
+        torch.testing.assert_close(vector, expected)
+
+
+def test_both_directions_of_blstm_have_one_half_each():
+    made = network(["blstm"], hidden=6)
+    made([as_tensors(*ROWS)])
+    table = made.tables[0].detach()
+    backward = torch.nn.LSTM(4, 3, batch_first=True)
+    weights = made.encoders[0].lstm.state_dict()
+    backward.load_state_dict(
+        {name.removesuffix("_reverse"): weights[name] for name in weights if "reverse" in name}
+    )
+    row = ROWS[3]
+    expected = backward(table[row[::-1]].unsqueeze(0))[0][0].mean(0)
+    torch.testing.assert_close(made([as_tensors(row)])[0, 3:], expected)
+
+
+def test_gran_gates_each_token_by_itself_and_the_state():
+    made = network(["gran"], hidden=6)
+    found = made([as_tensors(*ROWS)])
+    assert made.size == 4
+    gate = made.encoders[0].gate
+    for row, vector in zip(ROWS, found, strict=True):
+        if not row:
+            assert not vector.any()
+            continue
+        hidden, total = states(made, row), torch.zeros(4)
+        for index, state in zip(row, hidden, strict=True):
+            token = made.tables[0][index]
+            both = gate.weight[:, :4] @ token + gate.weight[:, 4:] @ state + gate.bias
+            total = total + token * torch.sigmoid(both)
+        torch.testing.assert_close(vector, total / len(row))
+
+
+def test_combinations_add_or_stand_side_by_side():
+    tokens = [as_tensors([1, 2], [3]), as_tensors([0], [4, 4])]
+    for combine in ("add", "concatenate"):
+        made = network(["word", "trigram"], combine)
+        first, second = (
+            torch.stack([table[row].mean(0) for row in rows])
+            for table, rows in zip(made.tables, ([[1, 2], [3]], [[0], [4, 4]]), strict=True)
+        )
+        expected = first + second if combine == "add" else torch.cat([first, second], 1)
+        torch.testing.assert_close(made(tokens), expected)
+        assert made.size == expected.shape[1]
+
+
+def test_each_encoder_has_its_own_table():
+    made = network(["word", "lstm"])
+    assert not torch.equal(made.tables[0], made.tables[1])
+
+
+@pytest.mark.parametrize("name", sorted(ENCODERS))
+def test_dropout_thins_the_token_vectors_and_keeps_their_mean(name):
+    made = network([name])
+    ids = as_tensors([1] * 20_000)
+    torch.manual_seed(1)
+    dropped = made([ids], dropout=0.5)
+    assert not torch.equal(dropped, made([ids]))
+    torch.manual_seed(1)
+    torch.testing.assert_close(made([ids], dropout=0.5), dropped)
+    if name in ("word", "trigram"):
+        torch.testing.assert_close(dropped, made([ids]), rtol=0.1, atol=0.05)
+
+
+@pytest.mark.parametrize("name", sorted(ENCODERS))
+def test_tables_may_be_given_from_outside(name):
+    made = network([name])
+    rows = made.tables[0].detach()[[2, 4]].requires_grad_()
+    outside = made([as_tensors([0, 1], [1])], [rows])
+    torch.testing.assert_close(outside, made([as_tensors([2, 4], [4])]))
+    outside.sum().backward()
+    assert rows.grad.abs().sum() > 0

@@ -1,0 +1,41 @@
+import json
+
+import pytest
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import read_record
+from workflow_scripts.embed import evaluation
+from workflow_scripts.testbed.graded import graded_pairs
+
+
+def collect(folder, **changes):
+    config = {"data": [], "testbed": None, "language": "en", "seed": 1} | changes
+    output = folder / "evaluation.parquet"
+    evaluation.main(["--config", json.dumps(config), "--output", str(output)])
+    return output
+
+
+def test_data_sets_come_back_as_they_were_read(tmp_path):
+    (tmp_path / "a.tsv").write_text("1\tx\ty\n\tz\tz\n2.5\tv\tw\n", encoding="utf-8")
+    output = collect(tmp_path, data=[str(tmp_path / "a.tsv")], testbed={"first": 5, "count": 4})
+    own, simulated = evaluation.read_collected(output)
+    assert (own.name, own.scores, own.pairs) == ("a", (1.0, 2.5), (("x", "y"), ("v", "w")))
+    rows = list(graded_pairs(1, 5, 4))
+    assert simulated.name == "testbed"
+    assert [(s, *pair) for s, pair in zip(simulated.scores, simulated.pairs, strict=True)] == rows
+    record = read_record(output)
+    assert (record["rows_in"], record["rows_out"]) == (7, 6)
+    assert record["rejected"] == {"without_score": 1}
+    assert record["extra"]["pairs"] == {"a": 2, "testbed": 4}
+    assert "sick.test" in record["extra"]["missing"]
+
+
+def test_nothing_to_test_on_is_an_empty_table(tmp_path):
+    assert evaluation.read_collected(collect(tmp_path)) == []
+
+
+def test_a_damaged_table_is_found(tmp_path):
+    output = collect(tmp_path, testbed={"first": 5, "count": 4})
+    output.write_bytes(output.read_bytes()[:-1] + b"x")
+    with pytest.raises(InputError, match=r"evaluation\.parquet differs"):
+        evaluation.read_collected(output)

@@ -1,0 +1,77 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from tests.unit.embed.examples import MODEL, model, sentences, simulated_pairs
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.embed.initial import counted_vocabulary, initial_model, train_pieces
+from workflow_scripts.embed.tokens import Words
+
+PAIRS = simulated_pairs(60)
+
+
+def test_vocabulary_is_by_frequency_then_alphabet():
+    tokens = list("bacabd")
+    assert counted_vocabulary(tokens, 1, 10) == ["a", "b", "c", "d"]
+    assert counted_vocabulary(tokens, 2, 10) == ["a", "b"]
+    assert counted_vocabulary(tokens, 1, 3) == ["a", "b", "c"]
+
+
+def test_random_vectors_have_the_papers_spread_and_depend_on_the_seeds():
+    built = model(PAIRS, dimension=64)
+    vectors = built.network.tables[0].detach().numpy()
+    assert vectors.std() == pytest.approx(0.01, rel=0.03)
+    assert abs(vectors.mean()) < 0.001
+    again = model(PAIRS, dimension=64)
+    assert np.array_equal(vectors, again.network.tables[0].detach().numpy())
+    for seeds in ((1, 2), (2, 1)):
+        other = initial_model(MODEL | {"dimension": 64}, lambda: sentences(PAIRS), *seeds)
+        assert not np.array_equal(vectors, other.network.tables[0].detach().numpy())
+
+
+def test_all_words_of_the_text_have_a_vector_and_no_others():
+    counts = Counter(word for text in sentences(PAIRS) for word in Words.split(text))
+    assert set(model(PAIRS).tokenisers["words"].vocabulary) == set(counts)
+    few = model(PAIRS, min_count=5).tokenisers["words"].vocabulary
+    assert set(few) == {word for word, count in counts.items() if count >= 5}
+
+
+def test_a_file_gives_its_vectors_to_words_of_the_text_and_fills_up_the_vocabulary(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("zebra 1 2\nthe 3 4\nyak 5 6\nxylophone 7 8\n", encoding="utf-8")
+    text = len(model(PAIRS).tokenisers["words"])
+    built = model(PAIRS, vectors=str(path), dimension=2, vocabulary=text + 2)
+    words = built.tokenisers["words"].vocabulary
+    assert words[-2:] == ["zebra", "yak"]
+    assert len(words) == text + 2
+    vectors = built.network.tables[0].detach()
+    assert vectors[words.index("the")].tolist() == [3, 4]
+    assert vectors[words.index("yak")].tolist() == [5, 6]
+    assert vectors[words.index("the") + 1].abs().max() < 0.1
+
+
+def test_combinations_share_the_words_and_not_the_vectors(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("the 3 4\n", encoding="utf-8")
+    built = model(PAIRS, encoders=["word", "trigram", "lstm"], vectors=str(path), dimension=2)
+    assert set(built.tokenisers) == {"words", "trigrams"}
+    place = built.tokenisers["words"].vocabulary.index("the")
+    word, trigram, lstm = (table.detach() for table in built.network.tables)
+    assert word[place].tolist() == lstm[place].tolist() == [3, 4]
+    assert not np.allclose(word[place + 1 :], lstm[place + 1 :])
+    assert trigram.abs().max() < 0.1
+
+
+def test_another_dimension_than_the_files_is_an_error(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("the 3 4\n", encoding="utf-8")
+    with pytest.raises(InputError, match="set it to 2"):
+        model(PAIRS, vectors=str(path))
+
+
+def test_a_text_without_tokens_is_an_error():
+    with pytest.raises(InputError, match="no token"):
+        model([("!", "?")])
+    with pytest.raises(InputError, match="can't learn 50 pieces"):
+        train_pieces(iter([]), 50)

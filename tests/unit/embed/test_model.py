@@ -1,0 +1,149 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from tests.unit.embed import examples
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.embed import parts
+from workflow_scripts.embed.model import (
+    UNTRAINED,
+    SentenceEmbeddings,
+    cosines,
+    load,
+    save,
+    similarities,
+)
+
+SENTENCES = [
+    "The doctor bought the car.",
+    "the doctor bought the car",
+    "",
+    "Zyx!",
+    *examples.sentences(examples.simulated_pairs(30, first=10)),
+]
+MODELS = [*((*each, "words") for each in examples.ARCHITECTURES), (["word"], "add", "pieces")]
+
+
+@pytest.fixture(params=MODELS, ids=lambda given: f"{'+'.join(given[0])}-{given[2]}")
+def built(request):
+    encoders, combine, kind = request.param
+    return examples.random_model(encoders, combine, kind)
+
+
+def test_saved_models_give_the_same_vectors(built, tmp_path):
+    expected = SentenceEmbeddings(built).encode(SENTENCES)
+    files = save(tmp_path, built)
+    assert files == sorted(tmp_path.iterdir())
+    assert parts.WEIGHTS in {file.name for file in files}
+    loaded = load(tmp_path)
+    found = loaded.encode(SENTENCES)
+    assert found.dtype == np.float32
+    assert found.shape == (len(SENTENCES), loaded.size)
+    assert np.array_equal(found, expected)
+
+
+def test_saving_is_deterministic(built, tmp_path):
+    contents = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        contents.append([file.read_bytes() for file in save(tmp_path / name, built)])
+    assert contents[0] == contents[1]
+
+
+def test_a_sentence_has_one_vector_in_whatever_company(built):
+    embeddings = SentenceEmbeddings(built)
+    together = embeddings.encode(SENTENCES)
+    alone = np.concatenate([embeddings.encode([sentence]) for sentence in SENTENCES])
+    np.testing.assert_allclose(together, alone, atol=1e-6)
+    assert together[0].any()
+    # Without a token, of any kind, there is nothing.
+    assert not together[2].any()
+
+
+def test_no_sentences_are_no_rows(built):
+    assert SentenceEmbeddings(built).encode([]).shape == (0, built.network.size)
+
+
+def test_sentence_transformers_loads_the_folder_and_gives_the_same_vectors(built, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    save(tmp_path, built)
+    expected = load(tmp_path).encode(SENTENCES)
+    # The library's own modules are all that WORD on words needs: no code from the folder runs.
+    library = SentenceTransformer(
+        str(tmp_path), device="cpu", trust_remote_code=not built.stock, local_files_only=True
+    )
+    found = library.encode(SENTENCES, batch_size=7, show_progress_bar=False)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert library.get_embedding_dimension() == built.network.size
+    assert library.similarity_fn_name == "cosine"
+
+
+def test_what_the_library_saves_again_gives_the_same_vectors(tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    built = examples.random_model(["word", "blstm"], "concatenate")
+    (tmp_path / "first").mkdir()
+    save(tmp_path / "first", built)
+    library = SentenceTransformer(
+        str(tmp_path / "first"), device="cpu", trust_remote_code=True, local_files_only=True
+    )
+    library.save(str(tmp_path / "second"), create_model_card=False)
+    assert np.array_equal(
+        load(tmp_path / "second").encode(SENTENCES), load(tmp_path / "first").encode(SENTENCES)
+    )
+
+
+def test_the_module_file_runs_without_this_package(tmp_path):
+    built = examples.random_model(["trigram"], "add")
+    save(tmp_path, built)
+    code = (
+        "import sys; from sentence_transformers import SentenceTransformer\n"
+        f"model = SentenceTransformer({str(tmp_path)!r}, device='cpu', trust_remote_code=True,"
+        " local_files_only=True)\n"
+        "print(*model.encode('The dog sleeps.').tolist())\n"
+        "assert not [name for name in sys.modules if name.startswith('workflow_scripts')]"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    found = [float(number) for number in done.stdout.split()]
+    expected = load(tmp_path).encode(["The dog sleeps."])[0]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_untrained_weights_are_loaded_on_request(tmp_path):
+    built = examples.random_model(["word"], "add")
+    save(tmp_path, built)
+    before = load(tmp_path).encode(SENTENCES)
+    built.network.tables[0].data.mul_(2)
+    parts.write_weights(tmp_path / UNTRAINED, built)
+    assert np.array_equal(load(tmp_path).encode(SENTENCES), before)
+    assert np.array_equal(load(tmp_path, untrained=True).encode(SENTENCES), 2 * before)
+
+
+def test_a_folder_that_is_none_is_named(tmp_path):
+    with pytest.raises(InputError, match="no model folder"):
+        load(tmp_path / "absent")
+    save(tmp_path, examples.random_model(["word"], "add"))
+    (tmp_path / parts.CONFIG).write_text(json.dumps({"encoders": ["word"]}), encoding="utf-8")
+    with pytest.raises(InputError, match="no model folder"):
+        load(tmp_path)
+
+
+def test_cosines_are_those_of_the_rows_and_0_for_zeros():
+    torch.manual_seed(1)
+    one, other = torch.randn(5, 4), torch.randn(5, 4)
+    expected = torch.nn.functional.cosine_similarity(one.double(), other.double())
+    np.testing.assert_allclose(cosines(one.numpy(), other.numpy()), expected)
+    assert cosines(np.zeros((1, 3), np.float32), np.ones((1, 3), np.float32)) == [0.0]
+
+
+def test_similarities_are_between_the_two_of_a_pair():
+    embeddings = SentenceEmbeddings(examples.random_model(["word"], "add"))
+    found = similarities(embeddings, [(SENTENCES[0], SENTENCES[1]), (SENTENCES[0], "")])
+    assert found == pytest.approx([1.0, 0.0])

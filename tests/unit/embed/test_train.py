@@ -1,0 +1,152 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.unit.embed import examples
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import read_record, verify
+from workflow_scripts.embed import evaluation, train
+from workflow_scripts.embed.model import load
+
+ROOT = Path(__file__).resolve().parents[3]
+PAIRS = examples.simulated_pairs(60)
+TESTED = [
+    (3.0, PAIRS[7][1].upper(), "Something else."),
+    (1.0, "Another.", PAIRS[9][0].replace(".", "!")),
+    (2.0, "Nothing that is trained on.", "Nor this."),
+]
+
+
+def tsv(path, rows):
+    path.write_text("".join(f"{s}\t{a}\t{b}\n" for s, a, b in rows), encoding="utf-8")
+    return path
+
+
+def collected(folder, rows):
+    """Write a table of evaluation data."""
+    config = {
+        "data": [str(tsv(folder / "tested.tsv", rows))] if rows else [],
+        "testbed": None,
+        "language": "en",
+        "seed": 1,
+    }
+    evaluation.main(
+        ["--config", json.dumps(config), "--output", str(folder / "evaluation.parquet")]
+    )
+    return folder / "evaluation.parquet"
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    return examples.pairs_table(tmp_path / "pairs.parquet", PAIRS), collected(tmp_path, TESTED)
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_published_folder_is_a_model_with_its_record(tmp_path, inputs):
+    train.main(examples.train_arguments(tmp_path, *inputs))
+    record = verify(tmp_path / "1" / "model")
+    assert record["files"].keys() == contents(tmp_path / "1").keys() - {"model.json"}
+    # Two references or paraphrases stand in the evaluation data, but for case and punctuation.
+    assert record["rows_in"] == len(PAIRS)
+    assert record["rejected"] == {"in_evaluation": 2}
+    assert len(record["extra"]["history"]) == 2
+    texts = examples.sentences(PAIRS)
+    trained, untrained = load(tmp_path / "1"), load(tmp_path / "1", untrained=True)
+    assert not np.array_equal(trained.encode(texts), untrained.encode(texts))
+    assert not [path for path in (tmp_path / "work").iterdir() if path.is_dir()]
+
+
+def test_the_same_again_is_the_same_byte_by_byte(tmp_path, inputs):
+    arguments = examples.train_arguments(tmp_path, *inputs)
+    train.main(arguments)
+    first = contents(tmp_path / "1")
+    train.main(arguments)
+    assert contents(tmp_path / "1") == first
+
+
+@pytest.mark.parametrize("encoders", [["word", "trigram"], ["lstm"]])
+def test_killed_trainings_go_on_and_end_with_the_same_bytes(tmp_path, inputs, encoders):
+    (tmp_path / "whole").mkdir()
+    training = {"epochs": 60 if encoders == ["lstm"] else 150}
+    changes = {"encoders": encoders}
+    train.main(examples.train_arguments(tmp_path / "whole", *inputs, training, **changes))
+    arguments = examples.train_arguments(tmp_path, *inputs, training, **changes)
+    command = [sys.executable, "-m", "workflow_scripts.embed.train", *arguments]
+    command += ["--checkpoint-seconds", "0"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    checkpoint = tmp_path / "work" / "checkpoint.pt"
+    for kill in range(2):
+        process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+        before = checkpoint.stat().st_mtime_ns if kill else 0
+        while process.poll() is None:
+            if checkpoint.exists() and checkpoint.stat().st_mtime_ns != before:
+                break
+            time.sleep(0.005)
+        assert process.poll() is None, "it ended before it could be killed"
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not (tmp_path / "1" / "model.json").exists()
+    train.main(arguments)
+    assert contents(tmp_path / "1") == contents(tmp_path / "whole" / "1")
+
+
+def test_other_settings_start_over(tmp_path, inputs, capsys):
+    train.main(examples.train_arguments(tmp_path, *inputs))
+    first = contents(tmp_path / "1")
+    train.main(examples.train_arguments(tmp_path, *inputs, {"margin": 0.8}))
+    assert "starting over" in capsys.readouterr().err
+    assert contents(tmp_path / "1")["model.safetensors"] != first["model.safetensors"]
+
+
+def test_the_best_epoch_is_chosen_by_development_data_that_is_not_tested_on(tmp_path, inputs):
+    development = [(n, *pair) for n, pair in enumerate(PAIRS[20:30])]
+    path = tsv(tmp_path / "development.tsv", [*development, TESTED[2]])
+    arguments = examples.train_arguments(
+        tmp_path, *inputs, {"development": [str(path)], "epochs": 4}
+    )
+    train.main(arguments)
+    record = read_record(tmp_path / "1" / "model")
+    assert record["rejected"] == {"in_evaluation": 2, "in_development": 10}
+    assert record["extra"]["development_pairs_tested_on"] == 1
+    scores = [entry["development"] for entry in record["extra"]["history"]]
+    assert len(set(scores)) > 1
+    best = train.data_set("d", "d", development)
+    from workflow_scripts.embed.sts import model_similarities
+
+    found = train.result([best], model_similarities(load(tmp_path / "1"), [best]))
+    assert found["mean"]["pearson"] == pytest.approx(max(scores), abs=1e-5)
+
+
+def test_development_data_that_is_reported_is_refused(tmp_path, inputs):
+    path = tsv(tmp_path / "development.tsv", TESTED)
+    arguments = examples.train_arguments(tmp_path, *inputs, {"development": [str(path)]})
+    with pytest.raises(InputError, match="3 of its 3 pairs are in the data sets"):
+        train.main(arguments)
+
+
+@pytest.mark.parametrize("name", ["pairs.parquet", "evaluation.parquet"])
+def test_damaged_inputs_are_found(tmp_path, inputs, name):
+    content = bytearray((tmp_path / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=name):
+        train.main(examples.train_arguments(tmp_path, *inputs))
+
+
+def test_pieces_and_vectors_from_a_file(tmp_path, inputs):
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("zebra " + " ".join(["0.5"] * 8) + "\n", encoding="utf-8")
+    train.main(examples.train_arguments(tmp_path, *inputs, vectors=str(vectors)))
+    np.testing.assert_allclose(load(tmp_path / "1").encode(["Zebra!"]), 0.5)
+    train.main(examples.train_arguments(tmp_path, *inputs, tokens="pieces", vocabulary=100))
+    assert (tmp_path / "1" / "pieces.model").exists()

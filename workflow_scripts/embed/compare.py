@@ -1,0 +1,130 @@
+"""Test all embeddings of a run on its STS data sets, each beside its untrained self and overlap."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from workflow_scripts.core.atomic import write_json
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.progress import progress
+from workflow_scripts.embed.correlations import Similarities, gain, overlaps, result
+from workflow_scripts.embed.evaluation import read_collected
+from workflow_scripts.embed.model import load
+from workflow_scripts.embed.readers import DataSet
+from workflow_scripts.embed.sts import model_similarities
+from workflow_scripts.embed.train import RECORD
+
+_DECIMALS = 6
+
+
+def tested(
+    data_sets: Sequence[DataSet],
+    found: dict[str, Similarities],
+    baseline: Similarities,
+    config: dict[str, Any],
+) -> dict[str, Any]:
+    """Return the figures of one model.
+
+    Args:
+        data_sets: what it is tested on.
+        found: the similarities of the `trained` model and of the `untrained` one.
+        baseline: the overlaps.
+        config: `bootstrap` (samples behind each interval) and `seed`.
+
+    Returns:
+        For both the `result`, and the trained one's `gain` over `untrained` and `overlap`.
+    """
+    others = {"untrained": found["untrained"], "overlap": baseline}
+    return {
+        **{name: result(data_sets, each) for name, each in found.items()},
+        "gain": {
+            name: gain(data_sets, found["trained"], other, config["bootstrap"], config["seed"])
+            for name, other in others.items()
+        },
+    }
+
+
+def over_seeds(repetitions: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return mean and standard deviation, over seeds, of the mean correlations."""
+    summary: dict[str, Any] = {}
+    for state in ("trained", "untrained"):
+        rows = [each[state]["mean"] for each in repetitions]
+        for measure in ("pearson", "spearman"):
+            values = [row[measure] for row in rows if row[measure] is not None]
+            if values:
+                summary.setdefault(state, {})[measure] = {
+                    "mean": round(float(np.mean(values)), _DECIMALS),
+                    "deviation": round(float(np.std(values, ddof=1)), _DECIMALS)
+                    if len(values) > 1
+                    else None,
+                }
+    return summary
+
+
+def compare(config: dict[str, Any], models: dict[str, list[Path]], evaluation: Path) -> dict:
+    """Return the figures of all models.
+
+    Args:
+        config: see `tested`.
+        models: the model folders of each embedding, one for each of its seeds.
+        evaluation: the table of the data sets.
+    """
+    record = verify(evaluation)
+    data_sets = read_collected(evaluation)
+    baseline = overlaps(data_sets)
+    embeddings: dict[str, Any] = {}
+    total = sum(map(len, models.values()))
+    todo = [(name, folder) for name, folders in models.items() for folder in folders]
+    for name, folder in progress(todo, total, "sts: models"):
+        verify(folder / RECORD)
+        found = {
+            state: model_similarities(load(folder, untrained=state == "untrained"), data_sets)
+            for state in ("trained", "untrained")
+        }
+        figures = tested(data_sets, found, baseline, config)
+        embeddings.setdefault(name, {"seeds": {}})["seeds"][folder.name] = figures
+    for each in embeddings.values():
+        each["over_seeds"] = over_seeds(list(each["seeds"].values()))
+    return {
+        "config": config,
+        "pairs": record["extra"]["pairs"],
+        "missing": record["extra"]["missing"],
+        "overlap": result(data_sets, baseline),
+        "embeddings": embeddings,
+    }
+
+
+def _named_folder(text: str) -> tuple[str, Path]:
+    name, _, folder = text.partition("=")
+    return name, Path(folder)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Test all embeddings of a run on its STS data sets."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
+    parser.add_argument(
+        "--models", type=_named_folder, nargs="*", default=[], metavar="NAME=FOLDER"
+    )
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    torch.set_num_threads(1)
+    models: dict[str, list[Path]] = {}
+    for name, folder in arguments.models:
+        models.setdefault(name, []).append(folder)
+    figures = compare(arguments.config, models, arguments.evaluation)
+    write_json(arguments.output, figures)
+    record = arguments.output.with_name("testing.json")
+    pairs = sum(figures["pairs"].values())
+    write_record(record, pairs, pairs, {}, files=[arguments.output])
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,86 @@
+"""Collect the STS data sets of a run in one table: what embeddings are tested on, and never see."""
+
+import argparse
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.embed.readers import DataSet, missing, read_data_sets
+from workflow_scripts.testbed.graded import graded_pairs
+
+TESTBED = "testbed"
+
+
+def simulated(block: dict[str, int], seed: int) -> DataSet:
+    """Return the testbed's graded pairs as a data set: `count` meanings from `first` on."""
+    return data_set(TESTBED, TESTBED, graded_pairs(seed, block["first"], block["count"]))
+
+
+def collect(config: dict[str, Any], output: Path) -> None:
+    """Write the table of all data sets, and its record.
+
+    Args:
+        config: `data` (files and folders), `testbed` (a range of meanings, or null), `language`
+            and `seed`.
+        output: Parquet file.
+
+    Raises:
+        InputError: see `read_data_sets`.
+    """
+    data_sets = read_data_sets(config["data"], config["language"])
+    absent = missing(data_sets)
+    if config["testbed"]:
+        data_sets.append(simulated(config["testbed"], config["seed"]))
+    with TableWriter(output, "sts_pairs") as table:
+        for each in data_sets:
+            for score, (first, second) in zip(each.scores, each.pairs, strict=True):
+                table.write(
+                    {
+                        "data_set": each.name,
+                        "group": each.group,
+                        "score": score,
+                        "first": first,
+                        "second": second,
+                    }
+                )
+    unscored = sum(each.unscored for each in data_sets)
+    write_record(
+        output,
+        rows_in=table.rows_written + unscored,
+        rows_out=table.rows_written,
+        rejected={"without_score": unscored},
+        extra={"pairs": {each.name: len(each.scores) for each in data_sets}, "missing": absent},
+    )
+
+
+def read_collected(path: Path) -> list[DataSet]:
+    """Return the data sets of a table that `collect` wrote, after checking it."""
+    verify(path)
+    rows: dict[tuple[str, str], list[tuple[float, str, str]]] = {}
+    for row in read_rows(path, "sts_pairs"):
+        pair = (row["score"], row["first"], row["second"])
+        rows.setdefault((row["group"], row["data_set"]), []).append(pair)
+    return [data_set(group, name, found) for (group, name), found in rows.items()]
+
+
+def data_set(group: str, name: str, rows: Iterable[tuple[float, str, str]]) -> DataSet:
+    """Return a data set of pairs that all have a score."""
+    scores, first, second = zip(*rows, strict=True)
+    return DataSet(group, name, scores, tuple(zip(first, second, strict=True)), 0)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Collect the STS data sets of a run."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    collect(arguments.config, arguments.output)
+
+
+if __name__ == "__main__":
+    run(main)

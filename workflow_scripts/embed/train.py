@@ -1,0 +1,267 @@
+"""Train one embedding on one training set, and publish its model folder.
+
+All work happens in a folder of its own that outlives kills; `--output` gets its files only when the
+training is complete, and their record (`model.json`) last.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from workflow_scripts.core.atomic import atomic_path, write_json
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import sha256, verify, write_record
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.tables import count_rows, read_rows
+from workflow_scripts.embed import parts
+from workflow_scripts.embed.correlations import result
+from workflow_scripts.embed.evaluation import data_set, read_collected
+from workflow_scripts.embed.initial import initial_model
+from workflow_scripts.embed.model import UNTRAINED, SentenceEmbeddings, save
+from workflow_scripts.embed.prepared import Pair, key, prepare, read_prepared
+from workflow_scripts.embed.readers import DataSet, read_data_sets
+from workflow_scripts.embed.sts import model_similarities
+from workflow_scripts.embed.training import CHECKPOINT_SECONDS, Seeds, Training
+from workflow_scripts.nmt.checkpoint import choose_device
+from workflow_scripts.train.process import locked
+
+# The record `model.json` speaks for all files of the model folder.
+RECORD = "model"
+# In the work folder.
+_PLAN, _LOCK, _PREPARED, _CHECKPOINT = "plan.json", "lock", "prepared", "checkpoint.pt"
+_COUNTS = "counts.json"
+
+
+class Task(NamedTuple):
+    """What the command line asks for.
+
+    Attributes:
+        config: `name`, `model`, `training`, `language`, `seed`.
+        repetition: the embedding's own seed.
+        pairs: the training set.
+        evaluation: the data sets that it is tested on.
+    """
+
+    config: dict[str, Any]
+    repetition: int
+    pairs: Path
+    evaluation: Path
+    work: Path
+    device: str
+
+
+def development_sets(
+    paths: list[str], language: str, evaluation: list[DataSet]
+) -> tuple[list[DataSet], int]:
+    """Return the development data without the pairs that are tested on, and how many these are.
+
+    Raises:
+        InputError: the data can't be read, or most of it is tested on.
+    """
+    tested = {frozenset(map(key, pair)) for each in evaluation for pair in each.pairs}
+    kept, removed, total = [], 0, 0
+    for each in read_data_sets(paths, language):
+        rows = [
+            (score, *pair)
+            for score, pair in zip(each.scores, each.pairs, strict=True)
+            if frozenset(map(key, pair)) not in tested
+        ]
+        total += len(each.scores)
+        removed += len(each.scores) - len(rows)
+        if rows:
+            kept.append(data_set(each.group, each.name, rows))
+    if 2 * removed > total:
+        raise InputError(
+            f"training.development: {removed} of its {total} pairs are in the data sets that are "
+            "reported; take other data to choose the best epoch by, or null"
+        )
+    return kept, removed
+
+
+class Pairs:
+    """The pairs of a training set that may be trained on, and counts of the others."""
+
+    def __init__(self, path: Path, tested: list[DataSet], development: list[DataSet]):
+        self._path = path
+        self._barred = {"in_development": _keys(development), "in_evaluation": _keys(tested)}
+        self.rejected: dict[str, int] = {}
+
+    def __iter__(self) -> Iterator[Pair]:
+        """Yield (reference, paraphrase); counts are complete when all are read."""
+        self.rejected = dict.fromkeys(self._barred, 0)
+        for row in read_rows(self._path, "training_pairs", ["reference", "paraphrase"]):
+            pair = row["reference"], row["paraphrase"]
+            found = {key(sentence) for sentence in pair}
+            reasons = [reason for reason, barred in self._barred.items() if found & barred]
+            if reasons:
+                self.rejected[reasons[-1]] += 1
+            else:
+                yield pair
+
+
+def _keys(data_sets: list[DataSet]) -> set[int]:
+    return {key(text) for each in data_sets for pair in each.pairs for text in pair}
+
+
+def follow_plan(task: Task) -> None:
+    """Keep what an earlier process left in the work folder if it followed the same plan."""
+    files = {"pairs": task.pairs, "evaluation": task.evaluation}
+    vectors = task.config["model"]["vectors"]
+    if vectors is not None:
+        files["vectors"] = Path(vectors)
+    plan = {
+        "config": task.config,
+        "repetition": task.repetition,
+        "device": task.device,
+        "inputs": {name: sha256(path) for name, path in files.items()},
+    }
+    path = task.work / _PLAN
+    if path.exists():
+        if json.loads(path.read_text(encoding="utf-8")) == plan:
+            return
+        print(
+            f"embed: {task.work} holds work on other data or settings; starting over",
+            file=sys.stderr,
+        )
+    for entry in task.work.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        elif entry.name != _LOCK:
+            entry.unlink()
+    write_json(path, plan)
+
+
+def prepare_work(task: Task, pairs: Pairs) -> dict[str, Any]:
+    """Write the tokens and the untrained model into the work folder, unless they are there.
+
+    Returns:
+        Counts of pairs: `rows_in`, `rejected`.
+    """
+    folder = task.work / _PREPARED
+    if not folder.exists():
+        unfinished = folder.with_suffix(".unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir()
+        total = count_rows(task.pairs)
+
+        def text() -> Iterator[str]:
+            for pair in pairs:
+                yield from pair
+
+        config = task.config
+        model = initial_model(config["model"], text, config["seed"], task.repetition)
+        parts.write(unfinished, model)
+        without = prepare(progress(pairs, total, "embed: read"), model.tokenisers, unfinished)
+        counts = {"rows_in": total, "rejected": {**pairs.rejected, "without_tokens": without}}
+        write_json(unfinished / _COUNTS, counts)
+        unfinished.rename(folder)
+    return json.loads((folder / _COUNTS).read_text(encoding="utf-8"))
+
+
+def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
+    """Bring the training to its end, from wherever it stands, and publish the model folder.
+
+    Args:
+        task: what to train.
+        output: the model folder.
+        every: seconds between two checkpoints.
+
+    Raises:
+        InputError: an input is damaged, or there is nothing to train on.
+    """
+    config, settings = task.config, task.config["training"]
+    verify(task.pairs)
+    tested = read_collected(task.evaluation)
+    development, removed = [], 0
+    if settings["development"]:
+        development, removed = development_sets(settings["development"], config["language"], tested)
+    with locked(task.work):
+        follow_plan(task)
+        counts = prepare_work(task, Pairs(task.pairs, tested, development))
+        folder = task.work / _PREPARED
+        model = parts.read(folder)
+
+        def score(current: parts.Parts) -> float:
+            embeddings = SentenceEmbeddings(current, task.device)
+            found = model_similarities(embeddings, development)
+            return result(development, found)["mean"]["pearson"]
+
+        training = Training(
+            model,
+            read_prepared(folder, model.tokenisers),
+            settings,
+            Seeds(config["seed"], task.repetition),
+            task.device,
+            score if development else None,
+        )
+        training.run(task.work / _CHECKPOINT, every)
+        extra = {"history": training.history, "development_pairs_tested_on": removed}
+        publish(model, folder / parts.WEIGHTS, counts, extra, task.work / "model", output)
+        # What is published needs no checkpoint, and it is as large as the model three times.
+        shutil.rmtree(folder)
+        (task.work / _CHECKPOINT).unlink(missing_ok=True)
+
+
+def publish(
+    model: parts.Parts,
+    untrained: Path,
+    counts: dict[str, Any],
+    extra: dict[str, Any],
+    work: Path,
+    output: Path,
+) -> None:
+    """Write the model folder, file by file, and its record last."""
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    files = [*save(work, model), shutil.copyfile(untrained, work / UNTRAINED)]
+    for file in files:
+        with atomic_path(output / file.name) as temporary:
+            shutil.copyfile(file, temporary)
+    shutil.rmtree(work)
+    rejected = counts["rejected"]
+    write_record(
+        output / RECORD,
+        counts["rows_in"],
+        counts["rows_in"] - sum(rejected.values()),
+        rejected,
+        extra,
+        files=[output / file.name for file in files],
+    )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Train one sentence embedding."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--pairs", type=Path, required=True, help="training set (Parquet)")
+    parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
+    parser.add_argument("--repetition", type=int, required=True, help="the embedding's own seed")
+    parser.add_argument("--work", type=Path, required=True, help="folder for checkpoints")
+    parser.add_argument("--device", default="auto", help="cpu, cuda, or auto")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument(
+        "--checkpoint-seconds", type=float, default=CHECKPOINT_SECONDS, help="between checkpoints"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="model folder")
+    options = parser.parse_args(argv)
+    torch.set_num_threads(options.threads)
+    task = Task(
+        config=options.config,
+        repetition=options.repetition,
+        pairs=options.pairs,
+        evaluation=options.evaluation,
+        work=options.work,
+        device=str(choose_device(options.device)),
+    )
+    train(task, options.output, options.checkpoint_seconds)
+
+
+if __name__ == "__main__":
+    run(main)
