@@ -28,6 +28,7 @@ wildcard_constraints:
     system="|".join(LAYOUT.systems),
     side="source|reference",
     training_set="|".join(LAYOUT.training_sets) or NOTHING,
+    embedding="|".join(LAYOUT.embeddings) or NOTHING,
     unit=r"[a-z_]+(/[A-Za-z][\w-]*)?",
 
 
@@ -40,6 +41,7 @@ rule all:
     default_target: True
     input:
         stage_target("filter"),
+        stage_target("embed"),
         stage_target("release"),
 
 
@@ -52,6 +54,7 @@ include: "rules/generate.smk"
 include: "rules/score.smk"
 include: "rules/select.smk"
 include: "rules/filter.smk"
+include: "rules/embed.smk"
 include: "rules/evaluate.smk"
 include: "rules/release.smk"
 include: "rules/manifest.smk"

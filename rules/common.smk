@@ -28,6 +28,7 @@ INSTANCE = {
     "corpus": "corpus",
     "subword": "vocabulary",
     "train": "role",
+    "embed": "embedding",
     **dict.fromkeys(("generate", "score", "select", "filter", "evaluate"), "system"),
 }
 # A pattern that nothing matches, for a wildcard without values.
@@ -127,6 +128,35 @@ def read_shards(stage, instance, suffix):
         ]
 
     return paths
+
+
+def sts_files(wildcards):
+    """Input function: the files of the data sets that embeddings are tested on."""
+    return LAYOUT.sts_files()
+
+
+def embedding_files(wildcards):
+    """Input function: the files that an embedding starts from and is chosen by."""
+    files = LAYOUT.embedding_files(wildcards.embedding)
+    return [file for each in files.values() for file in each]
+
+
+def training_pairs(name):
+    """Input function: a file of the training set of an embedding."""
+
+    def path(wildcards):
+        unit = ("filter", LAYOUT.embeddings[wildcards.embedding]["training_set"])
+        return f"{LAYOUT.folder(*unit)}/{name}"
+
+    return path
+
+
+def embedding_models():
+    """`<entry>-<training set>/<seed>=<folder>` of every embedding, as their test takes them."""
+    return [
+        f"{part['entry']}-{part['training_set']}/{part['repetition']}={LAYOUT.folder('embed', name)}"
+        for name, part in LAYOUT.embeddings.items()
+    ]
 
 
 def corpus_files(wildcards):

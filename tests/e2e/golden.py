@@ -24,12 +24,16 @@ import zstandard
 from tests.e2e import micro
 from tests.unit.nmt.folders import write_model
 from workflow_scripts.clean import shard as clean
+from workflow_scripts.core.embeddings import MODEL, TRAINING
 from workflow_scripts.core.layout import STAGE_VERSIONS, canonical
 from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.tables import TableWriter, read_rows
 from workflow_scripts.corpus import importer
 from workflow_scripts.dual_filter import keep
 from workflow_scripts.dual_filter import scores as dual_filter_scores
+from workflow_scripts.embed import compare, evaluation
+from workflow_scripts.embed import train as embed
+from workflow_scripts.embed.model import load
 from workflow_scripts.evaluate import measures
 from workflow_scripts.filter import columns, training_set
 from workflow_scripts.generate import candidates, references, sample_references
@@ -99,7 +103,7 @@ def _sums(numbers: list[float]) -> dict[str, float]:
 
 def differences(stage: str, found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
     """Return the names of the outputs that are not as they should be."""
-    tolerance = TRAINING_TOLERANCE if stage == "train" else TOLERANCE
+    tolerance = TRAINING_TOLERANCE if stage in ("train", "embed") else TOLERANCE
     return [
         name
         for name in sorted(found.keys() | expected.keys())
@@ -577,6 +581,68 @@ def filter_outputs(folder: Path) -> Outputs:
     }
 
 
+def embed_outputs(folder: Path) -> Outputs:
+    """Data sets with a blank score and a pair that is trained on; a model of several encoders."""
+    references = [row["reference"] for row in pairs("train", 60)]
+    rows = [
+        {"id": f"train:{number}", "reference": one, "paraphrase": other}
+        for number, (one, other) in enumerate(zip(references[::2], references[1::2], strict=True))
+    ]
+    training_pairs = write_table(folder / "pairs.parquet", "training_pairs", rows)
+    micro.write_graded(folder / "graded.tsv", [references[0], *dev_references()])
+    with (folder / "graded.tsv").open("a", encoding="utf-8") as file:
+        file.write("\tNo score.\tFor this.\n")
+    tested = folder / "evaluation.parquet"
+    common = {"language": "en", "seed": 1}
+    data = {"data": [str(folder / "graded.tsv")], "testbed": {"first": 9, "count": 6}}
+    evaluation.main(arguments(common | data, output=tested))
+    outputs: Outputs = {
+        "evaluation": table(tested, "sts_pairs"),
+        "evaluation_record": counts(tested.with_suffix(".json")),
+    }
+    sizes = {"dimension": 4, "hidden": 4, "vocabulary": 300}
+    models = {
+        "word": {"training": {"anneal": 3, "development": None}},
+        "mixed": {
+            "model": {"encoders": ["word", "trigram", "lstm"], "combine": "add", "min_count": 2},
+            "training": {"dropout": 0.1, "l2_network": 1e-4, "l2_vectors": 1e-4},
+        },
+        "gated": {"model": {"encoders": ["gran", "blstm"], "tokens": "pieces", "vocabulary": 80}},
+    }
+    for name, block in models.items():
+        config = {
+            **{"name": name, "repetition": 1, **common},
+            "model": MODEL | sizes | block.get("model", {}),
+            "training": TRAINING
+            | {"epochs": 2, "batch": 10, "mega_batch": 2}
+            | block.get("training", {}),
+        }
+        embed.main(
+            arguments(
+                config,
+                **{"pairs": training_pairs, "evaluation": tested, "device": "cpu"},
+                work=folder / "work" / name,
+                output=folder / name,
+            )
+        )
+        outputs[f"{name}_record"] = counts(folder / name / "model.json")
+        outputs[f"{name}_vectors"] = load(folder / name).encode(references[:5]).tolist()
+    compare.main(
+        arguments(
+            {"bootstrap": 50, "seed": 1},
+            evaluation=tested,
+            models=[f"{name}/1={folder / name}" for name in models],
+            output=folder / "sts.json",
+        )
+    )
+    outputs["sts"] = json.loads((folder / "sts.json").read_text(encoding="utf-8"))
+    return outputs
+
+
+def dev_references() -> list[str]:
+    return [row["reference"] for row in pairs("dev", 12)]
+
+
 def evaluate_outputs(folder: Path) -> Outputs:
     write_table(folder / "select" / "0000.parquet", "paraphrases", selected())
     write_table(folder / "score" / "0000.parquet", "scored", scored())
@@ -627,6 +693,7 @@ STAGES: dict[str, Callable[[Path], Outputs]] = {
     "score": score_outputs,
     "select": select_outputs,
     "filter": filter_outputs,
+    "embed": embed_outputs,
     "evaluate": evaluate_outputs,
     "release": release_outputs,
 }

@@ -115,7 +115,18 @@ def write_bitext(folder: Path) -> Path:
     corpora["web"][::3] = scrambled(corpora["web"][::3])
     for name, pairs in corpora.items():
         write_pairs(folder, name, pairs)
+    write_graded(folder / "graded.tsv", [reference for _, reference in corpora["dev"]])
     return folder
+
+
+def write_graded(path: Path, sentences: list[str]) -> None:
+    """Write an STS data set: each sentence with the next, scored by how many words they share."""
+    pairs = zip(sentences, sentences[1:] + sentences[:1], strict=True)
+    lines = (
+        f"{len(set(first.split()) & set(second.split()))}\t{first}\t{second}\n"
+        for first, second in pairs
+    )
+    path.write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
 def text_corpus(name: str, **more: Any) -> dict[str, Any]:
@@ -147,6 +158,7 @@ def config(data: Path) -> dict[str, Any]:
             "corpora": ["train", "held_out"],
             "systems": ["micro"],
             "training_sets": ["half"],
+            "embeddings": ["tiny"],
         },
         "shards": {"early": 2, "late": 1},
         "corpora": {
@@ -222,6 +234,14 @@ def config(data: Path) -> dict[str, Any]:
                 "folds": {"column": "bleu_nakov", "of": 2, "keep": [1]},
             },
         },
+        "embeddings": {
+            "tiny": {
+                "model": {"encoders": ["word", "blstm"], "dimension": 4, "hidden": 4},
+                "training": {"epochs": 2, "batch": 10, "mega_batch": 2, "anneal": None},
+                "seeds": [1, 2],
+            },
+        },
+        "sts": {"data": ["graded.tsv"], "testbed": None, "bootstrap": 50},
         "evaluate": {"bootstrap": 50},
         "release": {"title": "Micro paraphrases", "licence": "cc0-1.0"},
         "compute": {"device": "cpu", "precision": "fp32", "train_threads": 1, "search_threads": 1},

@@ -26,6 +26,7 @@ STAGES = (
     "score",
     "select",
     "filter",
+    "embed",
     "evaluate",
     "release",
 )

@@ -130,6 +130,7 @@ def flip(path: Path) -> bytes:
         *("clean_shard", "subword_train", "subword_segment", "train_model"),
         *("generate_sample", "generate_references", "generate_shard", "score_shard"),
         *("select_threshold", "select_shard", "filter_columns", "filter_training_set"),
+        *("embed_train", "embed_sts"),
         "evaluate_measures",
         *("release_export", "release_datasheet", "release_report", "manifest"),
     ],

@@ -45,7 +45,8 @@ def imports_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield node.module
+            package = path.relative_to(ROOT).parts[:-1] if node.level else ()
+            yield ".".join([*package, node.module])
 
 
 def modules_of_rules(environment_name):

@@ -11,6 +11,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
 
+from workflow_scripts.core.embeddings import problems as embedding_problems
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.training_sets import PAIR_COLUMNS
 
@@ -82,6 +83,7 @@ def _inconsistencies(config: Config):
         ("run.corpora", run["corpora"], "corpora"),
         ("run.systems", run["systems"], "systems"),
         ("run.training_sets", run["training_sets"], "training_sets"),
+        ("run.embeddings", run["embeddings"], "embeddings"),
         ("train.dev", [train["dev"]], "corpora"),
         ("train.test", [train["test"]], "corpora"),
     ):
@@ -121,6 +123,11 @@ def _inconsistencies(config: Config):
         yield from _system_problems(name, config["systems"].get(name, {}))
     for name in run["training_sets"]:
         yield from _training_set_problems(name, config["training_sets"].get(name, {}), config)
+    if run["embeddings"] and not run["training_sets"]:
+        yield "run.embeddings: there is nothing to train on; name training sets too"
+    for name in run["embeddings"]:
+        if name in config["embeddings"]:
+            yield from embedding_problems(name, config)
 
 
 def _model_problems(name: str, model: dict[str, Any]):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.config import FILTER_ROLES, Config, validate
+from workflow_scripts.core.embeddings import embeddings
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.training_sets import training_sets
 
@@ -29,6 +30,7 @@ STAGE_VERSIONS = {
     "score": 1,
     "select": 1,
     "filter": 1,
+    "embed": 1,
     "evaluate": 1,
     "release": 1,
 }
@@ -46,6 +48,21 @@ def canonical(value: Any) -> str:
 def as_list(value: str | list[str]) -> list[str]:
     """Return one path or several as a list."""
     return [value] if isinstance(value, str) else value
+
+
+def _files_below(paths: list[str], key: str) -> list[str]:
+    """Return the files among `paths`, and all below the folders among them.
+
+    Raises:
+        InputError: a path is missing; `key` is the configuration key that names it.
+    """
+    files: list[Path] = []
+    for path in map(Path, paths):
+        if not path.exists():
+            raise InputError(f"{key}: {path}: no such file or folder; correct the path")
+        below = path.rglob("*") if path.is_dir() else [path]
+        files += sorted(each for each in below if each.is_file())
+    return [str(path) for path in files]
 
 
 class FileHashes:
@@ -92,6 +109,7 @@ class Layout:
         run, train, generate = config["run"], config["train"], config["generate"]
         self.systems: list[str] = run["systems"]
         self.training_sets = training_sets(config)
+        self.embeddings = embeddings(config, self.training_sets)
         self.filtered: bool = config["dual_filter"]["enabled"]
         self.training_corpora: list[str] = train["corpora"] or run["corpora"]
         self.generate_corpora: list[str] = generate["corpora"] or run["corpora"]
@@ -128,6 +146,7 @@ class Layout:
                 for system in self.systems
             ),
             *self._filter_units(),
+            *self._embed_units(),
             ("release", None),
         ]
 
@@ -135,6 +154,12 @@ class Layout:
         """Return the columns of the systems whose pairs are filtered, and the training sets."""
         systems = dict.fromkeys(part["system"] for part in self.training_sets.values())
         return [("filter", name) for name in (*systems, *self.training_sets)]
+
+    def _embed_units(self) -> list[Unit]:
+        """Return the evaluation data, the embeddings, and the test of them all."""
+        if not self.embeddings:
+            return []
+        return [("embed", name) for name in ("evaluation", *self.embeddings, "sts")]
 
     def system_of(self, training_set: str) -> str:
         """Return the system whose pairs a training set takes."""
@@ -175,8 +200,15 @@ class Layout:
                 if instance in self.training_sets:
                     return [("filter", self.system_of(instance))]
                 return [("select", instance)]
+            case "embed":
+                evaluation = ("embed", "evaluation")
+                if instance == "evaluation":
+                    return []
+                if instance == "sts":
+                    return [evaluation, *(("embed", name) for name in self.embeddings)]
+                return [("filter", self.embeddings[instance]["training_set"]), evaluation]
             case "release":
-                apart = ("filter", "release")
+                apart = ("filter", "embed", "release")
                 return [each for each in self.units() if each[0] not in apart]
         raise ValueError(f"unknown stage {stage}")
 
@@ -249,6 +281,12 @@ class Layout:
                 return ["thresholding"]
             case "filter", _ if instance in self.training_sets:
                 return ["pairs"]
+            case "embed", "evaluation":
+                return ["evaluation"]
+            case "embed", "sts":
+                return ["testing"]
+            case "embed", _:
+                return ["model"]
             case "evaluate", _:
                 return ["evaluation"]
             case "release", _:
@@ -259,6 +297,24 @@ class Layout:
         """Return the text files that a corpus is read from; none for a testbed corpus."""
         block = self._located_block(corpus)
         return [path for key in _TEXT_KEYS if key in block for path in block[key]]
+
+    def sts_files(self) -> list[str]:
+        """Return the files of the data sets that embeddings are tested on."""
+        return _files_below(self._located(self.config["sts"]["data"]), "sts.data")
+
+    def embedding_files(self, name: str) -> dict[str, list[str]]:
+        """Return the files that an embedding starts from and is chosen by, by configuration key."""
+        part = self._embed_config(name)
+        entry = f"embeddings.{self.embeddings[name]['entry']}"
+        vectors, development = f"{entry}.model.vectors", f"{entry}.training.development"
+        return {
+            vectors: _files_below(as_list(part["model"]["vectors"] or []), vectors),
+            development: _files_below(part["training"]["development"] or [], development),
+        }
+
+    def _located(self, paths: list[str]) -> list[str]:
+        """Return paths that begin with the data folder."""
+        return [str(Path(self.config["data"]) / path) for path in paths]
 
     def _located_block(self, name: str) -> dict[str, Any]:
         """Return a corpus block whose paths are lists and begin with the data folder.
@@ -283,7 +339,27 @@ class Layout:
             content["block"] = self._block_content(instance)
         if stage == "train" and "folder" in content["model"]:
             content["model"] = self._own_model_content(self.config["train"]["models"][instance])
+        if stage == "embed" and instance != "sts":
+            content |= self._embed_content(instance)
         return content
+
+    def _embed_content(self, instance: str) -> dict[str, Any]:
+        """Return what the digest covers instead of paths: files by name and content."""
+
+        def hashed(files: list[str], key: str) -> list[list[str]]:
+            names = (os.path.relpath(file, self.config["data"]) for file in files)
+            hashes = (self._hashes.sha256(file, key) for file in files)
+            return [list(pair) for pair in zip(names, hashes, strict=True)]
+
+        if instance == "evaluation":
+            return {"data": hashed(self.sts_files(), "sts.data")}
+        part = self._embed_config(instance)
+        files = self.embedding_files(instance)
+        vectors, development = (hashed(paths, key) for key, paths in files.items())
+        return {
+            "model": part["model"] | {"vectors": [each[1] for each in vectors]},
+            "training": part["training"] | {"development": development},
+        }
 
     def _block_content(self, name: str) -> dict[str, Any]:
         block = self._located_block(name)
@@ -375,6 +451,32 @@ class Layout:
 
     def _filter_config(self, instance: str) -> dict[str, Any]:
         return self.training_sets.get(instance, {})
+
+    def _embed_config(self, instance: str) -> dict[str, Any]:
+        sts, seed = self.config["sts"], self.config["seed"]
+        language = self.config["languages"]["reference"]["code"]
+        if instance == "evaluation":
+            corpora = [self.config["corpora"][name] for name in self.config["run"]["corpora"]]
+            simulated = any("testbed" in corpus for corpus in corpora)
+            return {
+                "data": self._located(sts["data"]),
+                "testbed": sts["testbed"] if simulated else None,
+                "language": language,
+                "seed": seed,
+            }
+        if instance == "sts":
+            return {"bootstrap": sts["bootstrap"], "seed": seed}
+        part = self.embeddings[instance]
+        vectors, development = part["model"]["vectors"], part["training"]["development"]
+        return {
+            "name": instance,
+            "model": part["model"] | {"vectors": vectors and self._located([vectors])[0]},
+            "training": part["training"]
+            | {"development": development and self._located(development)},
+            "repetition": part["repetition"],
+            "language": language,
+            "seed": seed,
+        }
 
     def _evaluate_config(self, system: str) -> dict[str, Any]:
         corpora = self.generate_corpora

@@ -20,7 +20,10 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 
 # The packages whose version can change what a stage writes; a record names those it has loaded.
-TOOLS = ("numpy", "pyarrow", "rapidfuzz", "sacrebleu", "sacremoses", "sentencepiece", "torch")
+TOOLS = (
+    *("numpy", "pyarrow", "rapidfuzz", "sacrebleu", "sacremoses", "scipy", "sentencepiece"),
+    "torch",
+)
 
 
 def sha256(path: str | Path) -> str:

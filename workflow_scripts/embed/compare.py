@@ -67,28 +67,29 @@ def over_seeds(repetitions: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return summary
 
 
-def compare(config: dict[str, Any], models: dict[str, list[Path]], evaluation: Path) -> dict:
+def compare(
+    config: dict[str, Any], models: dict[str, dict[str, Path]], evaluation: Path
+) -> dict[str, Any]:
     """Return the figures of all models.
 
     Args:
         config: see `tested`.
-        models: the model folders of each embedding, one for each of its seeds.
+        models: the model folders of each embedding, by its seeds.
         evaluation: the table of the data sets.
     """
     record = verify(evaluation)
     data_sets = read_collected(evaluation)
     baseline = overlaps(data_sets)
     embeddings: dict[str, Any] = {}
-    total = sum(map(len, models.values()))
-    todo = [(name, folder) for name, folders in models.items() for folder in folders]
-    for name, folder in progress(todo, total, "sts: models"):
+    todo = [(name, *each) for name, seeds in models.items() for each in seeds.items()]
+    for name, seed, folder in progress(todo, len(todo), "sts: models"):
         verify(folder / RECORD)
         found = {
             state: model_similarities(load(folder, untrained=state == "untrained"), data_sets)
             for state in ("trained", "untrained")
         }
         figures = tested(data_sets, found, baseline, config)
-        embeddings.setdefault(name, {"seeds": {}})["seeds"][folder.name] = figures
+        embeddings.setdefault(name, {"seeds": {}})["seeds"][seed] = figures
     for each in embeddings.values():
         each["over_seeds"] = over_seeds(list(each["seeds"].values()))
     return {
@@ -100,9 +101,10 @@ def compare(config: dict[str, Any], models: dict[str, list[Path]], evaluation: P
     }
 
 
-def _named_folder(text: str) -> tuple[str, Path]:
+def _named_folder(text: str) -> tuple[str, str, Path]:
     name, _, folder = text.partition("=")
-    return name, Path(folder)
+    embedding, _, seed = name.rpartition("/")
+    return embedding, seed, Path(folder)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -111,14 +113,14 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--config", type=json.loads, required=True, help="JSON")
     parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
     parser.add_argument(
-        "--models", type=_named_folder, nargs="*", default=[], metavar="NAME=FOLDER"
+        "--models", type=_named_folder, nargs="*", default=[], metavar="NAME/SEED=FOLDER"
     )
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
     torch.set_num_threads(1)
-    models: dict[str, list[Path]] = {}
-    for name, folder in arguments.models:
-        models.setdefault(name, []).append(folder)
+    models: dict[str, dict[str, Path]] = {}
+    for name, seed, folder in arguments.models:
+        models.setdefault(name, {})[seed] = folder
     figures = compare(arguments.config, models, arguments.evaluation)
     write_json(arguments.output, figures)
     record = arguments.output.with_name("testing.json")

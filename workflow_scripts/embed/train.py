@@ -43,14 +43,13 @@ class Task(NamedTuple):
     """What the command line asks for.
 
     Attributes:
-        config: `name`, `model`, `training`, `language`, `seed`.
-        repetition: the embedding's own seed.
+        config: `name`, `model`, `training`, `language`, `seed`, and `repetition`, the embedding's
+            own seed.
         pairs: the training set.
         evaluation: the data sets that it is tested on.
     """
 
     config: dict[str, Any]
-    repetition: int
     pairs: Path
     evaluation: Path
     work: Path
@@ -118,7 +117,6 @@ def follow_plan(task: Task) -> None:
         files["vectors"] = Path(vectors)
     plan = {
         "config": task.config,
-        "repetition": task.repetition,
         "device": task.device,
         "inputs": {name: sha256(path) for name, path in files.items()},
     }
@@ -156,7 +154,7 @@ def prepare_work(task: Task, pairs: Pairs) -> dict[str, Any]:
                 yield from pair
 
         config = task.config
-        model = initial_model(config["model"], text, config["seed"], task.repetition)
+        model = initial_model(config["model"], text, config["seed"], config["repetition"])
         parts.write(unfinished, model)
         without = prepare(progress(pairs, total, "embed: read"), model.tokenisers, unfinished)
         counts = {"rows_in": total, "rejected": {**pairs.rejected, "without_tokens": without}}
@@ -197,7 +195,7 @@ def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
             model,
             read_prepared(folder, model.tokenisers),
             settings,
-            Seeds(config["seed"], task.repetition),
+            Seeds(config["seed"], config["repetition"]),
             task.device,
             score if development else None,
         )
@@ -242,7 +240,6 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--config", type=json.loads, required=True, help="JSON")
     parser.add_argument("--pairs", type=Path, required=True, help="training set (Parquet)")
     parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
-    parser.add_argument("--repetition", type=int, required=True, help="the embedding's own seed")
     parser.add_argument("--work", type=Path, required=True, help="folder for checkpoints")
     parser.add_argument("--device", default="auto", help="cpu, cuda, or auto")
     parser.add_argument("--threads", type=int, default=1)
@@ -254,7 +251,6 @@ def main(argv: list[str] | None = None) -> None:
     torch.set_num_threads(options.threads)
     task = Task(
         config=options.config,
-        repetition=options.repetition,
         pairs=options.pairs,
         evaluation=options.evaluation,
         work=options.work,

@@ -127,6 +127,30 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
             "training_sets.all.folds: key 'keep' is missing",
         ),
         ({"training_sets": {"all": {"grid": {"keep": [[1]]}}}}, "grid.keep: it needs folds"),
+        ({"run": {"embeddings": ["wrd"]}}, "'wrd' is not in embeddings; did you mean 'word'?"),
+        ({"run": {"training_sets": []}}, "run.embeddings: there is nothing to train on"),
+        (
+            {"embeddings": {"word": {"training_sets": ["some"]}}},
+            "embeddings.word.training_sets: 'some' is not among run.training_sets",
+        ),
+        (
+            {"embeddings": {"word": {"model": {"encoders": ["blstm"], "hidden": 5}}}},
+            "embeddings.word.model.hidden: blstm needs an even number",
+        ),
+        (
+            {
+                "embeddings": {
+                    "word": {
+                        "model": {"encoders": ["word", "lstm"], "combine": "add", "hidden": 200}
+                    }
+                }
+            },
+            "to add encoders, dimension and hidden must be the same",
+        ),
+        (
+            {"embeddings": {"word": {"model": {"encoders": ["trigram"], "vectors": "v.txt"}}}},
+            "embeddings.word.model.vectors: only encoders of words",
+        ),
         (
             {"systems": {"parabank2": {"search": {"method": "beam"}}}},
             "systems.parabank2.search: key 'beam_size' is missing, which method beam needs",

@@ -1,4 +1,5 @@
 import copy
+import os
 from pathlib import Path
 
 import pytest
@@ -40,14 +41,22 @@ def stages(units):
 
 def test_selection_is_redone_alone_when_its_config_changes(config):
     moved = changed(config, "systems", "parabank2", "select", "keep", {"max_sum": 3.0})
-    assert stages(moved) == {"select", "filter", "evaluate", "release"}
+    assert stages(moved) == {"select", "filter", "embed", "evaluate", "release"}
 
 
 def test_compute_changes_nothing_but_precision_does(config):
     assert not changed(config, "compute", "batch_rows", 7)
     assert not changed(config, "compute", "search_threads", 2)
     moved = changed(config, "compute", "precision", "bf16")
-    assert stages(moved) == {"generate", "score", "select", "filter", "evaluate", "release"}
+    assert stages(moved) == {
+        "generate",
+        "score",
+        "select",
+        "filter",
+        "embed",
+        "evaluate",
+        "release",
+    }
     assert ("generate", "references") not in moved
 
 
@@ -55,10 +64,11 @@ def test_another_system_leaves_the_first_alone(config):
     config["systems"]["other"] = copy.deepcopy(config["systems"]["parabank2"])
     config["systems"]["other"]["search"]["samples"] = 5
     moved = changed(config, "run", "systems", ["parabank2", "other"])
-    assert stages(moved) == {"release"}
+    assert moved == {("embed", "sts"), ("release", None)}
 
 
 def test_training_sets_share_the_columns_and_leave_the_release_alone(config):
+    config["run"]["embeddings"] = []
     config["training_sets"]["short"] = {"grid": {"bounds": {"sum": [[0, 1], [1, 2]]}}}
     moved = changed(config, "run", "training_sets", ["all", "short"])
     assert not moved
@@ -71,14 +81,98 @@ def test_training_sets_share_the_columns_and_leave_the_release_alone(config):
     assert layout.upstream(("filter", "short-parabank2-1")) == [("filter", "parabank2")]
 
 
+def test_an_embedding_is_trained_on_each_set_with_each_seed(config):
+    config["run"]["training_sets"] = ["all", "short"]
+    config["training_sets"]["short"] = {}
+    config["run"]["embeddings"] = ["word", "trigram"]
+    config["embeddings"]["word"]["seeds"] = [1, 7]
+    config["embeddings"]["trigram"]["training_sets"] = ["short"]
+    layout = Layout(config)
+    assert [name for stage, name in layout.units() if stage == "embed"] == [
+        "evaluation",
+        *("word-all-parabank2-seed1", "word-all-parabank2-seed7"),
+        *("word-short-parabank2-seed1", "word-short-parabank2-seed7"),
+        *("trigram-short-parabank2-seed1", "sts"),
+    ]
+    assert layout.upstream(("embed", "word-short-parabank2-seed7")) == [
+        *(("filter", "short-parabank2"), ("embed", "evaluation")),
+    ]
+    assert layout.parts("embed", "word-short-parabank2-seed7") == ["model"]
+
+
+def test_another_seed_or_encoder_leaves_the_other_embeddings_alone(config):
+    config["run"]["embeddings"] = ["word", "trigram"]
+    config["embeddings"]["word"]["seeds"] = [1]
+    assert changed(config, "embeddings", "word", "seeds", [1, 2]) == {("embed", "sts")}
+    assert changed(config, "embeddings", "trigram", "training", {"margin": 0.5}) == {
+        ("embed", "trigram-all-parabank2-seed1"),
+        ("embed", "sts"),
+    }
+    assert changed(config, "sts", "bootstrap", 10) == {("embed", "sts")}
+
+
+def test_embeddings_follow_the_data_that_they_are_tested_on_by_its_content(config, tmp_path):
+    config["data"] = str(tmp_path)
+    (tmp_path / "sts" / "2012").mkdir(parents=True)
+    path = tmp_path / "sts" / "2012" / "a.tsv"
+    path.write_text("1\ta\tb\n", encoding="utf-8")
+    config["sts"]["data"] = ["sts"]
+    before = Layout(config)
+    assert before.sts_files() == [str(path)]
+    key = before.key("embed", "evaluation")
+    os.utime(path, (1, 1))
+    assert Layout(config).key("embed", "evaluation") == key
+    path.write_text("2\ta\tb\n", encoding="utf-8")
+    after = Layout(config)
+    embed = {unit for unit in before.units() if unit[0] == "embed"}
+    assert {unit for unit in before.units() if before.key(*unit) != after.key(*unit)} == embed
+    config["sts"]["data"] = ["absent"]
+    with pytest.raises(InputError, match=r"sts\.data: .*absent: no such file"):
+        Layout(config)
+
+
+def test_a_file_of_vectors_counts_by_its_content(config, tmp_path):
+    config["data"] = str(tmp_path)
+    path = tmp_path / "vectors.txt"
+    path.write_text("a 1\n", encoding="utf-8")
+    config["embeddings"]["word"]["model"] = {"vectors": "vectors.txt", "dimension": 1}
+    unit = ("embed", "word-all-parabank2-seed1")
+    before = Layout(config)
+    assert before.stage_config(unit)["model"]["vectors"] == str(path)
+    path.write_text("a 2\n", encoding="utf-8")
+    assert Layout(config).key(*unit) != before.key(*unit)
+    path.unlink()
+    with pytest.raises(InputError, match=r"embeddings\.word\.model\.vectors: .*vectors\.txt"):
+        Layout(config)
+
+
+def test_graded_pairs_of_the_testbed_are_for_runs_on_it(config, tmp_path):
+    unit = ("embed", "evaluation")
+    assert Layout(config).stage_config(unit)["testbed"] == {"first": 600000, "count": 500}
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("x\n", encoding="utf-8")
+    config["corpora"]["text"] = {"source": str(tmp_path / "a"), "reference": str(tmp_path / "b")}
+    config["run"]["corpora"], config["train"]["corpora"] = ["text"], None
+    config["generate"]["limit"] = None
+    assert Layout(config).stage_config(unit)["testbed"] is None
+
+
 def test_without_training_sets_nothing_is_filtered(config):
-    config["run"]["training_sets"] = []
+    config["run"]["training_sets"] = config["run"]["embeddings"] = []
     assert "filter" not in stages(Layout(config).units())
 
 
 def test_late_shards_do_not_touch_early_stages(config):
     moved = changed(config, "shards", "late", 1)
-    assert stages(moved) == {"generate", "score", "select", "filter", "evaluate", "release"}
+    assert stages(moved) == {
+        "generate",
+        "score",
+        "select",
+        "filter",
+        "embed",
+        "evaluate",
+        "release",
+    }
 
 
 def test_another_corpus_does_not_import_the_others_again(config):

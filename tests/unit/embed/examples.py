@@ -108,17 +108,18 @@ def as_tensors(*rows):
     return ids, torch.tensor([len(row) for row in rows])
 
 
-def train_arguments(folder, pairs, evaluation, training=None, name="word", **changes):
+def train_arguments(folder, pairs, evaluation, training=None, repetition=1, **changes):
     """Spell the command line of a training that writes to `folder`."""
     config = {
-        "name": name,
+        "name": "test",
         "language": "en",
         "seed": 1,
+        "repetition": repetition,
         "model": MODEL | changes,
         "training": TRAINING | (training or {}),
     }
     return [
         *("--config", json.dumps(config), "--pairs", str(pairs), "--evaluation", str(evaluation)),
-        *("--repetition", "1", "--device", "cpu"),
+        *("--device", "cpu"),
         *("--work", str(folder / "work"), "--output", str(folder / "1")),
     ]

@@ -26,9 +26,8 @@ def folder(tmp_path_factory):
     evaluation = collected(path, rows)
     for name, seed in (("word", 1), ("word", 2), ("trigram", 1)):
         arguments = examples.train_arguments(
-            path / name, pairs, evaluation, {"epochs": 8}, encoders=[name]
+            path / name, pairs, evaluation, {"epochs": 8}, seed, encoders=[name]
         )
-        arguments[arguments.index("--repetition") + 1] = str(seed)
         arguments[arguments.index("--output") + 1] = str(path / name / str(seed))
         train.main(arguments)
     return path
@@ -36,7 +35,7 @@ def folder(tmp_path_factory):
 
 def figures(folder):
     models = [
-        f"{name}={folder / name / seed}"
+        f"{name}/{seed}={folder / name / seed}"
         for name, seed in (("word", "1"), ("word", "2"), ("trigram", "1"))
     ]
     compare.main(
