@@ -141,14 +141,10 @@ def embedding_files(wildcards):
     return [file for each in files.values() for file in each]
 
 
-def training_pairs(name):
-    """Input function: a file of the training set of an embedding."""
-
-    def path(wildcards):
-        unit = ("filter", LAYOUT.embeddings[wildcards.embedding]["training_set"])
-        return f"{LAYOUT.folder(*unit)}/{name}"
-
-    return path
+def training_pairs(wildcards):
+    """Input function: the training set of an embedding."""
+    unit = ("filter", LAYOUT.embeddings[wildcards.embedding]["training_set"])
+    return f"{LAYOUT.folder(*unit)}/pairs.parquet"
 
 
 def embedding_models():

@@ -31,10 +31,8 @@ rule embed_evaluation:
 rule embed_train:
     input:
         ancient(embedding_files),
-        pairs=training_pairs("pairs.parquet"),
-        record=training_pairs("pairs.json"),
+        pairs=training_pairs,
         evaluation=part("embed", "evaluation.parquet", "evaluation"),
-        evaluation_record=part("embed", "evaluation.json", "evaluation"),
     output:
         multiext(
             "<results>/embed/{embedding}/{version}/",
@@ -68,7 +66,6 @@ rule embed_train:
 rule embed_sts:
     input:
         evaluation=part("embed", "evaluation.parquet", "evaluation"),
-        record=part("embed", "evaluation.json", "evaluation"),
         models=[f"{each.partition('=')[2]}/model.json" for each in embedding_models()],
     output:
         sts="<results>/embed/sts/{version}/sts.json",

@@ -101,7 +101,9 @@ def read_files(job: Job) -> list[str]:
         if option in ("--folder", "--scored", "--selected")
     }
     shards = [str(path) for folder in folders for path in Path(folder).glob("[0-9]*.parquet")]
-    return files + [str(Path(name).with_name("params.best")) for name in models] + sorted(shards)
+    weights = {name: "model.safetensors" if "/embed/" in name else "params.best" for name in models}
+    loaded = [str(Path(name).with_name(weights[name])) for name in models]
+    return files + loaded + sorted(shards)
 
 
 def in_process(job: Job) -> Callable[[], None]:
