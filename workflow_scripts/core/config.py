@@ -6,6 +6,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 import difflib
 import json
 import math
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +39,43 @@ def validate(config: Config) -> None:
     Raises:
         InputError: it names each offending key, what is wrong with it and what would be right.
     """
-    errors = sorted(Draft202012Validator(schema()).iter_errors(config), key=lambda e: list(e.path))
-    # jsonschema reports each missing key of a mapping as an error of its own.
-    problems = list(dict.fromkeys(line for error in errors for line in _describe(error)))
-    if not problems:
-        problems = list(_inconsistencies(config))
+    for find in (_unusable, _schema_problems, _inconsistencies):
+        if problems := list(find(config)):
+            break
     if problems:
         raise InputError("configuration: " + "\n  ".join(["", *problems]).strip())
+
+
+def _schema_problems(config: Config) -> Iterable[str]:
+    errors = sorted(Draft202012Validator(schema()).iter_errors(config), key=lambda e: list(e.path))
+    # jsonschema reports each missing key of a mapping as an error of its own.
+    return dict.fromkeys(line for error in errors for line in _describe(error))
+
+
+def _unusable(value: Any, path: tuple[Any, ...] = ()) -> Iterator[str]:
+    """Yield what YAML can hold, but not JSON, a command line or the name of a file."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if isinstance(key, str):
+                yield from _unusable(key, path)
+                yield from _unusable(each, (*path, key))
+            else:
+                yield f"{_dotted(path)}: key {key!r} is no text; put it in quotes"
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _unusable(each, (*path, index))
+    elif isinstance(value, str) and not _is_text(value):
+        yield f"{_dotted(path)}: {value!r} holds NUL or half of a surrogate pair; remove it"
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield f"{_dotted(path)}: {value} is not a finite number"
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in value
 
 
 def _dotted(path: Any) -> str:
@@ -110,6 +141,9 @@ def _inconsistencies(config: Config):
     for name in (train["dev"], train["test"]):
         if name in (train["corpora"] or run["corpora"]):
             yield f"train: '{name}' can't be trained on and measured on; take it out of one"
+    for key, path in _paths(config):
+        if "{" in path or "}" in path:
+            yield f"{key}: {path}: Snakemake takes braces for wildcards; rename the file or folder"
     shards = config["shards"]
     if shards["early"] % shards["late"]:
         yield f"shards: late ({shards['late']}) does not divide early ({shards['early']})"
@@ -128,6 +162,21 @@ def _inconsistencies(config: Config):
     for name in run["embeddings"]:
         if name in config["embeddings"]:
             yield from embedding_problems(name, config)
+
+
+def _paths(config: Config) -> Iterator[tuple[str, str]]:
+    """Yield the key and the value of every path."""
+    for key in ("results", "data"):
+        yield key, config[key]
+    for catalogue, keys in (
+        ("corpora", ("source", "reference", "tsv")),
+        ("models", ("folder", "source_model", "reference_model")),
+    ):
+        for name, block in config[catalogue].items():
+            for key in keys:
+                value = block.get(key, [])
+                for path in [value] if isinstance(value, str) else value:
+                    yield f"{catalogue}.{name}.{key}", path
 
 
 def _model_problems(name: str, model: dict[str, Any]):

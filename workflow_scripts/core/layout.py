@@ -79,13 +79,14 @@ class FileHashes:
         """Return the hash of `path`; `key` is the configuration key that names it."""
         try:
             status = Path(path).stat()
-        except OSError as error:
-            raise InputError(f"{key}: {path}: {error.strerror}; correct the path") from error
-        stamp = f"{Path(path).absolute()}:{status.st_size}:{status.st_mtime_ns}"
-        if stamp not in self._known:
+            stamp = f"{Path(path).absolute()}:{status.st_size}:{status.st_mtime_ns}"
+            if stamp in self._known:
+                return self._known[stamp]
             with Path(path).open("rb") as stream:
                 self._known[stamp] = hashlib.file_digest(stream, "sha256").hexdigest()
-            self._save()
+        except OSError as error:
+            raise InputError(f"{key}: {path}: {error.strerror}; correct the path") from error
+        self._save()
         return self._known[stamp]
 
     def _save(self) -> None:

@@ -32,9 +32,10 @@ def shard_of(source: str, reference: str, shards: int) -> int:
 
 
 def rejected_line(rejected: Rejected) -> str:
-    """Return the TSV line of a rejected line: file, line number, reason, escaped start."""
+    """Return the TSV line of a rejected line: escaped file, number, reason, escaped start."""
     start = rejected.text[:_SHOWN_BYTES].decode("utf-8", "surrogateescape")
-    return f"{rejected.file}\t{rejected.line}\t{rejected.reason}\t{repr(start)[1:-1]}\n"
+    file = repr(rejected.file)[1:-1]  # which may hold tabs and line feeds as well
+    return f"{file}\t{rejected.line}\t{rejected.reason}\t{repr(start)[1:-1]}\n"
 
 
 @contextmanager

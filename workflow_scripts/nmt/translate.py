@@ -80,7 +80,10 @@ class LineReader:
     def _parse(self, number: int, line: str) -> InputLine:
         try:
             fields = json.loads(line)
-        except ValueError as error:
+            json.dumps(fields, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InputError("half of a surrogate pair (\\ud800 to \\udfff) is no text") from error
+        except (ValueError, RecursionError) as error:
             raise InputError(f"no JSON: {error}") from error
         if not isinstance(fields, dict) or not isinstance(fields.get("text"), str):
             raise InputError('must be an object with a string "text"')
