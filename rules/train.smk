@@ -40,6 +40,7 @@ rule train_model:
         mem_mb=grows(8000),
         runtime=grows(2880),
         device=COMPUTE["device"],
+        mxnet_python=COMPUTE["mxnet_python"],
     conda:
         "../envs/nmt.yaml"
     shell:
@@ -47,4 +48,5 @@ rule train_model:
         " --folder {params.segments:q} --shards {params.shards}"
         " --source-model {input.source:q} --reference-model {input.reference:q}"
         " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
+        " --mxnet-python {resources.mxnet_python:q}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"

@@ -8,9 +8,16 @@ from pathlib import Path
 import pytest
 import yaml
 
+from workflow_scripts.train import sockeye2
+
 ROOT = Path(__file__).resolve().parents[2]
+# Holds Sockeye 2 on its old Python, and nothing of ours.
+MXNET = "mxnet"
+NAMES = sorted({path.stem for path in ROOT.glob("envs/*.yaml")} - {MXNET})
 # Distributions whose module has another name.
 DISTRIBUTIONS = {"yaml": "pyyaml"}
+# Has nothing but constants.
+PLAIN = {"train/layout"}
 
 
 def pins(lines):
@@ -26,7 +33,7 @@ def environment(name):
     return pins(yaml.safe_load(text)["dependencies"][-1]["pip"])
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in ROOT.glob("envs/*.yaml")))
+@pytest.mark.parametrize("name", NAMES)
 def test_pins_equal_those_of_the_pip_install(name):
     pinned = required()
     assert environment(name) == {package: pinned[package] for package in environment(name)}
@@ -38,6 +45,25 @@ def test_sockeye_is_the_same_everywhere():
         for file in ("Makefile", "envs/nmt.post-deploy.sh")
     }
     assert len(versions) == 1
+
+
+def test_the_mxnet_environment_has_the_version_that_is_asked_for():
+    assert environment(MXNET)["sockeye"] == sockeye2.VERSION
+
+
+# What Sockeye 2's interpreter runs.
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("__init__", "train/__init__", "train/launcher", "train/layout", "train/snapshots"),
+        *("core/__init__", "core/atomic"),
+    ],
+)
+def test_the_launcher_is_python_3_8(name):
+    text = (ROOT / "workflow_scripts" / f"{name}.py").read_text(encoding="utf-8")
+    tree = ast.parse(text, feature_version=(3, 8))
+    # The names of types that 3.8 does not know are never looked at.
+    assert len(tree.body) < 2 or "from __future__ import annotations" in text or name in PLAIN
 
 
 def imports_of(path):
@@ -57,7 +83,7 @@ def modules_of_rules(environment_name):
                 yield re.search(r"python -m (workflow_scripts[\w.]+)", rule)[1]
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in ROOT.glob("envs/*.yaml")))
+@pytest.mark.parametrize("name", NAMES)
 def test_environment_has_all_that_its_rules_import(name):
     todo, seen, packages = list(modules_of_rules(name)), set(), set()
     assert todo, f"no rule uses envs/{name}.yaml"

@@ -1,5 +1,7 @@
 """Files that appear whole or not at all, also when two processes write the same one."""
 
+from __future__ import annotations
+
 import glob
 import json
 import os

@@ -419,11 +419,16 @@ class Layout:
         }
 
     def _train_config(self, role: str) -> dict[str, Any]:
+        train = self.config["train"]
+        model = self.config["models"][train["models"][role]]
+        # The default backend, and a model that is not trained, have no say in the digest.
+        chosen = train["backend"] != "sockeye" and "folder" not in model
         return {
             "role": role,
             "direction": role.removeprefix("filter_"),
-            "model": self.config["models"][self.config["train"]["models"][role]],
+            "model": model,
             "seed": self.config["seed"],
+            **({"backend": train["backend"]} if chosen else {}),
         }
 
     def _generate_config(self, instance: str) -> dict[str, Any]:

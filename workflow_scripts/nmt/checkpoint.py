@@ -97,11 +97,20 @@ def load_model(folder: str | Path, device: str = "auto", precision: str = "fp32"
     return Model(config, weights, source_vocab, target_vocab)
 
 
-def _read_config(path: Path) -> ModelConfig:
+def read_tree(path: Path) -> Any:
+    """Return a config file of Sockeye as plain mappings and lists.
+
+    Raises:
+        InputError: it cannot be read.
+    """
     try:
-        tree = yaml.load(path.read_text(encoding="utf-8"), Loader=_ConfigLoader)
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_ConfigLoader)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InputError(f"{path}: cannot read the model's config: {error}") from error
+
+
+def _read_config(path: Path) -> ModelConfig:
+    tree = read_tree(path)
 
     def value(key: str) -> Any:
         node = tree

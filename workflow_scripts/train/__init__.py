@@ -1,1 +1,1 @@
-"""Training of the translation models with Sockeye 3, and their measurement."""
+"""Training of the translation models with Sockeye, and their measurement."""

@@ -110,7 +110,12 @@ def device_arguments(block: dict[str, Any], device: str) -> list[str]:
     return _flags({"use-cpu": device == "cpu", "amp": block["amp"] and device == "cuda"})
 
 
-def train_arguments(block: dict[str, Any], seed: int) -> list[str]:
+def by_device(block: dict[str, Any]) -> dict[str, list[str]]:
+    """Return `device_arguments` for every device."""
+    return {device: device_arguments(block, device) for device in ("cpu", "cuda")}
+
+
+def train_arguments(block: dict[str, Any], seed: int, output: str = layout.MODEL) -> list[str]:
     """Return the arguments of `sockeye.train` that do not depend on the device.
 
     All paths are relative to the work folder, so that a work folder can be moved: Sockeye resumes
@@ -120,6 +125,7 @@ def train_arguments(block: dict[str, Any], seed: int) -> list[str]:
     Args:
         block: a complete `models` block.
         seed: seeds the initial weights, the order of the data and dropout.
+        output: the folder to train in.
     """
     # Dropout of the feed-forward layers' activations takes a tenth of the time and changes little.
     dropout = f"{block['dropout']}:{block['dropout']}"
@@ -128,7 +134,7 @@ def train_arguments(block: dict[str, Any], seed: int) -> list[str]:
             "prepared-data": layout.PREPARED,
             "validation-source": layout.DEV_SOURCE,
             "validation-target": layout.DEV_TARGET,
-            "output": layout.MODEL,
+            "output": output,
             "no-logfile": True,
             "seed": seed,
             "num-layers": f"{block['encoder_layers']}:{block['decoder_layers']}",

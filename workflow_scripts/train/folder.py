@@ -47,7 +47,10 @@ def copy_model(folder: Path, target: Path, names: tuple[str, ...]) -> None:
         raise InputError(f"{folder} is no Sockeye 3 model folder: {', '.join(missing)} missing")
     version = (folder / "version").read_text(encoding="utf-8").strip()
     if not version.startswith("3."):
-        raise InputError(f"{folder} is a model of Sockeye {version}; Sockeye 3 is needed")
+        raise InputError(
+            f"{folder} is a model of Sockeye {version}; Sockeye 3 is needed "
+            "(python -m workflow_scripts.train.sockeye2_model converts a model of Sockeye 2)"
+        )
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
     for name in names:

@@ -1,7 +1,11 @@
 """Run Sockeye's data preparation and training in a work folder; started by `train.sockeye`.
 
-Sockeye itself stays as it is; what it lacks to be resumed exactly is added from outside.
+Sockeye itself stays as it is; what it lacks to be resumed exactly is added from outside. All of
+it holds for Sockeye 2 on MXNet as well, whose Python is 3.8: so this module, and what it imports,
+must run there too, and torch may be missing.
 """
+
+from __future__ import annotations
 
 import argparse
 import json
@@ -12,10 +16,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import torch
 from sockeye import arguments, data_io, prepare_data, train
 
-from workflow_scripts.core.atomic import write_json
+from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.train import layout, snapshots
 
 
@@ -45,6 +48,8 @@ def use_fast_kernels(matmul: str, device: str) -> None:
     Fused attention is off: on a CPU it takes almost as long as all the rest of a small model
     (measured, 3 layers of 256: 3,040 target pieces a second without, 1,720 with it).
     """
+    import torch
+
     torch.set_float32_matmul_precision("medium" if matmul == "bf16" else "highest")
     if device == "cpu":
         torch.backends.cuda.enable_flash_sdp(False)
@@ -83,22 +88,22 @@ def prepare(words: list[str]) -> None:
 def run_training(words: list[str]) -> None:
     """Train from the newest snapshot, or from the start, to the end."""
     resume_at_the_next_batch()
-    work, model = Path(), Path(layout.MODEL)
+    options = _parse(arguments.add_train_cli_args, words)
+    work, model = Path(), Path(options.output)
     snapshots.restore(work, model)
     state = train.train(
-        _parse(arguments.add_train_cli_args, words),
+        options,
         checkpoint_callback=lambda checkpoint: snapshots.take(work, model, checkpoint),
     )
-    write_json(
-        layout.FINISHED,
-        {
-            "updates": state.updates,
-            "epochs": state.epoch,
-            "checkpoints": state.checkpoint,
-            "best_checkpoint": state.best_checkpoint,
-            "diverged": bool(state.diverged),
-        },
-    )
+    finished = {
+        "updates": state.updates,
+        "epochs": state.epoch,
+        "checkpoints": state.checkpoint,
+        "best_checkpoint": state.best_checkpoint,
+        "diverged": bool(state.diverged),
+    }
+    with atomic_path(layout.FINISHED) as temporary:
+        temporary.write_text(json.dumps(finished), encoding="utf-8")
 
 
 def main() -> None:
@@ -107,7 +112,8 @@ def main() -> None:
     os.chdir(sys.argv[1])
     plan = json.loads(Path(layout.PLAN).read_text(encoding="utf-8"))
     settings = plan["settings"]
-    use_fast_kernels(settings["matmul"], plan["device"])
+    if "matmul" in settings:  # MXNet leaves no such choice
+        use_fast_kernels(settings["matmul"], plan["device"])
     prepare(settings["prepare"])
     run_training(settings["train"] + settings["by_device"][plan["device"]])
 

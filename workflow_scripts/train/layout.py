@@ -16,5 +16,7 @@ TARGET_VOCABULARY = "vocabulary.target.json"
 PREPARED = "prepared"
 PREPARED_UNFINISHED = "prepared.unfinished"
 MODEL = "model"
+# Where Sockeye 2 trains, until its model is converted.
+SOCKEYE2_MODEL = "model.sockeye2"
 # In the model folder.
 METRICS = "metrics"

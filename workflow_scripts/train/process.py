@@ -80,19 +80,30 @@ class ProgressLines:
         )
 
 
-def run_sockeye(work: Path, lock: IO[bytes], lines: ProgressLines, threads: int) -> None:
+def run_sockeye(
+    work: Path, lock: IO[bytes], lines: ProgressLines, threads: int, python: str = sys.executable
+) -> None:
     """Run the training process to its end; everything it says is in the work folder's log.
+
+    Args:
+        work: the work folder, with its plan.
+        lock: the open file of `locked`.
+        lines: reads the log.
+        threads: of the training.
+        python: the interpreter. What PYTHONPATH names is for our own, and no other gets it.
 
     Raises:
         InputError: it failed, or was killed.
     """
-    search_path = [str(_REPOSITORY), os.environ.get("PYTHONPATH", "")]
+    search_path = [str(_REPOSITORY)]
+    if python == sys.executable:
+        search_path.append(os.environ.get("PYTHONPATH", ""))
     environment = os.environ | {
         "OMP_NUM_THREADS": str(threads),
         "PYTHONPATH": os.pathsep.join(filter(None, search_path)),
     }
     process = subprocess.Popen(
-        [sys.executable, *LAUNCHER, str(work)],
+        [python, *LAUNCHER, str(work)],
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -8,6 +8,8 @@ on from the newest snapshot, which appears whole (by a rename) or not at all. A 
 at the very end of each checkpoint; a kill costs at most the updates since then.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""Train one model with Sockeye 3, or take over a finished one; measure it; publish its folder.
+"""Train one model with Sockeye, or take over a finished one; measure it; publish its folder.
 
 All work happens in a folder of its own that outlives kills; `--output` gets its files only when
 the training is complete, and their record (`model.json`) last.
@@ -31,6 +31,8 @@ from workflow_scripts.train import (
     measures,
     process,
     snapshots,
+    sockeye2,
+    sockeye2_model,
 )
 
 MODEL_FILES = (
@@ -47,7 +49,10 @@ _RECORD = "model"
 
 @dataclass
 class Task:
-    """What the command line asks for; `segmenters` are the two sub-word models by side."""
+    """What the command line asks for; `segmenters` are the two sub-word models by side.
+
+    `backend`: "sockeye", version 3, or "mxnet", version 2 in the interpreter `mxnet_python`.
+    """
 
     role: str
     direction: str
@@ -58,6 +63,8 @@ class Task:
     work: Path
     threads: int
     device: str
+    mxnet_python: str
+    backend: str = "sockeye"
 
 
 @dataclass
@@ -126,18 +133,19 @@ def train_model(task: Task, lock: IO[bytes]) -> Result:
     """Bring the training in the work folder to its end, from wherever it stands.
 
     Raises:
-        InputError: the training failed or diverged.
+        InputError: the training failed or diverged, or there is no interpreter for its backend.
     """
     work = task.work
     block = arguments.complete_block(task.role, task.model)
+    on_mxnet = task.backend == "mxnet"
     follow_plan(
         task,
-        {
+        sockeye2.settings(block, task.seed)
+        if on_mxnet
+        else {
             "prepare": arguments.prepare_arguments(block),
             "train": arguments.train_arguments(block, task.seed),
-            "by_device": {
-                device: arguments.device_arguments(block, device) for device in ("cpu", "cuda")
-            },
+            "by_device": arguments.by_device(block),
             "matmul": block["matmul"],
         },
     )
@@ -151,13 +159,16 @@ def train_model(task: Task, lock: IO[bytes]) -> Result:
         data.write_text(task.shards, task.direction, block["max_length"], work, ("train", "dev"))
     if not (work / layout.FINISHED).exists():
         lines = process.ProgressLines(task.role, block)
-        process.run_sockeye(work, lock, lines, task.threads)
+        python = sockeye2.find_interpreter(task.mxnet_python) if on_mxnet else sys.executable
+        process.run_sockeye(work, lock, lines, task.threads, python)
     finished = read_json(work / layout.FINISHED)
     if finished.pop("diverged"):
         raise InputError(
             f"the training of {task.role} diverged at update {finished['updates']}: lower the "
             "model's learning_rate or raise its warmup"
         )
+    if on_mxnet and not (work / layout.MODEL).exists():
+        sockeye2_model.convert(work / layout.SOCKEYE2_MODEL, work / layout.MODEL)
     metrics = curve.read_metrics(work / layout.MODEL / layout.METRICS)
     return Result(
         segmenters=task.segmenters,
@@ -253,7 +264,8 @@ def publish(task: Task, result: Result, metrics: dict[str, Any], output: Path) -
 def tidy(work: Path) -> None:
     """Drop what only resuming needs; what is left is enough to publish the model again."""
     snapshots.drop(work)
-    shutil.rmtree(work / layout.PREPARED, ignore_errors=True)
+    for name in (layout.PREPARED, layout.SOCKEYE2_MODEL):
+        shutil.rmtree(work / name, ignore_errors=True)
     model = work / layout.MODEL
     needed = {*MODEL_FILES, layout.METRICS, (model / "params.best").resolve().name}
     for path in model.iterdir():
@@ -276,7 +288,7 @@ def make_model(task: Task, output: Path) -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Train one translation model with Sockeye 3, or take over a finished one, and measure it."""
+    """Train one translation model with Sockeye, or take over a finished one, and measure it."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--config", type=json.loads, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="shards of segments")
@@ -287,6 +299,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="the model folder")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    parser.add_argument("--mxnet-python", default="python3.8", help="for the backend mxnet")
     options = parser.parse_args(argv)
     task = Task(
         **options.config,
@@ -295,6 +308,7 @@ def main(argv: list[str] | None = None) -> None:
         work=options.work,
         threads=options.threads,
         device=choose_device(options.device).type,
+        mxnet_python=options.mxnet_python,
     )
     torch.set_num_threads(options.threads)
     make_model(task, options.output)

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.subword.train import train_model
+from workflow_scripts.train.sockeye2 import find_interpreter
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCE = ["kočka", "pes", "dům", "žena", "vidí", "hledá", "maluje", "nese"]
@@ -112,6 +114,15 @@ def make_bitext() -> Callable[[Path], Bitext]:
 @pytest.fixture(scope="session")
 def bitext(make_bitext, tmp_path_factory: pytest.TempPathFactory) -> Bitext:
     return make_bitext(tmp_path_factory.mktemp("bitext"))
+
+
+@pytest.fixture(scope="session")
+def mxnet_python() -> str:
+    """The interpreter of envs/mxnet.yaml, from PARALOOM_MXNET_PYTHON or as python3.8."""
+    try:
+        return find_interpreter(os.environ.get("PARALOOM_MXNET_PYTHON", "python3.8"))
+    except InputError as error:
+        pytest.skip(f"{error}; for the tests set PARALOOM_MXNET_PYTHON to it")
 
 
 @pytest.fixture(scope="session")

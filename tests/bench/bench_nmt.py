@@ -1,0 +1,343 @@
+"""Speed of generation and scoring on one core, next to every system that can do the same.
+
+Usage: python -m tests.bench.bench_nmt [--quick] [--only sampling beam constrained scoring]
+
+All systems get the weights of one random Transformer (6 layers of 512, feed-forward 2,048, 20,000
+pieces), whose outputs run to 20 tokens, and the same real sentences: 19 words of the Czech side of
+Multi30k (where PARALOOM_DATA is absent: of the testbed), words as pieces. Before anything is
+timed, their scores are compared. Every round takes another part of the sentences through all
+systems, one after the other, so that a noisy machine is noisy for all; figures are medians over
+the rounds, in output tokens per second of CPU time. Every system has one thread.
+
+The roofline is the time of the matrix products of one decoder step alone, on as many rows as may
+be at work, for every token that is put out. Samples that still agree share their products, and
+scoring also encodes: the share of the roofline says how much is lost, and may pass 1.
+"""
+
+import argparse
+import os
+import random
+import statistics
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import torch
+
+from tests.bench.peers import in_ctranslate2, in_paraloom, in_sockeye2, in_sockeye3, in_transformers
+from tests.bench.peers.tasks import (
+    OUTPUT_TOKENS,
+    SOURCE_PIECES,
+    TOP_K,
+    Sentence,
+    Shape,
+    Timing,
+    pieces,
+    timed,
+)
+from tests.unit.nmt.folders import write_model
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.beam import BeamRequest, translate
+from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.vocabulary import SYMBOLS
+from workflow_scripts.testbed.generate import pairs as testbed_pairs
+from workflow_scripts.train.sockeye2 import find_interpreter
+
+ROOT = Path(__file__).resolve().parents[2]
+LARGE = Shape(layers=6, size=512, heads=8, hidden=2048, vocabulary=20_000)
+SMALL = Shape(layers=2, size=128, heads=4, hidden=512, vocabulary=2_000)
+SETS, SAMPLES, BEAM, ROWS = 5, 30, 12, 512
+TARGETS = 30  # per sentence, to be scored
+# Systems that work sentence by sentence are timed on one of so many.
+SENTENCE_BY_SENTENCE = 4
+# Largest difference of scores, in nats per token, at which two systems have the same weights.
+TOLERANCE = 1e-4
+
+System = Callable[[list[Sentence]], Timing]
+
+
+def words() -> tuple[str, list[list[str]]]:
+    """Return the name of a corpus and its sentences as lists of words."""
+    data = Path(os.environ.get("PARALOOM_DATA", ROOT.parent / "shared" / "data"))
+    path = data / "multi30k" / "train.cs"
+    if path.is_file():
+        return "Multi30k", [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
+    texts = [pair[0].split() for pair in testbed_pairs(1, 0, 4_000)]
+    doubled = [left + right for left, right in zip(texts[::2], texts[1::2], strict=True)]
+    return "the testbed, two sentences each", doubled
+
+
+def sources(vocabulary: int, count: int) -> tuple[str, list[list[int]]]:
+    """Return the name of a corpus and the piece ids of `count` sentences, cut to 19 words."""
+    name, lines = words()
+    common = Counter(word for line in lines for word in line).most_common(vocabulary - len(SYMBOLS))
+    ids = {word: index for index, (word, _) in enumerate(common, start=len(SYMBOLS))}
+    known = ([ids[word] for word in line if word in ids][:SOURCE_PIECES] for line in lines)
+    found = [line for line in known if len(line) == SOURCE_PIECES]
+    return name, found[:count]
+
+
+def sentences(model: Model, texts: list[list[int]]) -> list[Sentence]:
+    """Make the tasks: constraints are taken from what the model writes of its own accord."""
+    chance = random.Random(1)
+    size = model.target_vocab.words
+    plain = [result.outputs[0] for result in translate(model, map(BeamRequest, texts), beam_size=1)]
+    tasks = []
+    for number, (source, output) in enumerate(zip(texts, plain, strict=True)):
+        other = plain[(number + 1) % len(plain)]
+        avoid = []
+        for _ in range(SETS):
+            start = chance.randrange(len(output) - 1)
+            single = [(token,) for token in chance.sample(output, 2)]
+            avoid.append([*single, tuple(output[start : start + 2])])
+        # Never what the first set, which constrained beam search gets, forbids.
+        free = [token for token in other if (token,) not in avoid[0]] or [size - 1]
+        wanted = (free[0], size - 2 - number)
+        targets = [
+            [chance.randrange(len(SYMBOLS), size) for _ in range(SOURCE_PIECES)]
+            for _ in range(TARGETS)
+        ]
+        tasks.append(Sentence(source, avoid, wanted, targets))
+    return tasks
+
+
+def scorer(score: Callable[[list, int], list[float]]) -> System:
+    """Make a system of a function that scores pairs, so many rows at once."""
+
+    def run(part: list[Sentence]) -> int:
+        pairs = [(each.source, target) for each in part for target in each.targets]
+        score(pairs, ROWS)
+        return OUTPUT_TOKENS * len(pairs)
+
+    return timed(run)
+
+
+def some(system: System) -> System:
+    """Let a slow system have one of SENTENCE_BY_SENTENCE sentences, and one at least."""
+    return lambda part: system(part[::SENTENCE_BY_SENTENCE])
+
+
+def singly(system: System) -> System:
+    """Give a system one sentence at a time, and only some of them."""
+
+    def run(part: list[Sentence]) -> Timing:
+        timings = [system([sentence]) for sentence in part[::SENTENCE_BY_SENTENCE]]
+        return Timing(*map(sum, zip(*timings, strict=True)))
+
+    return run
+
+
+def roofline(model: Model) -> System:
+    """Make a system of the decoder's matrix products alone."""
+    run = in_paraloom.products(model, ROWS)
+
+    def measure(_: list[Sentence]) -> Timing:
+        times = []
+        for _ in range(7):
+            start = time.process_time()
+            run()
+            times.append(time.process_time() - start)
+        return Timing(ROWS, min(times))
+
+    return measure
+
+
+def compare_scores(model: Model, tasks: list[Sentence], others: dict[str, Callable]) -> None:
+    """Print how far the scores of other systems are from ours.
+
+    Raises:
+        SystemExit: a system that computes in fp32 has other scores: not the same weights.
+    """
+    pairs = [(each.source, each.targets[0]) for each in tasks[:16]]
+    ours = in_paraloom.scores(model, pairs, ROWS)
+    print(f"scores of {len(pairs)} pairs, largest difference from ours (NLL per token):")
+    for name, score in others.items():
+        gap = max(abs(a - b) for a, b in zip(ours, score(pairs, ROWS), strict=True))
+        print(f"  {name:<44}{gap:.1e}")
+        if not gap < TOLERANCE and "int8" not in name and "bf16" not in name:
+            raise SystemExit(f"{name} does not have the weights of the model")
+
+
+def compare_searches(model: Model, tasks: list[Sentence], peer: in_sockeye2.Sockeye2) -> None:
+    """Print how Sockeye 2's translations compare with ours, with constraints and without."""
+    for constrained in (False, True):
+        part = tasks[:4]
+        requests = [
+            BeamRequest(each.source, [each.wanted], each.avoid[0])
+            if constrained
+            else BeamRequest(each.source)
+            for each in part
+        ]
+        ours = list(translate(model, requests, beam_size=BEAM, batch_rows=ROWS))
+        _, theirs = peer.search(part, constrained=constrained)
+        kind = "constrained" if constrained else "plain"
+        equal = sum(
+            " ".join(pieces(result.outputs[0])) == output["translation"]
+            for result, output in zip(ours, theirs, strict=True)
+        )
+        own = statistics.mean(result.nlls[0] for result in ours)
+        other = statistics.mean(output["score"] for output in theirs)
+        print(
+            f"  {kind} beam {BEAM}, Sockeye 2 and ours: {equal} of {len(part)} translations equal, "
+            f"mean NLL {other:.4f} and {own:.4f}"
+        )
+
+
+def measure(
+    title: str, systems: dict[str, System], parts: list[list[Sentence]]
+) -> dict[str, float]:
+    """Take every part through all systems; print and return tokens per CPU-second (medians)."""
+    speeds: dict[str, list[float]] = {name: [] for name in systems}
+    for part in parts:
+        for name, system in systems.items():
+            tokens, seconds = system(part)
+            speeds[name].append(tokens / seconds)
+    medians = {name: statistics.median(values) for name, values in speeds.items()}
+    own = medians[OURS]
+    print(f"\n{title}\n  {'':<44}{'tokens/s':>9}  {'ours is':>8}  range")
+    for name, median in medians.items():
+        ratio = "" if name == OURS else f"{own / median:.2f}x"
+        low, high = min(speeds[name]), max(speeds[name])
+        print(f"  {name:<44}{median:>9,.0f}  {ratio:>8}  {low:,.0f} to {high:,.0f}", flush=True)
+    return medians
+
+
+OURS = "Paraloom fp32"
+BF16 = "Paraloom bf16"
+CONSTRAINED = "CTranslate2 fp32, 30 rows, constraints"
+CONSTRAINED_INT8 = "CTranslate2 int8, 30 rows, constraints"
+FREE = "CTranslate2 fp32, 150 rows, none"
+PRODUCTS = "matrix products alone (roofline), fp32"
+
+
+def aim(medians: dict[str, float], peer: str, factor: float) -> None:
+    """Print whether ours is `factor` times a peer."""
+    if peer in medians:
+        ratio = medians[OURS] / medians[peer]
+        verdict = "met" if ratio >= factor else "missed"
+        print(f"  aim: {factor:g} times {peer}: {ratio:.2f}, {verdict}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a tiny model: does it all run?")
+    kinds = ("sampling", "beam", "constrained", "scoring")
+    parser.add_argument("--only", nargs="+", choices=kinds, default=kinds)
+    parser.add_argument("--sentences", type=int, default=64)
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--mxnet-python", default="python3.8", help="has Sockeye 2 on MXNet")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    shape = SMALL if options.quick else LARGE
+    if options.quick:
+        options.sentences, options.rounds = 8, 2
+    with ExitStack() as stack:
+        work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder = write_model(
+            work / "model",
+            **shape._asdict(),
+            **{"longest": 100, "length_ratio": 1.0, "end_bias": -30.0, "symbol_bias": -30.0},
+        )
+        model = load_model(folder, "cpu")
+        half = load_model(folder, "cpu", "bf16")
+        converted = in_ctranslate2.convert(folder, shape, work / "ctranslate2")
+        full, small = (in_ctranslate2.Translator(converted, kind) for kind in ("float32", "int8"))
+        hugging = in_transformers.Generator(folder, shape)
+        sockeye = in_sockeye3.Sockeye(folder)
+        corpus, texts = sources(shape.vocabulary, options.sentences)
+        tasks = sentences(model, texts)
+        print(f"{shape}; {len(tasks)} sentences of {corpus}; torch {torch.__version__}, one thread")
+        compare_scores(
+            model,
+            tasks,
+            {
+                "CTranslate2 fp32": full.score,
+                "CTranslate2 int8": small.score,
+                "transformers (Pegasus)": hugging.score,
+                "Sockeye 3": sockeye.score,
+                BF16: lambda pairs, rows: in_paraloom.scores(half, pairs, rows),
+            },
+        )
+        rounds = min(options.rounds, len(tasks))
+        parts = [tasks[first::rounds] for first in range(rounds)]
+        if "sampling" in options.only:
+            free = SETS * SAMPLES
+            medians = measure(
+                f"top-{TOP_K} sampling, {SETS} constraint sets x {SAMPLES} samples",
+                {
+                    OURS: timed(in_paraloom.sampler(model, SAMPLES, ROWS)),
+                    BF16: timed(in_paraloom.sampler(half, SAMPLES, ROWS)),
+                    CONSTRAINED: some(timed(full.sample(SAMPLES))),
+                    CONSTRAINED_INT8: some(timed(small.sample(SAMPLES))),
+                    FREE: some(timed(full.sample_freely(SAMPLES))),
+                    f"CTranslate2 int8, {free} rows, none": some(
+                        timed(small.sample_freely(SAMPLES))
+                    ),
+                    f"transformers, {SAMPLES} rows, constraints": some(
+                        timed(hugging.sample(SAMPLES))
+                    ),
+                    f"transformers, {free} rows, none": some(timed(hugging.sample_freely(SAMPLES))),
+                    f"Sockeye 3, {ROWS} rows, none": some(
+                        timed(sockeye.sample_freely(SAMPLES, TOP_K, ROWS))
+                    ),
+                    PRODUCTS: roofline(model),
+                    "matrix products alone (roofline), bf16": roofline(half),
+                },
+                parts,
+            )
+            aim(medians, CONSTRAINED, 1.7)
+            aim(medians, FREE, 1.1)
+            aim(medians, PRODUCTS, 0.6)
+        if "scoring" in options.only:
+            medians = measure(
+                f"scoring, {TARGETS} targets a sentence",
+                {
+                    OURS: scorer(lambda pairs, rows: in_paraloom.scores(model, pairs, rows)),
+                    BF16: scorer(lambda pairs, rows: in_paraloom.scores(half, pairs, rows)),
+                    "CTranslate2 fp32": scorer(full.score),
+                    "CTranslate2 int8": scorer(small.score),
+                    "transformers": scorer(hugging.score),
+                    "Sockeye 3": scorer(sockeye.score),
+                    PRODUCTS: roofline(model),
+                },
+                parts,
+            )
+            aim(medians, "CTranslate2 fp32", 1.2)
+        if "beam" in options.only:
+            measure(
+                f"beam {BEAM}, best translation",
+                {
+                    OURS: timed(in_paraloom.beam(model, BEAM, ROWS, constrained=False)),
+                    BF16: timed(in_paraloom.beam(half, BEAM, ROWS, constrained=False)),
+                    "CTranslate2 fp32": timed(full.beam(BEAM, ROWS)),
+                    "CTranslate2 int8": timed(small.beam(BEAM, ROWS)),
+                    "transformers": timed(hugging.beam(BEAM, ROWS)),
+                    "Sockeye 3": timed(sockeye.beam(BEAM, ROWS)),
+                },
+                [tasks[: ROWS // BEAM]] * rounds,
+            )
+        if "constrained" in options.only:
+            systems = {OURS: timed(in_paraloom.beam(model, BEAM, ROWS, constrained=True))}
+            title = f"constrained beam {BEAM}: one positive phrase, three negative ones"
+            try:
+                python = find_interpreter(options.mxnet_python)
+            except InputError as error:
+                print(f"\nno peer for constrained beam search: {error}")
+            else:
+                peer = stack.enter_context(in_sockeye2.started(python, folder, shape, work, BEAM))
+                compare_searches(model, tasks, peer)
+                batched = peer.beam(constrained=True)
+                systems |= {
+                    "Sockeye 2, batches": some(batched),
+                    "Sockeye 2, singly": singly(batched),
+                }
+            medians = measure(title, systems, [tasks[: ROWS // BEAM]] * rounds)
+            aim(medians, "Sockeye 2, batches", 20)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""Training with Sockeye 2: with its interpreter where there is one, and without."""
+
+import json
+
+import pytest
+
+from tests.unit.train.conftest import MICRO
+from tests.unit.train.test_sockeye import SABOTAGED_LAUNCHER
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import verify
+from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.train import layout, process
+from workflow_scripts.train.sockeye import main
+from workflow_scripts.train.sockeye2 import find_interpreter
+
+# MXNet does not keep the state of its random numbers: with dropout a resumed training differs.
+PLAIN = MICRO | {"dropout": 0.0}
+
+
+def fake(path, script):
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("script", "complaint"),
+    [
+        ("echo 2.3.24", None),
+        ("echo 3.1.34", r"has Sockeye 3\.1\.34\)"),
+        ("echo first >&2; echo 'No module named mxnet' >&2; exit 1", "says: No module named mxnet"),
+        ("exit 1", "says: no output"),
+    ],
+)
+def test_an_interpreter_is_asked_what_it_has(tmp_path, script, complaint):
+    python = fake(tmp_path / "python", script)
+    if complaint is None:
+        assert find_interpreter(python) == python
+    else:
+        with pytest.raises(InputError, match=complaint):
+            find_interpreter(python)
+
+
+def test_the_error_names_the_environment_and_the_key(tmp_path):
+    with pytest.raises(InputError, match=r"there is no .*nowhere.*envs/mxnet\.yaml.*mxnet_python"):
+        find_interpreter(str(tmp_path / "nowhere"))
+
+
+def test_a_training_without_the_interpreter_says_so(bitext, tmp_path):
+    command = bitext.command(tmp_path / "model", MICRO, backend="mxnet")
+    with pytest.raises(InputError, match=r"no Python with Sockeye 2\.3\.24 on MXNet"):
+        main([*command, "--mxnet-python", str(tmp_path / "nowhere")])
+    assert not (tmp_path / "model" / "model.json").exists()
+
+
+@pytest.fixture(scope="module")
+def on_mxnet(bitext, mxnet_python, tmp_path_factory):
+    output = tmp_path_factory.mktemp("mxnet") / "model"
+    main([*bitext.command(output, PLAIN, backend="mxnet"), "--mxnet-python", mxnet_python])
+    return output
+
+
+def test_a_model_trained_on_mxnet_is_published_as_one_of_sockeye_3(on_mxnet):
+    record = verify(on_mxnet / "model")
+    assert {"config", "params.best", "args.yaml", "source.model"} <= set(record["files"])
+    metrics = json.loads((on_mxnet / "metrics.json").read_text())
+    assert metrics["updates"] == PLAIN["max_updates"]
+    # Untrained, it would be near the size of the vocabulary.
+    assert 1 < metrics["validation_perplexity"] < 20
+    assert (on_mxnet / "version").read_text().startswith("3.")
+    assert load_model(on_mxnet, "cpu").config.size == PLAIN["size"]
+    checkpoints = PLAIN["max_updates"] // PLAIN["checkpoint_updates"]
+    assert len((on_mxnet / "learning_curve.tsv").read_text().splitlines()) == checkpoints + 1
+
+
+def test_nothing_published_knows_where_it_was_trained(on_mxnet):
+    for name in verify(on_mxnet / "model")["files"]:
+        data = (on_mxnet / name).read_bytes()
+        assert str(on_mxnet.parent).encode() not in data
+        assert b"site-packages" not in data
+
+
+def test_it_goes_on_from_a_kill_inside_a_checkpoint(
+    bitext, on_mxnet, mxnet_python, tmp_path, monkeypatch
+):
+    output = tmp_path / "model"
+    command = bitext.command(output, PLAIN, backend="mxnet")
+    script = SABOTAGED_LAUNCHER.replace(
+        "training.EarlyStoppingTrainer", "training.GluonEarlyStoppingTrainer"
+    ).format(owner="trainer", function="_save_lr_scheduler", call=4, before="pass")
+    with monkeypatch.context() as patch:
+        patch.setattr(process, "LAUNCHER", ["-c", script])
+        with pytest.raises(InputError, match="was killed"):
+            main([*command, "--mxnet-python", mxnet_python])
+    assert any(path.name.startswith("snapshot") for path in (output / "work").iterdir())
+    main([*command, "--mxnet-python", mxnet_python])
+    assert verify(output / "model")["files"] == verify(on_mxnet / "model")["files"]
+    assert not (output / "work" / layout.SOCKEYE2_MODEL).exists()
