@@ -8,6 +8,7 @@ SHELL := /bin/bash
 CORES ?= 2
 VENV := .venv
 STAMP := $(VENV)/.installed
+BENCH_STAMP := $(VENV)/.bench-installed
 BIN := $(VENV)/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-program-options-dev \
@@ -30,6 +31,11 @@ $(STAMP): requirements.txt requirements-dev.txt
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet -r requirements.txt -r requirements-dev.txt
 	$(BIN)/pip install --quiet --no-deps sockeye==3.1.34
+	touch $@
+
+# The systems that `make bench` compares with.
+$(BENCH_STAMP): requirements-bench.txt $(STAMP)
+	$(BIN)/pip install --quiet -r requirements-bench.txt
 	touch $@
 
 deps:
@@ -71,7 +77,7 @@ format: setup
 	$(RUN) ruff format .
 	$(RUN) snakefmt Snakefile rules
 
-bench: setup
+bench: $(BENCH_STAMP)
 	for bench in tests/bench/bench_*.py; do echo "== $$bench"; OMP_NUM_THREADS=1 PYTHONPATH=. $(BIN)/python $$bench; done
 
 clean:

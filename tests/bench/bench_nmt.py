@@ -23,6 +23,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -56,6 +57,13 @@ TARGETS = 30  # per sentence, to be scored
 SENTENCE_BY_SENTENCE = 4
 # Largest difference of scores, in nats per token, at which two systems have the same weights.
 TOLERANCE = 1e-4
+
+OURS = "Paraloom fp32"
+BF16 = "Paraloom bf16"
+CONSTRAINED = "CTranslate2 fp32, 30 rows, constraints"
+FREE = "CTranslate2 fp32, 150 rows, none"
+PRODUCTS = "matrix products alone (roofline), fp32"
+SOCKEYE2 = "Sockeye 2, batches"
 
 System = Callable[[list[Sentence]], Timing]
 
@@ -146,16 +154,16 @@ def roofline(model: Model) -> System:
     return measure
 
 
-def compare_scores(model: Model, tasks: list[Sentence], others: dict[str, Callable]) -> None:
-    """Print how far the scores of other systems are from ours.
+def compare_scores(tasks: list[Sentence], systems: dict[str, Callable]) -> None:
+    """Print how far the scores of all systems are from ours.
 
     Raises:
         SystemExit: a system that computes in fp32 has other scores: not the same weights.
     """
     pairs = [(each.source, each.targets[0]) for each in tasks[:16]]
-    ours = in_paraloom.scores(model, pairs, ROWS)
-    print(f"scores of {len(pairs)} pairs, largest difference from ours (NLL per token):")
-    for name, score in others.items():
+    ours = systems[OURS](pairs, ROWS)
+    print(f"scores of {len(pairs)} pairs, largest difference from {OURS} (NLL per token):")
+    for name, score in systems.items():
         gap = max(abs(a - b) for a, b in zip(ours, score(pairs, ROWS), strict=True))
         print(f"  {name:<44}{gap:.1e}")
         if not gap < TOLERANCE and "int8" not in name and "bf16" not in name:
@@ -206,14 +214,6 @@ def measure(
     return medians
 
 
-OURS = "Paraloom fp32"
-BF16 = "Paraloom bf16"
-CONSTRAINED = "CTranslate2 fp32, 30 rows, constraints"
-CONSTRAINED_INT8 = "CTranslate2 int8, 30 rows, constraints"
-FREE = "CTranslate2 fp32, 150 rows, none"
-PRODUCTS = "matrix products alone (roofline), fp32"
-
-
 def aim(medians: dict[str, float], peer: str, factor: float) -> None:
     """Print whether ours is `factor` times a peer."""
     if peer in medians:
@@ -222,14 +222,131 @@ def aim(medians: dict[str, float], peer: str, factor: float) -> None:
         print(f"  aim: {factor:g} times {peer}: {ratio:.2f}, {verdict}")
 
 
+@dataclass
+class Systems:
+    """All systems in this process, with the weights of one model."""
+
+    model: Model
+    half: Model
+    full: in_ctranslate2.Translator
+    small: in_ctranslate2.Translator
+    hugging: in_transformers.Generator
+    sockeye: in_sockeye3.Sockeye
+
+    def scores(self) -> dict[str, Callable[[list, int], list[float]]]:
+        """Return what scores (source, target) pairs, so many rows at once."""
+        return {
+            OURS: lambda pairs, rows: in_paraloom.scores(self.model, pairs, rows),
+            BF16: lambda pairs, rows: in_paraloom.scores(self.half, pairs, rows),
+            "CTranslate2 fp32": self.full.score,
+            "CTranslate2 int8": self.small.score,
+            "transformers (Pegasus)": self.hugging.score,
+            "Sockeye 3": self.sockeye.score,
+        }
+
+
+def load(folder: Path, shape: Shape, work: Path) -> Systems:
+    """Give all systems the weights of a Sockeye 3 model folder."""
+    converted = in_ctranslate2.convert(folder, shape, work / "ctranslate2")
+    return Systems(
+        load_model(folder, "cpu"),
+        load_model(folder, "cpu", "bf16"),
+        in_ctranslate2.Translator(converted, "float32"),
+        in_ctranslate2.Translator(converted, "int8"),
+        in_transformers.Generator(folder, shape),
+        in_sockeye3.Sockeye(folder),
+    )
+
+
+def sampling(systems: Systems, parts: list[list[Sentence]]) -> None:
+    """Compare top-k sampling with negative constraints."""
+    full, small, hugging = systems.full, systems.small, systems.hugging
+    medians = measure(
+        f"top-{TOP_K} sampling, {SETS} constraint sets x {SAMPLES} samples",
+        {
+            OURS: timed(in_paraloom.sampler(systems.model, SAMPLES, ROWS)),
+            BF16: timed(in_paraloom.sampler(systems.half, SAMPLES, ROWS)),
+            CONSTRAINED: some(timed(full.sample(SAMPLES))),
+            "CTranslate2 int8, 30 rows, constraints": some(timed(small.sample(SAMPLES))),
+            FREE: some(timed(full.sample_freely(SAMPLES))),
+            "CTranslate2 int8, 150 rows, none": some(timed(small.sample_freely(SAMPLES))),
+            "transformers, 30 rows, constraints": some(timed(hugging.sample(SAMPLES))),
+            "transformers, 150 rows, none": some(timed(hugging.sample_freely(SAMPLES))),
+            f"Sockeye 3, {ROWS} rows, none": some(
+                timed(systems.sockeye.sample_freely(SAMPLES, TOP_K, ROWS))
+            ),
+            PRODUCTS: roofline(systems.model),
+            "matrix products alone (roofline), bf16": roofline(systems.half),
+        },
+        parts,
+    )
+    aim(medians, CONSTRAINED, 1.7)
+    aim(medians, FREE, 1.1)
+    aim(medians, PRODUCTS, 0.6)
+
+
+def scoring(systems: Systems, parts: list[list[Sentence]]) -> None:
+    """Compare forced decoding."""
+    scorers = {name: scorer(score) for name, score in systems.scores().items()}
+    scorers[PRODUCTS] = roofline(systems.model)
+    medians = measure(f"scoring, {TARGETS} targets a sentence", scorers, parts)
+    aim(medians, "CTranslate2 fp32", 1.2)
+
+
+def beam(systems: Systems, parts: list[list[Sentence]]) -> None:
+    """Compare beam search without constraints."""
+    measure(
+        f"beam {BEAM}, best translation",
+        {
+            OURS: timed(in_paraloom.beam(systems.model, BEAM, ROWS, constrained=False)),
+            BF16: timed(in_paraloom.beam(systems.half, BEAM, ROWS, constrained=False)),
+            "CTranslate2 fp32": timed(systems.full.beam(BEAM, ROWS)),
+            "CTranslate2 int8": timed(systems.small.beam(BEAM, ROWS)),
+            "transformers (Pegasus)": timed(systems.hugging.beam(BEAM, ROWS)),
+            "Sockeye 3": timed(systems.sockeye.beam(BEAM, ROWS)),
+        },
+        parts,
+    )
+
+
+def constrained(
+    systems: Systems, parts: list[list[Sentence]], peer: in_sockeye2.Sockeye2 | None
+) -> None:
+    """Compare beam search with constraints, which only Sockeye 2 has besides us."""
+    searches = {OURS: timed(in_paraloom.beam(systems.model, BEAM, ROWS, constrained=True))}
+    if peer is not None:
+        compare_searches(systems.model, parts[0], peer)
+        search = peer.beam(constrained=True)
+        searches |= {SOCKEYE2: some(search), "Sockeye 2, singly": singly(search)}
+    title = f"constrained beam {BEAM}: one positive phrase, three negative ones"
+    medians = measure(title, searches, parts)
+    aim(medians, SOCKEYE2, 20)
+
+
+def start_sockeye2(
+    stack: ExitStack, python: str, folder: Path, shape: Shape, work: Path
+) -> in_sockeye2.Sockeye2 | None:
+    """Start Sockeye 2, or say that it is missing."""
+    try:
+        python = find_interpreter(python)
+    except InputError as error:
+        print(f"\nno peer for constrained beam search: {error}")
+        return None
+    return stack.enter_context(in_sockeye2.started(python, folder, shape, work, BEAM))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tiny model: does it all run?")
-    kinds = ("sampling", "beam", "constrained", "scoring")
+    kinds = ("sampling", "scoring", "beam", "constrained")
     parser.add_argument("--only", nargs="+", choices=kinds, default=kinds)
     parser.add_argument("--sentences", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--mxnet-python", default="python3.8", help="has Sockeye 2 on MXNet")
+    parser.add_argument(
+        "--mxnet-python",
+        default=os.environ.get("PARALOOM_MXNET_PYTHON", "python3.8"),
+        help="the interpreter of envs/mxnet.yaml; default: PARALOOM_MXNET_PYTHON, or python3.8",
+    )
     options = parser.parse_args()
     torch.set_num_threads(1)
     shape = SMALL if options.quick else LARGE
@@ -242,101 +359,23 @@ def main() -> None:
             **shape._asdict(),
             **{"longest": 100, "length_ratio": 1.0, "end_bias": -30.0, "symbol_bias": -30.0},
         )
-        model = load_model(folder, "cpu")
-        half = load_model(folder, "cpu", "bf16")
-        converted = in_ctranslate2.convert(folder, shape, work / "ctranslate2")
-        full, small = (in_ctranslate2.Translator(converted, kind) for kind in ("float32", "int8"))
-        hugging = in_transformers.Generator(folder, shape)
-        sockeye = in_sockeye3.Sockeye(folder)
+        systems = load(folder, shape, work)
         corpus, texts = sources(shape.vocabulary, options.sentences)
-        tasks = sentences(model, texts)
+        tasks = sentences(systems.model, texts)
         print(f"{shape}; {len(tasks)} sentences of {corpus}; torch {torch.__version__}, one thread")
-        compare_scores(
-            model,
-            tasks,
-            {
-                "CTranslate2 fp32": full.score,
-                "CTranslate2 int8": small.score,
-                "transformers (Pegasus)": hugging.score,
-                "Sockeye 3": sockeye.score,
-                BF16: lambda pairs, rows: in_paraloom.scores(half, pairs, rows),
-            },
-        )
+        compare_scores(tasks, systems.scores())
         rounds = min(options.rounds, len(tasks))
         parts = [tasks[first::rounds] for first in range(rounds)]
+        batches = [tasks[: ROWS // BEAM]] * rounds
         if "sampling" in options.only:
-            free = SETS * SAMPLES
-            medians = measure(
-                f"top-{TOP_K} sampling, {SETS} constraint sets x {SAMPLES} samples",
-                {
-                    OURS: timed(in_paraloom.sampler(model, SAMPLES, ROWS)),
-                    BF16: timed(in_paraloom.sampler(half, SAMPLES, ROWS)),
-                    CONSTRAINED: some(timed(full.sample(SAMPLES))),
-                    CONSTRAINED_INT8: some(timed(small.sample(SAMPLES))),
-                    FREE: some(timed(full.sample_freely(SAMPLES))),
-                    f"CTranslate2 int8, {free} rows, none": some(
-                        timed(small.sample_freely(SAMPLES))
-                    ),
-                    f"transformers, {SAMPLES} rows, constraints": some(
-                        timed(hugging.sample(SAMPLES))
-                    ),
-                    f"transformers, {free} rows, none": some(timed(hugging.sample_freely(SAMPLES))),
-                    f"Sockeye 3, {ROWS} rows, none": some(
-                        timed(sockeye.sample_freely(SAMPLES, TOP_K, ROWS))
-                    ),
-                    PRODUCTS: roofline(model),
-                    "matrix products alone (roofline), bf16": roofline(half),
-                },
-                parts,
-            )
-            aim(medians, CONSTRAINED, 1.7)
-            aim(medians, FREE, 1.1)
-            aim(medians, PRODUCTS, 0.6)
+            sampling(systems, parts)
         if "scoring" in options.only:
-            medians = measure(
-                f"scoring, {TARGETS} targets a sentence",
-                {
-                    OURS: scorer(lambda pairs, rows: in_paraloom.scores(model, pairs, rows)),
-                    BF16: scorer(lambda pairs, rows: in_paraloom.scores(half, pairs, rows)),
-                    "CTranslate2 fp32": scorer(full.score),
-                    "CTranslate2 int8": scorer(small.score),
-                    "transformers": scorer(hugging.score),
-                    "Sockeye 3": scorer(sockeye.score),
-                    PRODUCTS: roofline(model),
-                },
-                parts,
-            )
-            aim(medians, "CTranslate2 fp32", 1.2)
+            scoring(systems, parts)
         if "beam" in options.only:
-            measure(
-                f"beam {BEAM}, best translation",
-                {
-                    OURS: timed(in_paraloom.beam(model, BEAM, ROWS, constrained=False)),
-                    BF16: timed(in_paraloom.beam(half, BEAM, ROWS, constrained=False)),
-                    "CTranslate2 fp32": timed(full.beam(BEAM, ROWS)),
-                    "CTranslate2 int8": timed(small.beam(BEAM, ROWS)),
-                    "transformers": timed(hugging.beam(BEAM, ROWS)),
-                    "Sockeye 3": timed(sockeye.beam(BEAM, ROWS)),
-                },
-                [tasks[: ROWS // BEAM]] * rounds,
-            )
+            beam(systems, batches)
         if "constrained" in options.only:
-            systems = {OURS: timed(in_paraloom.beam(model, BEAM, ROWS, constrained=True))}
-            title = f"constrained beam {BEAM}: one positive phrase, three negative ones"
-            try:
-                python = find_interpreter(options.mxnet_python)
-            except InputError as error:
-                print(f"\nno peer for constrained beam search: {error}")
-            else:
-                peer = stack.enter_context(in_sockeye2.started(python, folder, shape, work, BEAM))
-                compare_searches(model, tasks, peer)
-                batched = peer.beam(constrained=True)
-                systems |= {
-                    "Sockeye 2, batches": some(batched),
-                    "Sockeye 2, singly": singly(batched),
-                }
-            medians = measure(title, systems, [tasks[: ROWS // BEAM]] * rounds)
-            aim(medians, "Sockeye 2, batches", 20)
+            peer = start_sockeye2(stack, options.mxnet_python, folder, shape, work)
+            constrained(systems, batches, peer)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from workflow_scripts.nmt.vocabulary import EOS
 
 # Rows of logits that are computed at once; bounds the memory of the output layer.
 OUTPUT_ROWS = 512
+# Rows of logits that a CPU looks through at once, several times: they stay in its cache.
+CACHED_ROWS = 16
 
 
 @dataclass
@@ -67,12 +69,23 @@ class OutputLayer:
     def _best(self, hidden: Tensor, count: int, asked: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the columns of `Candidates` for at most OUTPUT_ROWS slots."""
         out = self._buffer[: len(hidden)]
-        logits = torch.addmm(self._bias, hidden, self._weight.T, out=out).float()
+        torch.addmm(self._bias, hidden, self._weight.T, out=out)
+        rows = CACHED_ROWS if hidden.device.type == "cpu" else OUTPUT_ROWS
+        parts = [
+            self._look_through(logits.float(), count, tokens)
+            for logits, tokens in zip(out.split(rows), asked.split(rows), strict=True)
+        ]
+        ids, values, scores, normaliser = map(torch.cat, zip(*parts, strict=True))
+        others = F.linear(hidden, self._other_weight, self._other_bias).float()
+        normaliser = torch.logaddexp(normaliser, others.logsumexp(dim=1))[:, None]
+        return ids, values - normaliser, scores - normaliser
+
+    @staticmethod
+    def _look_through(logits: Tensor, count: int, asked: Tensor) -> tuple[Tensor, ...]:
+        """Return the best ids and their values, the values asked for, and log sum exp."""
         values, ids = blockwise_topk(logits, count)
         scores = logits.gather(1, asked)
-        others = F.linear(hidden, self._other_weight, self._other_bias).float()
-        normaliser = torch.logaddexp(log_normaliser(logits, values[:, 0]), others.logsumexp(dim=1))
-        return ids, values - normaliser[:, None], scores - normaliser[:, None]
+        return ids, values, scores, log_normaliser(logits, values[:, 0])
 
 
 def blockwise_topk(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:

@@ -12,6 +12,7 @@ import yaml
 from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.memory import keep_freed_memory
 from workflow_scripts.nmt.model import (
     CrossAttention,
     DecoderLayer,
@@ -93,7 +94,10 @@ def load_model(folder: str | Path, device: str = "auto", precision: str = "fp32"
     parameters = _Parameters(folder / "params.best")
     weights = _read_weights(parameters, config, len(source_vocab), len(target_vocab))
     parameters.check_all_used()
-    weights = _convert(weights, choose_device(device), PRECISIONS[precision])
+    chosen = choose_device(device)
+    if chosen.type == "cpu":
+        keep_freed_memory()
+    weights = _convert(weights, chosen, PRECISIONS[precision])
     return Model(config, weights, source_vocab, target_vocab)
 
 

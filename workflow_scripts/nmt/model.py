@@ -142,8 +142,8 @@ class Memory:
 class Model:
     """A Sockeye 3 model on one device.
 
-    Everything it computes is in `dtype`, but logits are returned in fp32. The embeddings are
-    kept scaled by sqrt(D) and the query projections by d ** -0.5, as every use wants them.
+    Everything it computes is in `dtype`. The embeddings are kept scaled by sqrt(D) and the query
+    projections by d ** -0.5, as every use wants them.
     """
 
     def __init__(
@@ -232,8 +232,8 @@ class Model:
         )
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Return the fp32 scores [N, output rows] of the decoder's output [N, D]."""
-        return F.linear(hidden, self.weights.output, self.weights.output_bias).float()
+        """Return the scores [N, output rows] of the decoder's output [N, D]."""
+        return F.linear(hidden, self.weights.output, self.weights.output_bias)
 
     def _attend_self(
         self, x: Tensor, block: SelfAttention, heads: int, mask: Tensor | None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 import torch
 from torch import Tensor
 
+from workflow_scripts.nmt.candidates import CACHED_ROWS
 from workflow_scripts.nmt.model import Model, log_normaliser
 
 # Pairs are sorted by length inside a buffer of this many batches.
@@ -105,7 +106,9 @@ def _token_losses(model: Model, hidden: Tensor, labels: Tensor) -> Tensor:
     """Return -log p of every label [tokens] given the decoder's output [tokens, D]."""
     losses = []
     for rows, ids in zip(hidden.split(OUTPUT_ROWS), labels.split(OUTPUT_ROWS), strict=True):
-        logits = model.logits(rows)
-        chosen = logits.gather(1, ids[:, None])[:, 0]
-        losses.append(log_normaliser(logits, logits.amax(dim=1)) - chosen)
+        size = CACHED_ROWS if hidden.device.type == "cpu" else OUTPUT_ROWS
+        for part, wanted in zip(model.logits(rows).split(size), ids.split(size), strict=True):
+            logits = part.float()
+            chosen = logits.gather(1, wanted[:, None])[:, 0]
+            losses.append(log_normaliser(logits, logits.amax(dim=1)) - chosen)
     return torch.cat(losses)
