@@ -47,6 +47,7 @@ def test_selection_is_redone_alone_when_its_config_changes(config):
 def test_compute_changes_nothing_but_precision_does(config):
     assert not changed(config, "compute", "batch_rows", 7)
     assert not changed(config, "compute", "search_threads", 2)
+    assert not changed(config, "compute", "mxnet_python", "python3.8-mxnet")
     moved = changed(config, "compute", "precision", "bf16")
     assert stages(moved) == {
         "generate",
@@ -58,6 +59,12 @@ def test_compute_changes_nothing_but_precision_does(config):
         "release",
     }
     assert ("generate", "references") not in moved
+
+
+def test_a_model_that_mxnet_trains_is_another(config):
+    moved = changed(config, "train", "backend", "mxnet")
+    assert {("train", "forward"), ("train", "backward")} <= moved
+    assert not {"corpus", "clean", "subword"} & stages(moved)
 
 
 def test_another_system_leaves_the_first_alone(config):
