@@ -37,12 +37,14 @@ class BeamRequest:
 
     `source`: piece ids without </s>; `constraints`: phrases of piece ids that it must contain;
     `avoid`: phrases that it must not contain; where a phrase begins with <s> it must, or must
-    not, stand at the sentence start.
+    not, stand at the sentence start. With `whole_words` a constraint counts only where its last
+    word ends.
     """
 
     source: list[int]
     constraints: list[Phrase] = field(default_factory=list)
     avoid: list[Phrase] = field(default_factory=list)
+    whole_words: bool = False
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,7 @@ class _Search:
         self._sentences = batch_rows // beam_size
         self._decoder = Decoder(model, self._sentences * beam_size)
         self._output_layer = OutputLayer(model)
+        self._ends_word = torch.tensor(model.target_vocab.ends_word(), device=model.device)
         # Jobs whose results are not out yet, in order, by number.
         self._jobs: dict[int, _Job] = {}
         self._waiting = self._open_jobs(requests)
@@ -259,8 +262,11 @@ class _Search:
 
         token = torch.cat([best.ids, asked], dim=1)
         columns = token.shape[1]
-        states = positive.moves.advance(state.repeat_interleave(columns), token.flatten())
-        mets = met.repeat_interleave(columns) | positive.met[states]
+        before = state.repeat_interleave(columns)
+        states = positive.moves.advance(before, token.flatten())
+        mets = positive.meets(
+            before, states, met.repeat_interleave(columns), self._ends_word[token.flatten()]
+        )
         bank = positive.bank(request.repeat_interleave(columns), states, mets)
         mets = mets.view_as(token)
 
@@ -308,7 +314,7 @@ class _Search:
             job = self._jobs[number] = _Job(
                 request,
                 automaton.build(request.avoid),
-                positive.build(request.constraints),
+                positive.build(request.constraints, whole_words=request.whole_words),
                 self._model.max_output_length(len(request.source)),
             )
             if self._model.can_read(request.source):

@@ -2,7 +2,8 @@
 
 A hypothesis keeps a state of the Aho-Corasick automaton of its phrases and the set of phrases
 that it has met, as bits. A phrase counts wherever it occurs, so one occurrence may serve two
-phrases that overlap.
+phrases that overlap. Phrases that are whole words count only where the word ends, which the next
+token tells: until then they are pending.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,13 +22,14 @@ MOST_PHRASES = 62  # bits of a signed integer, less one to spare
 class Wanted:
     """The automaton of one request's phrases, which are distinct.
 
-    Per state: `met`, the bits of phrases that end there; `progress`, for each phrase how much of
-    it has just been written, short of the whole.
+    Per state: `met`, the bits of phrases that end there, or `pending`, where they are whole words;
+    `progress`, for each phrase how much of it has just been written, short of what is met.
     """
 
     phrases: list[Phrase]
     moves: list[dict[int, int]]
     met: list[int]
+    pending: list[int]
     progress: list[list[int]]
     start: int
 
@@ -42,8 +44,10 @@ class Wanted:
         return (1 << len(self.phrases)) - 1
 
 
-def build(phrases: Iterable[Phrase]) -> Wanted:
+def build(phrases: Iterable[Phrase], *, whole_words: bool = False) -> Wanted:
     """Build the automaton of positive constraints: phrases of piece ids.
+
+    With `whole_words` a phrase counts only where the next token does not continue its last word.
 
     Raises:
         InputError: a phrase is empty or is <s> alone, or there are too many.
@@ -52,21 +56,44 @@ def build(phrases: Iterable[Phrase]) -> Wanted:
     if len(distinct) > MOST_PHRASES:
         raise InputError(f"{len(distinct)} positive constraints, at most {MOST_PHRASES} can be met")
     matcher = Matcher(distinct)
+    ends = [
+        sum(1 << index for index, phrase in enumerate(distinct) if phrase in matches)
+        for matches in matcher.matches
+    ]
+    none = [0] * len(ends)
     return Wanted(
         distinct,
         matcher.moves,
+        none if whole_words else ends,
+        ends if whole_words else none,
         [
-            sum(1 << index for index, phrase in enumerate(distinct) if phrase in matches)
-            for matches in matcher.matches
+            [_begun(prefix, phrase, len(phrase) - (not whole_words)) for phrase in distinct]
+            for prefix in matcher.prefixes
         ],
-        [[_begun(prefix, phrase) for phrase in distinct] for prefix in matcher.prefixes],
         matcher.start,
     )
 
 
-def _begun(written: Phrase, phrase: Phrase) -> int:
-    """Return the length of the longest proper prefix of `phrase` that `written` ends with."""
-    lengths = range(min(len(written), len(phrase) - 1), 0, -1)
+def resolve(constraints: list[Phrase], avoid: list[Phrase]) -> tuple[list[Phrase], list[Phrase]]:
+    """Split `avoid` into what can be avoided, and what is part of a wanted phrase.
+
+    As in Sockeye the wanted phrase wins.
+    """
+    overruled = [
+        phrase
+        for phrase in avoid
+        if any(
+            wanted[start:][: len(phrase)] == phrase
+            for wanted in constraints
+            for start in range(len(wanted))
+        )
+    ]
+    return [phrase for phrase in avoid if phrase not in overruled], overruled
+
+
+def _begun(written: Phrase, phrase: Phrase, most: int) -> int:
+    """Return the length, up to `most`, of the longest prefix of `phrase` that ends `written`."""
+    lengths = range(min(len(written), most), 0, -1)
     return next((n for n in lengths if written[-n:] == phrase[:n]), 0)
 
 
@@ -74,14 +101,16 @@ def _begun(written: Phrase, phrase: Phrase) -> int:
 class PositiveTable:
     """Positive constraints of several requests, states numbered through.
 
-    Per state: `met` [states], bits; `progress`, `following` [states, most phrases], the pieces of
-    each phrase just written, and its next piece (`NONE` beyond a request's own phrases).
+    Per state: `met`, `pending` [states], bits; `progress`, `following` [states, most phrases], the
+    pieces of each phrase just written, and its next piece (`NONE` beyond a request's own phrases,
+    and where one is pending).
     Per request: `start` [requests], `size` [requests], pieces of all phrases, `all_met`
     [requests], bits, `lengths` [requests, most phrases], pieces of each phrase.
     """
 
     moves: Moves
     met: Tensor
+    pending: Tensor
     progress: Tensor
     following: Tensor
     start: Tensor
@@ -98,7 +127,7 @@ class PositiveTable:
 
         progress = [row for wanted in requests for row in wanted.progress]
         following = [
-            [phrase[length] for phrase, length in zip(wanted.phrases, row, strict=True)]
+            [(*phrase, NONE)[length] for phrase, length in zip(wanted.phrases, row, strict=True)]
             for wanted in requests
             for row in wanted.progress
         ]
@@ -106,6 +135,7 @@ class PositiveTable:
         return cls(
             moves,
             integers([bits for wanted in requests for bits in wanted.met]),
+            integers([bits for wanted in requests for bits in wanted.pending]),
             table(progress, device).clamp(min=0),
             table(following, device),
             moves.offset + integers([wanted.start for wanted in requests]),
@@ -113,6 +143,13 @@ class PositiveTable:
             integers([wanted.all_met for wanted in requests]),
             table([list(map(len, wanted.phrases)) for wanted in requests], device).clamp(min=0),
         )
+
+    def meets(self, before: Tensor, after: Tensor, met: Tensor, ends_word: Tensor) -> Tensor:
+        """Return the bits met [N] once a token has led from states `before` to `after`.
+
+        `ends_word` [N] tells whether a word before the token is over.
+        """
+        return met | self.met[after] | torch.where(ends_word, self.pending[before], 0)
 
     def missing(self, met: Tensor) -> Tensor:
         """Return for bits [N] whether each phrase is missing: [N, most phrases]."""

@@ -28,7 +28,7 @@ from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, BeamResult, translate
 from workflow_scripts.nmt.checkpoint import PRECISIONS, load_model
 from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.positive import MOST_PHRASES
+from workflow_scripts.nmt.positive import MOST_PHRASES, resolve
 from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
 from workflow_scripts.nmt.text import TextCoder, read_lines
 from workflow_scripts.nmt.vocabulary import BOS
@@ -116,23 +116,6 @@ class LineReader:
         if not all(set(phrase) - {BOS} for phrase in phrases):
             raise InputError(f'"{key}" has an empty phrase')
         return phrases
-
-
-def resolve(constraints: list[Phrase], avoid: list[Phrase]) -> tuple[list[Phrase], list[Phrase]]:
-    """Split `avoid` into what can be avoided, and what is part of a wanted phrase.
-
-    As in Sockeye the wanted phrase wins.
-    """
-    overruled = [
-        phrase
-        for phrase in avoid
-        if any(
-            wanted[start:][: len(phrase)] == phrase
-            for wanted in constraints
-            for start in range(len(wanted))
-        )
-    ]
-    return [phrase for phrase in avoid if phrase not in overruled], overruled
 
 
 def beam_lines(

@@ -1,6 +1,7 @@
 """Pieces and their ids, as a Sockeye 3 vocabulary file has them."""
 
 import json
+import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from workflow_scripts.core.errors import InputError
 
 PAD, UNK, BOS, EOS = range(4)
 SYMBOLS = ("<pad>", "<unk>", "<s>", "</s>")
+WORD_MARK = "\u2581"  # SentencePiece's mark at the beginning of a word
 
 
 class Vocabulary:
@@ -57,3 +59,16 @@ class Vocabulary:
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return the piece of every id."""
         return [self._pieces[index] for index in ids]
+
+    def ends_word(self) -> list[bool]:
+        """Return for every id whether a word before this piece is over.
+
+        It is before a piece that begins a word, one without letters, marks and digits (then it
+        is punctuation), and a symbol such as </s>.
+        """
+        return [
+            index < len(SYMBOLS)
+            or piece.startswith(WORD_MARK)
+            or all(unicodedata.category(character)[0] not in "LMN" for character in piece)
+            for index, piece in enumerate(self._pieces)
+        ]

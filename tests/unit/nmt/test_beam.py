@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -169,6 +170,51 @@ def test_results_depend_on_their_own_request_alone(tiny: Model, requests, rows: 
         other = shuffled[indices.index(index)]
         assert (other.outputs, other.unmet) == (result.outputs, result.unmet)
         assert other.nlls == pytest.approx(result.nlls, abs=1e-5)
+
+
+@pytest.fixture(scope="module")
+def in_parts(tmp_path_factory: pytest.TempPathFactory) -> Model:
+    """A random model in which pieces with an odd id go on with the word before them."""
+    folder = write_model(tmp_path_factory.mktemp("models") / "parts", end_bias=1.0)
+    path = folder / "vocab.trg.0.json"
+    entries = json.loads(path.read_text(encoding="utf-8"))
+    parts = {piece.lstrip("▁") if index % 2 else piece: index for piece, index in entries.items()}
+    path.write_text(json.dumps(parts), encoding="utf-8")
+    return load_model(folder, "cpu")
+
+
+def has_word(output: list[int], phrase: Phrase) -> bool:
+    written = (BOS, *output, EOS)
+    return any(
+        written[start:][: len(phrase)] == phrase
+        and (written[start + len(phrase)] == EOS or written[start + len(phrase)] % 2 == 0)
+        for start in range(len(written) - len(phrase))
+    )
+
+
+@settings(deadline=None, max_examples=40)
+@given(requests=REQUESTS, beam_size=st.integers(2, 8))
+def test_whole_words_stand_where_the_word_ends(in_parts: Model, requests, beam_size: int):
+    requests = [replace(request, whole_words=True) for request in requests]
+    for result in translate(in_parts, requests, beam_size=beam_size, nbest=beam_size):
+        assert bool(result.outputs) or bool(result.unmet) or not result.request.constraints
+        for output in result.outputs:
+            assert all(has_word(output, phrase) for phrase in result.request.constraints)
+            assert not any(contains(output, phrase) for phrase in result.request.avoid)
+
+
+def test_whole_words_exclude_what_pieces_allow(in_parts: Model):
+    requests = [BeamRequest([4, 9, 5, 6, 7], [(token,)]) for token in range(4, 24, 2)]
+    pieces = list(translate(in_parts, requests, beam_size=6, nbest=6))
+    whole = [replace(request, whole_words=True) for request in requests]
+    words = list(translate(in_parts, whole, beam_size=6, nbest=6))
+    for results, expected in ((pieces, False), (words, True)):
+        assert all(result.outputs for result in results)
+        assert expected == all(
+            has_word(output, result.request.constraints[0])
+            for result in results
+            for output in result.outputs
+        )
 
 
 def test_nlls_are_those_of_forced_decoding(tiny: Model):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.automaton import NONE, Phrase
-from workflow_scripts.nmt.positive import PositiveTable, build
+from workflow_scripts.nmt.positive import PositiveTable, build, resolve
 from workflow_scripts.nmt.vocabulary import BOS, EOS
 
 TOKENS = st.integers(3, 6)
@@ -57,6 +57,40 @@ def test_tables_follow_the_definitions(requests: list[list[Phrase]], outputs: li
             met = met | table.met[states]
 
 
+def ended(written: Phrase, phrase: Phrase) -> bool:
+    """Whether `phrase` stands in `written` before a token that ends a word: the definition."""
+    return any(
+        written[start:][: len(phrase)] == phrase and written[start + len(phrase)] in ENDS_WORD
+        for start in range(len(written) - len(phrase))
+    )
+
+
+ENDS_WORD = {EOS, 4, 6}
+
+
+@given(phrases=PHRASES, output=st.lists(TOKENS, min_size=8, max_size=8))
+def test_whole_words_count_when_the_next_token_ends_them(phrases: list[Phrase], output: list[int]):
+    table = PositiveTable.pack([automaton := build(phrases, whole_words=True)], torch.device("cpu"))
+    index, state = torch.tensor([0]), table.start
+    met = table.met[state]
+    for length in range(8):
+        written = (BOS, *output[:length])
+        done = [phrase for phrase in automaton.phrases if ended(written, phrase)]
+        bits = int(met)
+        assert done == [p for n, p in enumerate(automaton.phrases) if bits >> n & 1]
+        missing = [phrase for phrase in automaton.phrases if phrase not in done]
+        pending = [phrase for phrase in missing if written[-len(phrase) :] == phrase]
+        going_on = [phrase for phrase in missing if phrase not in pending]
+        tokens = {phrase[begun(written, phrase)] for phrase in going_on}
+        assert set(table.wanted(state, met)[0].tolist()) - {NONE} == tokens
+        furthest = [*map(len, pending), *(begun(written, phrase) for phrase in going_on), 0]
+        assert int(table.bank(index, state, met)) == sum(map(len, done)) + max(furthest)
+        token = torch.tensor([output[length]])
+        following = table.moves.advance(state, token)
+        ends_word = torch.tensor([output[length] in ENDS_WORD])
+        state, met = following, table.meets(state, following, met, ends_word)
+
+
 def test_a_phrase_may_end_with_the_sentence():
     wanted = build([(4, EOS)])
     state = wanted.moves[wanted.start][4]
@@ -67,3 +101,9 @@ def test_a_phrase_may_end_with_the_sentence():
 def test_impossible_constraints_are_refused(phrases: list[Phrase]):
     with pytest.raises(InputError, match="constraint"):
         build(phrases)
+
+
+def test_resolve_drops_parts_of_wanted_phrases_only():
+    constraints = [(1, 2, 3)]
+    avoid = [(2,), (2, 3), (1, 3), (1, 2, 3, 4), (1, 2, 3)]
+    assert resolve(constraints, avoid) == ([(1, 3), (1, 2, 3, 4)], [(2,), (2, 3), (1, 2, 3)])

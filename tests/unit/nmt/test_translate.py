@@ -5,7 +5,7 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.translate import main, resolve
+from workflow_scripts.nmt.translate import main
 
 LINES = [
     {"text": "▁4 ▁5 ▁6", "note": ["kept"]},
@@ -84,12 +84,6 @@ def test_a_wanted_phrase_wins_over_an_avoided_one(run, capsys: pytest.CaptureFix
     [line] = run([{"text": "▁4 ▁5 ▁6", "constraints": ["▁7 ▁8"], "avoid": ["▁8", "▁9"]}])
     assert "▁7 ▁8" in line["translation"]
     assert "warning: line 1: '▁8' is avoided and wanted" in capsys.readouterr().err
-
-
-def test_resolve_drops_parts_of_wanted_phrases_only():
-    constraints = [(1, 2, 3)]
-    avoid = [(2,), (2, 3), (1, 3), (1, 2, 3, 4), (1, 2, 3)]
-    assert resolve(constraints, avoid) == ([(1, 3), (1, 2, 3, 4)], [(2,), (2, 3), (1, 2, 3)])
 
 
 @pytest.mark.parametrize(
