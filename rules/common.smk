@@ -177,6 +177,18 @@ def early_shards(suffix):
     return paths
 
 
+def idf_file(wildcards):
+    """Input function: the document frequencies, if the system needs them."""
+    if not LAYOUT.needs_idf(wildcards.system):
+        return []
+    return [f"{LAYOUT.folder('generate', 'idf')}/idf.parquet"]
+
+
+def pair_files(wildcards):
+    """Input function: the files of paraphrases that the system's constraints come from."""
+    return LAYOUT.pair_files(wildcards.system)
+
+
 def vocabulary_config(wildcards):
     """Params function: the configuration of one SentencePiece model, as canonical JSON."""
     unit = ("subword", wildcards.vocabulary)
@@ -254,10 +266,12 @@ def unit_description(wildcards):
 
 def system_manifests(wildcards):
     """Input function: the manifests behind the corpus of one system."""
+    system = wildcards.system
     return [
         manifest_path((stage, instance))
         for stage, instance in LAYOUT.upstream(("release", None))
-        if instance == wildcards.system or instance not in LAYOUT.systems
+        if instance == system or instance not in LAYOUT.systems
+        if instance != "idf" or LAYOUT.needs_idf(system)
     ]
 
 

@@ -52,9 +52,36 @@ rule generate_references:
         " --output {output.references:q} 2>&1 | tee {log:q}"
 
 
+rule generate_idf:
+    input:
+        pairs="<pairs>/manifest.json",
+    output:
+        idf="<results>/generate/idf/{version}/idf.parquet",
+        record="<results>/generate/idf/{version}/idf.json",
+    params:
+        config=unit_config("generate", "idf"),
+        folder=unit_folder(*LAYOUT.pairs),
+        shards=len(EARLY),
+    log:
+        "<results>/logs/generate/idf/{version}/idf.log",
+    benchmark:
+        "<results>/benchmarks/generate/idf/{version}/idf.tsv"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(480),
+    conda:
+        "../envs/text.yaml"
+    shell:
+        "python -m workflow_scripts.generate.idf --config {params.config:q}"
+        " --folder {params.folder:q} --shards {params.shards}"
+        " --output {output.idf:q} 2>&1 | tee {log:q}"
+
+
 rule generate_shard:
     input:
         references="<references>/{shard}.parquet",
+        idf=idf_file,
+        pairs=pair_files,
         model="<forward>/model.json",
     output:
         candidates="<results>/generate/{system}/{version}/{shard}.parquet",
@@ -76,6 +103,6 @@ rule generate_shard:
         "../envs/nmt.yaml"
     shell:
         "python -m workflow_scripts.generate.candidates --config {params.config:q}"
-        " --input {input.references:q} --model {params.model:q}"
+        " --input {input.references:q} --idf {input.idf:q} --model {params.model:q}"
         " --device {resources.device} --batch-rows {resources.batch_rows} --threads {threads}"
         " --output {output.candidates:q} 2>&1 | tee {log:q}"

@@ -36,7 +36,7 @@ from workflow_scripts.embed import train as embed
 from workflow_scripts.embed.model import load
 from workflow_scripts.evaluate import measures
 from workflow_scripts.filter import columns, training_set
-from workflow_scripts.generate import candidates, references, sample_references
+from workflow_scripts.generate import candidates, idf, references, sample_references
 from workflow_scripts.nmt.vocabulary import SYMBOLS
 from workflow_scripts.release import checksums, export
 from workflow_scripts.score import shard as score
@@ -417,24 +417,50 @@ def generate_outputs(folder: Path) -> Outputs:
     sample_references.main(arguments(config, folder=folder, shards=2, output=sample))
     chosen = folder / "references" / "0000.parquet"
     references.main(arguments(config, sample=sample, inputs=shards, output=chosen))
-    given = write_table(folder / "fixed.parquet", "references", pairs("held_out", 4))
-    config = {
-        "system": "micro",
-        "search": {"method": "sample", "k": 8, "samples": 4, "temperature": 0.8},
-        **{"precision": "fp32", "seed": 1},
-        "constraints": {
-            **{"kind": "negative", "choose": "random", "sets": 2, "fraction": [0.2, 0.6]},
-        },
-    }
-    output = folder / "candidates" / "0000.parquet"
-    model = fixed_model(folder / "forward", "source", "reference", 1)
-    candidates.main(arguments(config, input=given, model=model, output=output, device="cpu"))
-    return {
+    counted = folder / "idf" / "idf.parquet"
+    idf.main(arguments({"corpora": ["train"]}, folder=folder, shards=2, output=counted))
+    outputs: Outputs = {
         "references": table(chosen, "references"),
         "references_record": counts(chosen.with_suffix(".json")),
-        "candidates": table(output, "candidates"),
-        "candidates_record": counts(output.with_suffix(".json")),
+        "idf": table(counted, "document_frequencies"),
+        "idf_record": counts(counted.with_suffix(".json")),
     }
+    given = write_table(folder / "fixed.parquet", "references", pairs("held_out", 4))
+    model = fixed_model(folder / "forward", "source", "reference", 1)
+    words = folder / "words.txt"
+    words.write_text("sees watches\nhouse home dwelling\nlikes loves\n", encoding="utf-8")
+    for name, search, constraints in (
+        (
+            "samples",
+            {"method": "sample", "k": 8, "samples": 4, "temperature": 0.8},
+            {"kind": "negative", "choose": "random", "sets": 2, "fraction": [0.2, 0.6]},
+        ),
+        (
+            "variants",
+            {"method": "beam", "beam_size": 6, "nbest": 2},
+            {
+                "idf": {"bounds": [2.0, 17.0], "min_references": 2, "exempt": ["the", "at"]},
+                "pairs": {"list": str(words)},
+                "variants": {
+                    "free": None,
+                    "want": {"kind": "positive", "choose": {"random": 1}, "inflect": True},
+                    "rare": {"kind": "negative", "choose": {"highest": 1, "lowest": 1}},
+                    "start": {"kind": "negative", "choose": {"first": 1}},
+                    "pair": {"kind": "pair", "choose": {"highest": 2}},
+                },
+            },
+        ),
+    ):
+        config = {
+            **{"system": "micro", "search": search, "constraints": constraints},
+            **{"precision": "fp32", "seed": 1},
+        }
+        output = folder / name / "0000.parquet"
+        options = {"input": given, "model": model, "output": output, "device": "cpu"}
+        candidates.main(arguments(config, idf=counted, **options))
+        outputs[name] = table(output, "candidates")
+        outputs[f"{name}_record"] = counts(output.with_suffix(".json"))
+    return outputs
 
 
 def generated(count: int) -> list[Row]:
@@ -444,9 +470,10 @@ def generated(count: int) -> list[Row]:
     return [
         {
             **row,
-            "sets": [{"set": 0, "avoid": ["the"]}],
+            "sets": [{"set": 0, "variant": "v0", "avoid": ["the"], "want": []}],
             "dropped": 1,
             "blocked": 0,
+            "unmet": 0,
             "candidates": [
                 {
                     "set": 0,

@@ -62,6 +62,10 @@ _PLACES = [
 _PARTS = (_SUBJECTS, _VERBS, _OBJECTS, _PLACES)
 MEANINGS = len(_SUBJECTS) * len(_VERBS) * len(_OBJECTS) * len(_PLACES)
 
+# A file beside the corpora: words and their paraphrases.
+WORD_LIST = "words.txt"
+_PARAPHRASES = ["sees watches", "buys purchases gets", "park garden", "house home", "likes loves"]
+
 # Corpora by name: how many pairs each takes from the shuffled meanings.
 SIZES = {"train": 420, "held_out": 24, "dev": 30, "test": 30, "web": 60}
 
@@ -109,8 +113,9 @@ def write_pairs(folder: Path, name: str, pairs: Sequence[Pair]) -> None:
 
 
 def write_bitext(folder: Path) -> Path:
-    """Write all corpora as text files; every third pair of `web` is noise."""
+    """Write all corpora as text files; every third pair of `web` is noise. And the word list."""
     folder.mkdir(parents=True)
+    write_lines(folder / WORD_LIST, _PARAPHRASES)
     corpora = bitext()
     corpora["web"][::3] = scrambled(corpora["web"][::3])
     for name, pairs in corpora.items():

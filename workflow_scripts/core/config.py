@@ -25,7 +25,7 @@ SEARCH_KEYS = {
     "beam": ({"beam_size"}, {"nbest"}),
 }
 # Instance names that the stages themselves use beside the systems' names.
-RESERVED_SYSTEMS = {"references"}
+RESERVED_SYSTEMS = {"references", "idf"}
 
 
 def schema() -> dict[str, Any]:
@@ -155,6 +155,9 @@ def _inconsistencies(config: Config):
         yield from _filter_problems(config)
     for name in run["systems"]:
         yield from _system_problems(name, config["systems"].get(name, {}))
+        if name in config["systems"]:
+            language = config["languages"]["reference"]["code"]
+            yield from _constraint_problems(name, config["systems"][name], language)
     for name in run["training_sets"]:
         yield from _training_set_problems(name, config["training_sets"].get(name, {}), config)
     if run["embeddings"] and not run["training_sets"]:
@@ -222,9 +225,45 @@ def _system_problems(name: str, system: dict[str, Any]):
         )
     if select["method"] == "cluster" and select["best"] > select.get("clusters", 0):
         yield f"systems.{name}: select.best ({select['best']}) needs at least as many clusters"
-    low, high = (system.get("constraints") or {"fraction": [0, 0]})["fraction"]
-    if low > high:
-        yield f"systems.{name}: constraints.fraction: {low} is greater than {high}"
+
+
+def _constraint_problems(name: str, system: dict[str, Any], language: str):
+    constraints, where = system.get("constraints"), f"systems.{name}.constraints"
+    if constraints is None:
+        return
+    for key, (low, high) in (
+        ("fraction", constraints.get("fraction", [0, 0])),
+        ("idf.bounds", constraints.get("idf", {}).get("bounds", [0, 0])),
+    ):
+        if low > high:
+            yield f"{where}.{key}: {low} is greater than {high}"
+    for variant, choice in constraints.get("variants", {}).items():
+        for problem in _variant_problems(choice or {}, constraints, system["search"], language):
+            yield f"{where}.variants.{variant}: {problem}"
+
+
+def _variant_problems(
+    choice: dict[str, Any], constraints: dict[str, Any], search: dict[str, Any], language: str
+):
+    kind, choose = choice.get("kind"), choice.get("choose", {})
+    if kind in ("positive", "pair") and search["method"] != "beam":
+        yield f"kind {kind} needs search.method beam; samples can't be made to hold a word"
+    if "first" in choose and (kind != "negative" or len(choose) > 1 or choice.get("inflect")):
+        yield "choose first is for kind negative, alone and without inflect"
+    if choose.keys() - {"first"} and "idf" not in constraints:
+        yield "constraints.idf is missing, which says which words can be chosen"
+    if choice.get("inflect") and language != "en":
+        yield f"inflect knows English (en) only, and the references are '{language}'"
+    if kind == "pair":
+        ppdb = "ppdb" in constraints.get("pairs", {})
+        if "pairs" not in constraints:
+            yield "constraints.pairs is missing, which names the file of paraphrases"
+        elif ppdb != ("relations" in choice):
+            yield "relations are for pairs of a ppdb file, and needed there"
+        if choice.get("inflect"):
+            yield "kind pair has no key 'inflect'; take it out"
+    elif "relations" in choice:
+        yield f"kind {kind} has no key 'relations'; take it out"
 
 
 def _search_problems(where: str, search: dict[str, Any]):

@@ -26,7 +26,7 @@ STAGE_VERSIONS = {
     "dual_filter": 1,
     "subword": 1,
     "train": 1,
-    "generate": 1,
+    "generate": 2,
     "score": 1,
     "select": 1,
     "filter": 1,
@@ -141,6 +141,7 @@ class Layout:
             ("train", "forward"),
             ("train", "backward"),
             ("generate", "references"),
+            *((("generate", "idf"),) if any(map(self.needs_idf, self.systems)) else ()),
             *(
                 (stage, system)
                 for stage in ("generate", "score", "select", "evaluate")
@@ -188,9 +189,10 @@ class Layout:
                     return [("clean", None), ("dual_filter", "scores")]
                 return [("clean", None), *(("train", role) for role in FILTER_ROLES)]
             case "generate":
-                if instance == "references":
+                if instance in ("references", "idf"):
                     return [self.pairs]
-                return [("generate", "references"), ("train", "forward")]
+                idf = [("generate", "idf")] if self.needs_idf(instance) else []
+                return [("generate", "references"), *idf, ("train", "forward")]
             case "score":
                 return [("generate", instance), ("train", "backward")]
             case "select":
@@ -251,6 +253,8 @@ class Layout:
         """Return the number of shards 0000, 0001, ... that a unit consists of."""
         if stage in ("corpus", "clean", "dual_filter", "subword"):
             return self.config["shards"]["early"]
+        if (stage, instance) == ("generate", "idf"):
+            return 0
         if stage in ("generate", "score", "select") or (
             stage == "filter" and instance not in self.training_sets
         ):
@@ -278,6 +282,8 @@ class Layout:
                 return ["model"]
             case "generate", "references":
                 return ["sampling"]
+            case "generate", "idf":
+                return ["idf"]
             case "select", _:
                 return ["thresholding"]
             case "filter", _ if instance in self.training_sets:
@@ -317,6 +323,21 @@ class Layout:
         """Return paths that begin with the data folder."""
         return [str(Path(self.config["data"]) / path) for path in paths]
 
+    def needs_idf(self, system: str) -> bool:
+        """Tell whether a system chooses words by their IDF."""
+        return "idf" in self._constraints(system)
+
+    def pair_files(self, system: str) -> list[str]:
+        """Return the files of paraphrases that a system's constraints are read from."""
+        return list(self._located_pairs(system).values())
+
+    def _constraints(self, system: str) -> dict[str, Any]:
+        return self.config["systems"][system].get("constraints") or {}
+
+    def _located_pairs(self, system: str) -> dict[str, str]:
+        pairs = self._constraints(system).get("pairs", {})
+        return {kind: str(Path(self.config["data"]) / path) for kind, path in pairs.items()}
+
     def _located_block(self, name: str) -> dict[str, Any]:
         """Return a corpus block whose paths are lists and begin with the data folder.
 
@@ -342,6 +363,11 @@ class Layout:
             content["model"] = self._own_model_content(self.config["train"]["models"][instance])
         if stage == "embed" and instance != "sts":
             content |= self._embed_content(instance)
+        if stage == "generate" and instance in self.systems and self.pair_files(instance):
+            content["constraints"] = {
+                **content["constraints"],
+                "pairs": self._pairs_content(instance),
+            }
         return content
 
     def _embed_content(self, instance: str) -> dict[str, Any]:
@@ -370,6 +396,11 @@ class Layout:
             if key in block
         }
         return {**block, **hashes}
+
+    def _pairs_content(self, system: str) -> dict[str, str]:
+        key = f"systems.{system}.constraints.pairs"
+        pairs = self._located_pairs(system)
+        return {kind: self._hashes.sha256(path, f"{key}.{kind}") for kind, path in pairs.items()}
 
     def _own_model_content(self, name: str) -> dict[str, str]:
         model = self.config["models"][name]
@@ -437,11 +468,16 @@ class Layout:
             if isinstance(limit, dict):
                 limit = {name: limit[name] for name in self.generate_corpora if name in limit}
             return {"corpora": self.generate_corpora, "limit": limit, "seed": self.config["seed"]}
+        if instance == "idf":
+            return {"corpora": self.training_corpora}
         system = self.config["systems"][instance]
+        constraints = system.get("constraints")
+        if self.pair_files(instance):
+            constraints = {**constraints, "pairs": self._located_pairs(instance)}
         return {
             "system": instance,
             "search": system["search"],
-            "constraints": system.get("constraints"),
+            "constraints": constraints,
             "precision": self.config["compute"]["precision"],
             "seed": self.config["seed"],
         }

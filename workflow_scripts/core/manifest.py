@@ -21,8 +21,8 @@ from workflow_scripts.core.errors import InputError
 
 # The packages whose version can change what a stage writes; a record names those it has loaded.
 TOOLS = (
-    *("numpy", "pyarrow", "rapidfuzz", "sacrebleu", "sacremoses", "scipy", "sentencepiece"),
-    "torch",
+    *("lemminflect", "numpy", "pyarrow", "rapidfuzz", "sacrebleu", "sacremoses", "scipy"),
+    *("sentencepiece", "torch"),
 )
 
 

@@ -35,12 +35,26 @@ SCHEMAS: dict[str, pa.Schema] = {
         ]
     ),
     "references": pa.schema(_PAIR),
+    "document_frequencies": pa.schema([("word", pa.string()), ("references", pa.int64())]),
     "candidates": pa.schema(
         [
             *_PAIR,
-            ("sets", pa.list_(pa.struct([("set", pa.int32()), ("avoid", pa.list_(pa.string()))]))),
+            (
+                "sets",
+                pa.list_(
+                    pa.struct(
+                        [
+                            ("set", pa.int32()),
+                            ("variant", pa.string()),
+                            ("avoid", pa.list_(pa.string())),
+                            ("want", pa.list_(pa.string())),
+                        ]
+                    )
+                ),
+            ),
             ("dropped", pa.int32()),
             ("blocked", pa.int32()),
+            ("unmet", pa.int32()),
             (
                 "candidates",
                 pa.list_(

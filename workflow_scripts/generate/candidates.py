@@ -3,7 +3,8 @@
 import argparse
 import json
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,61 +13,134 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
-from workflow_scripts.generate.constraints import ConstraintSet, blocked_words, constraint_sets
+from workflow_scripts.generate.constraints import ConstraintSet, blocked_words
 from workflow_scripts.generate.decoding import Decoding, Request, decode
+from workflow_scripts.generate.variants import set_maker
 from workflow_scripts.generate.words import words_of
 from workflow_scripts.nmt.checkpoint import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SEARCH_BATCH, parse_with_compute
-from workflow_scripts.nmt.vocabulary import Vocabulary
+from workflow_scripts.nmt.positive import resolve
+from workflow_scripts.nmt.vocabulary import BOS, EOS, Vocabulary
 from workflow_scripts.subword.segmenter import Segmenter
 
 
-def completes(output: list[int], phrases: Iterable[tuple[int, ...]]) -> bool:
+@dataclass(frozen=True)
+class Job:
+    """A reference at work: its row, its constraint sets and the searches they need.
+
+    `places[set]` is the number of the set's search among `requests`.
+    """
+
+    row: dict[str, Any]
+    sets: list[ConstraintSet]
+    requests: list[Request]
+    places: list[int]
+    overruled: int
+
+
+def open_job(
+    row: dict[str, Any],
+    sets: list[ConstraintSet],
+    source: list[int],
+    vocabulary: Vocabulary,
+    share: bool,
+) -> Job:
+    """Turn the constraint sets of a reference into searches.
+
+    A forbidden phrase that is part of a wanted one is dropped, and counted as overruled.
+
+    Args:
+        row: of the `references` schema.
+        sets: its constraint sets.
+        source: piece ids.
+        vocabulary: of the model's output.
+        share: sets with the same constraints share one search; so they may where it draws nothing.
+    """
+    requests: list[Request] = []
+    numbers: dict[Any, int] = {}
+    places, overruled = [], 0
+    for number, constraints in enumerate(sets):
+        # Sorted: a set of strings has another order in every process.
+        phrases = [tuple(vocabulary.ids(phrase)) for phrase in sorted(constraints.phrases)]
+        wanted = [tuple(vocabulary.ids(phrase)) for phrase in constraints.wanted]
+        avoid, dropped = resolve(wanted, phrases)
+        overruled += len(dropped)
+        key = (tuple(avoid), tuple(wanted)) if share else number
+        if key not in numbers:
+            numbers[key] = len(requests)
+            requests.append(Request(row["id"], number, source, avoid, wanted))
+        places.append(numbers[key])
+    return Job(row, sets, requests, places, overruled)
+
+
+def completes(written: list[int], phrases: Iterable[tuple[int, ...]]) -> bool:
     """Tell whether one of the phrases stands in a sequence of piece ids."""
-    written = f" {' '.join(map(str, output))} "
-    return any(f" {' '.join(map(str, phrase))} " in written for phrase in phrases)
+    text = f" {' '.join(map(str, written))} "
+    return any(f" {' '.join(map(str, phrase))} " in text for phrase in phrases)
+
+
+def has_word(written: list[int], phrase: tuple[int, ...], ends_word: list[bool]) -> bool:
+    """Tell whether a phrase stands in a sequence of piece ids, before one that ends its word."""
+    return any(
+        tuple(written[end - len(phrase) : end]) == phrase and ends_word[written[end]]
+        for end in range(len(phrase), len(written))
+    )
+
+
+def check(output: list[int], request: Request, vocabulary: Vocabulary) -> None:
+    """Check an output once more against the constraints of its search.
+
+    Raises:
+        RuntimeError: it completes a forbidden phrase or lacks a wanted one: a fault of the search.
+    """
+    written = [BOS, *output, EOS]
+    place = f"{request.id}, set {request.set}"
+    if completes(written, request.avoid):
+        raise RuntimeError(f"{place}: a forbidden phrase in {output}")
+    if not all(has_word(written, phrase, vocabulary.ends_word) for phrase in request.wanted):
+        raise RuntimeError(f"{place}: a wanted phrase is not in {output}")
 
 
 def assemble(
-    row: dict[str, Any],
-    sets: list[ConstraintSet],
-    requests: list[Request],
+    job: Job,
     decodings: list[Decoding],
     vocabulary: Vocabulary,
     segmenter: Segmenter,
-    variant: str,
+    system: str,
 ) -> tuple[dict[str, Any], Counter[str]]:
     """Return one reference with its candidates, and counts for the record.
 
     Args:
-        row: of the `references` schema.
-        sets: the constraint sets.
-        requests: the search of each set.
-        decodings: what it found.
+        job: the reference and its searches.
+        decodings: what each search found.
         vocabulary: of the model's output.
         segmenter: of the references.
-        variant: the name under which the candidates are kept.
+        system: the variant of candidates in a system without variants.
 
     Returns:
         A row of the `candidates` schema. The counts: `candidates`; `unfinished` samples (they
         reached the maximum length), or beams without any output, and `empty` outputs, all of
-        them dropped; `respelt` candidates, which hold a forbidden word in other pieces than its
-        Viterbi ones; `blocked` words.
+        them dropped; `unmet` wanted words; `overruled` forbidden phrases, parts of wanted ones;
+        `respelt` candidates, which hold a forbidden word in other pieces than its Viterbi ones;
+        `blocked` words; `searches`.
 
     Raises:
-        RuntimeError: a sample completes a forbidden phrase: a fault of the search.
+        RuntimeError: an output does not meet its constraints: a fault of the search.
     """
     candidates = []
-    lexicon = {word.text for word in words_of(row["reference"])}
-    counts = Counter(candidates=0, unfinished=0, empty=0, respelt=0, blocked=0)
-    for number, (constraints, request, found) in enumerate(
-        zip(sets, requests, decodings, strict=True)
-    ):
+    lexicon = {word.text for word in words_of(job.row["reference"])}
+    counts = Counter(
+        {"unfinished": 0, "empty": 0, "unmet": 0, "respelt": 0},
+        searches=len(job.requests),
+        overruled=job.overruled,
+    )
+    for number, (constraints, place) in enumerate(zip(job.sets, job.places, strict=True)):
+        found = decodings[place]
         counts["unfinished"] += found.unfinished
+        counts["unmet"] += found.unmet
         for index, (output, nll) in enumerate(zip(found.outputs, found.nlls, strict=True)):
-            if completes(output, request.avoid):
-                raise RuntimeError(f"{row['id']}, set {number}: a forbidden phrase in {output}")
+            check(output, job.requests[place], vocabulary)
             text = segmenter.text(vocabulary.pieces(output))
             if not text:
                 counts["empty"] += 1
@@ -78,20 +152,27 @@ def assemble(
                 {
                     "set": number,
                     "sample": index,
-                    "variant": variant,
+                    "variant": constraints.variant or system,
                     "text": text,
                     "forward_nll": nll,
                 }
             )
     counts["candidates"] = len(candidates)
-    counts["blocked"] = len(blocked_words(sets, lexicon, segmenter.pieces))
+    counts["blocked"] = len(blocked_words(job.sets, lexicon, segmenter.pieces))
     generated = {
-        **row,
+        **job.row,
         "sets": [
-            {"set": number, "avoid": constraints.words} for number, constraints in enumerate(sets)
+            {
+                "set": number,
+                "variant": constraints.variant or system,
+                "avoid": constraints.avoid,
+                "want": constraints.want,
+            }
+            for number, constraints in enumerate(job.sets)
         ],
         "dropped": counts["unfinished"] + counts["empty"],
         "blocked": counts["blocked"],
+        "unmet": counts["unmet"],
         "candidates": candidates,
     }
     return generated, counts
@@ -102,6 +183,7 @@ def generate(
     model: Model,
     source_segmenter: Segmenter,
     reference_segmenter: Segmenter,
+    make_sets: Callable[[str, str], list[ConstraintSet]],
     config: dict[str, Any],
     batch_rows: int,
 ) -> Iterator[tuple[dict[str, Any], Counter[str]]]:
@@ -112,46 +194,53 @@ def generate(
         model: the forward model.
         source_segmenter: of its source side.
         reference_segmenter: of its target side.
-        config: {"system", "search", "constraints", "seed"}.
+        make_sets: makes the constraint sets of a reference, given it and its id.
+        config: {"system", "search", "seed"}.
         batch_rows: hypotheses at work at once.
 
     Yields:
         For every reference, in order, what `assemble` returns.
     """
-    pending: deque[tuple[dict[str, Any], list[ConstraintSet], list[Request]]] = deque()
+    search, system, vocabulary = config["search"], config["system"], model.target_vocab
+    pending: deque[Job] = deque()
 
     def requests() -> Iterator[Request]:
         for row in rows:
-            source = model.source_vocab.ids(source_segmenter.pieces(row["source"]))
-            sets = constraint_sets(
-                row["reference"],
-                row["id"],
-                config["constraints"],
-                config["seed"],
-                reference_segmenter.pieces,
+            job = open_job(
+                row,
+                make_sets(row["reference"], row["id"]),
+                model.source_vocab.ids(source_segmenter.pieces(row["source"])),
+                vocabulary,
+                share=search["method"] == "beam",
             )
-            own = []
-            for number, constraints in enumerate(sets):
-                # Sorted: a set of strings has another order in every process.
-                avoid = [
-                    tuple(model.target_vocab.ids(phrase)) for phrase in sorted(constraints.phrases)
-                ]
-                own.append(Request(row["id"], number, source, avoid))
-            pending.append((row, sets, own))
-            yield from own
+            pending.append(job)
+            yield from job.requests
 
-    decodings = decode(model, requests(), config["search"], config["seed"], batch_rows)
+    decodings = decode(model, requests(), search, config["seed"], batch_rows)
+    for job, found in with_results(pending, decodings):
+        yield assemble(job, found, vocabulary, reference_segmenter, system)
+
+
+def with_results(
+    pending: deque[Job], decodings: Iterator[Decoding]
+) -> Iterator[tuple[Job, list[Decoding]]]:
+    """Yield the jobs in order with the results of their searches; a job may have none.
+
+    `pending` fills up while `decodings` are drawn.
+    """
     for first in decodings:
-        row, sets, own = pending.popleft()
-        found = [first, *islice(decodings, len(sets) - 1)]
-        yield assemble(
-            row, sets, own, found, model.target_vocab, reference_segmenter, config["system"]
-        )
+        while not pending[0].requests:
+            yield pending.popleft(), []
+        job = pending.popleft()
+        yield job, [first, *islice(decodings, len(job.requests) - 1)]
+    while pending:
+        yield pending.popleft(), []
 
 
 def generate_shard(
     input_path: Path,
     model_folder: Path,
+    idf_path: Path | None,
     output: Path,
     config: dict[str, Any],
     device: str,
@@ -165,12 +254,17 @@ def generate_shard(
     """
     verify(input_path)
     verify(model_folder / "model")
+    constraints = config["constraints"]
+    segmenter = Segmenter(model_folder / "reference.model")
+    make_sets = set_maker(constraints, config["seed"], segmenter.pieces, idf_path)
+    variants = len((constraints or {}).get("variants", []))
     model = load_model(model_folder, device, config["precision"])
     rows = generate(
         read_rows(input_path, "references"),
         model,
         Segmenter(model_folder / "source.model"),
-        Segmenter(model_folder / "reference.model"),
+        segmenter,
+        make_sets,
         config,
         batch_rows,
     )
@@ -179,6 +273,9 @@ def generate_shard(
         for row, counts in progress(rows, count_rows(input_path), "generate"):
             writer.write(row)
             total.update(counts)
+            if variants:
+                # For them this reference has no word.
+                total["skipped"] += variants - len({each["variant"] for each in row["sets"]})
     write_record(output, writer.rows_written, writer.rows_written, {}, extra=dict(total))
 
 
@@ -188,11 +285,15 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--config", type=json.loads, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of references")
     parser.add_argument("--model", type=Path, required=True, help="folder of the forward model")
+    parser.add_argument(
+        "--idf", type=Path, nargs="?", help="document frequencies, if the constraints need them"
+    )
     parser.add_argument("--output", type=Path, required=True)
     arguments = parse_with_compute(parser, argv, SEARCH_BATCH)
     generate_shard(
         arguments.input,
         arguments.model,
+        arguments.idf,
         arguments.output,
         arguments.config,
         arguments.device,

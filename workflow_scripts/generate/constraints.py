@@ -1,4 +1,4 @@
-"""Random negative constraint sets of a reference (ParaBank 2, 2.1)."""
+"""Constraint sets of a reference, and the random negative ones of ParaBank 2 (2.1)."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -14,20 +14,38 @@ Segment = Callable[[str], list[str]]
 
 @dataclass(frozen=True)
 class ConstraintSet:
-    """Words that the candidates of one set must not contain.
+    """Words that the candidates of one set must not contain, or must.
 
-    `words`: the words drawn, as they stand in the reference, in its order; `spellings`: all the
-    forms that are forbidden with them; `phrases`: the piece sequences that write those, none of
-    which a candidate may complete.
+    `avoid`, `want`: the words chosen, as they stand in the reference; `spellings`: all the forms
+    that are forbidden with the former; `phrases`: the piece sequences that write those, none of
+    which a candidate may complete; `wanted`: those of the words that it must contain; `variant`:
+    the name of the choice, None in a system without variants. A phrase that begins with `<s>`
+    is tied to the sentence start.
     """
 
-    words: list[str]
+    avoid: list[str]
+    want: list[str]
     spellings: frozenset[str]
     phrases: frozenset[Phrase]
+    wanted: list[Phrase]
+    variant: str | None = None
 
     def blocks(self, pieces: list[str]) -> bool:
         """Tell whether a word's pieces begin with a forbidden phrase."""
         return any(tuple(pieces[:length]) in self.phrases for length in range(1, len(pieces) + 1))
+
+
+def unconstrained(variant: str | None = None) -> ConstraintSet:
+    """Return the set that leaves everything free."""
+    return ConstraintSet([], [], frozenset(), frozenset(), [], variant)
+
+
+def negative(
+    avoid: list[str], phrases: dict[str, set[Phrase]], variant: str | None = None
+) -> ConstraintSet:
+    """Return the set that forbids words, given every spelling with the pieces that write it."""
+    every = frozenset().union(*phrases.values())
+    return ConstraintSet(avoid, [], frozenset(phrases), every, [], variant)
 
 
 def share(value: float) -> Fraction:
@@ -54,7 +72,7 @@ def constraint_sets(
         segment: gives the Viterbi pieces of a text.
     """
     if config is None:
-        return [ConstraintSet([], frozenset(), frozenset())]
+        return [unconstrained()]
     case = config.get("case", True)
     distinct: dict[str, list[Word]] = {}
     for word in words_of(reference):
@@ -68,13 +86,7 @@ def constraint_sets(
         drawn = sorted(random.choice(len(occurrences), count, replace=False).tolist())
         words = [word for index in drawn for word in occurrences[index]]
         phrases = phrases_of(words, case, segment)
-        sets.append(
-            ConstraintSet(
-                words=[occurrences[index][0].text for index in drawn],
-                spellings=frozenset(phrases),
-                phrases=frozenset().union(*phrases.values()),
-            )
-        )
+        sets.append(negative([occurrences[index][0].text for index in drawn], phrases))
     return sets
 
 

@@ -1,7 +1,7 @@
 """The searches of the forward model behind one function: samples, or a beam's n-best list."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from workflow_scripts.nmt.automaton import Phrase
@@ -16,25 +16,28 @@ class Decoding:
 
     `outputs`: piece ids without </s>, in the order drawn, or best first; `nlls`: in nats per
     token, </s> included; `unfinished`: samples that reached the maximum length, or 1 where a beam
-    found nothing.
+    found nothing; `unmet`: wanted phrases that then were not met.
     """
 
     outputs: list[list[int]]
     nlls: list[float]
     unfinished: int
+    unmet: int = 0
 
 
 @dataclass(frozen=True)
 class Request:
-    """One search: of a source (piece ids) without the phrases of `avoid`.
+    """One search: of a source (piece ids) without the phrases of `avoid`, with those of `wanted`.
 
-    `id` and `set` seed its samples.
+    A wanted phrase counts where its last word ends. `id` and `set` seed the samples, which can't
+    have wanted phrases.
     """
 
     id: str
     set: int
     source: list[int]
     avoid: list[Phrase]
+    wanted: list[Phrase] = field(default_factory=list)
 
 
 def decode(
@@ -64,10 +67,13 @@ def decode(
     else:
         beams = translate(
             model,
-            (BeamRequest(each.source, avoid=each.avoid) for each in requests),
+            (
+                BeamRequest(each.source, each.wanted, each.avoid, whole_words=True)
+                for each in requests
+            ),
             beam_size=search["beam_size"],
             nbest=search.get("nbest", 1),
             batch_rows=batch_rows,
         )
         for found in beams:
-            yield Decoding(found.outputs, found.nlls, int(not found.outputs))
+            yield Decoding(found.outputs, found.nlls, int(not found.outputs), len(found.unmet))

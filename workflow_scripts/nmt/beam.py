@@ -156,7 +156,7 @@ class _Search:
         self._sentences = batch_rows // beam_size
         self._decoder = Decoder(model, self._sentences * beam_size)
         self._output_layer = OutputLayer(model)
-        self._ends_word = torch.tensor(model.target_vocab.ends_word(), device=model.device)
+        self._ends_word = torch.tensor(model.target_vocab.ends_word, device=model.device)
         # Jobs whose results are not out yet, in order, by number.
         self._jobs: dict[int, _Job] = {}
         self._waiting = self._open_jobs(requests)

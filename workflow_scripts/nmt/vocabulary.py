@@ -3,6 +3,7 @@
 import json
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
@@ -60,8 +61,9 @@ class Vocabulary:
         """Return the piece of every id."""
         return [self._pieces[index] for index in ids]
 
+    @cached_property
     def ends_word(self) -> list[bool]:
-        """Return for every id whether a word before this piece is over.
+        """For every id, whether a word before this piece is over.
 
         It is before a piece that begins a word, one without letters, marks and digits (then it
         is punctuation), and a symbol such as </s>.

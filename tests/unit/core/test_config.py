@@ -49,9 +49,11 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
             visit(value, f"{path}.{key}")
         if "properties" in node:
             assert node.get("additionalProperties") is False, f"{path} takes any key"
+        alternatives = [node[keyword] for keyword in ("then", "else") if keyword in node]
         for keyword in ("oneOf", "anyOf"):
-            for alternative in node.get(keyword, []):
-                visit(alternative, path)
+            alternatives += node.get(keyword, [])
+        for alternative in alternatives:
+            visit(alternative, path)
         if isinstance(node.get("additionalProperties"), dict):
             visit(node["additionalProperties"], f"{path}.*")
 
@@ -175,6 +177,89 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
 )
 def test_message_names_the_key(config, override, expected):
     assert expected in message(config, override)
+
+
+IDF = {"bounds": [7.0, 17.0], "min_references": 1, "exempt": []}
+BEAM = {"method": "beam", "beam_size": 4}
+SAMPLE = {"method": "sample", "k": 10, "samples": 3}
+
+
+def negative(**changes):
+    return {"kind": "negative", "choose": {"highest": 1}} | changes
+
+
+@pytest.mark.parametrize(
+    ("constraints", "search", "expected"),
+    [
+        ({"idff": IDF}, BEAM, "constraints: unknown key 'idff'; did you mean 'idf'?"),
+        ({"variants": {}}, BEAM, "constraints.variants: {} "),
+        ({"variants": {"a": negative(kid=1)}}, BEAM, "variants.a: unknown key 'kid'"),
+        ({"variants": {"a": negative(choose={"higest": 1})}}, BEAM, "did you mean 'highest'?"),
+        ({"variants": {"a": {"kind": "negative"}}}, BEAM, "variants.a: key 'choose' is missing"),
+        ({"idf": IDF | {"bounds": [9, 7]}}, BEAM, "constraints.idf.bounds: 9 is greater than 7"),
+        ({"idf": None}, BEAM, "None is not of type 'object'"),
+        ({"pairs": {"ppdb": "a", "list": "b"}}, BEAM, "constraints.pairs: "),
+        (
+            {"variants": {"a": negative(kind="positive")}},
+            SAMPLE,
+            "variants.a: kind positive needs search.method beam",
+        ),
+        (
+            {"variants": {"a": negative(kind="positive", choose={"first": 1})}},
+            BEAM,
+            "variants.a: choose first is for kind negative",
+        ),
+        (
+            {"variants": {"a": negative(choose={"first": 1, "random": 1})}},
+            BEAM,
+            "variants.a: choose first is for kind negative, alone",
+        ),
+        (
+            {"variants": {"a": negative(relations=["Equivalence"])}},
+            BEAM,
+            "variants.a: kind negative has no key 'relations'",
+        ),
+        ({"variants": {"a": negative(kind="pair")}}, BEAM, "constraints.pairs is missing"),
+        (
+            {"variants": {"a": negative(kind="pair")}, "pairs": {"ppdb": "p"}},
+            BEAM,
+            "relations are for pairs of a ppdb file, and needed there",
+        ),
+        (
+            {
+                "variants": {"a": negative(kind="pair", relations=["Equivalence"])},
+                "pairs": {"list": "p"},
+            },
+            BEAM,
+            "relations are for pairs of a ppdb file",
+        ),
+        (
+            {"variants": {"a": negative(kind="pair", inflect=True)}, "pairs": {"list": "p"}},
+            BEAM,
+            "kind pair has no key 'inflect'",
+        ),
+    ],
+)
+def test_message_names_the_variant(config, constraints, search, expected):
+    constraints = {"idf": IDF, "variants": {"a": None}} | constraints
+    config["systems"]["own"] = config["systems"]["paranmt"] | {
+        "search": search,
+        "constraints": constraints,
+    }
+    assert expected in message(config, {"run": {"systems": ["own"]}})
+
+
+def test_choice_by_idf_needs_bounds_and_inflection_english(config):
+    own = config["systems"]["paranmt"] | {"constraints": {"variants": {"a": negative()}}}
+    config["systems"]["own"] = own
+    assert "variants.a: constraints.idf is missing" in message(
+        config, {"run": {"systems": ["own"]}}
+    )
+    own["constraints"] = {"idf": IDF, "variants": {"a": negative(inflect=True), "b": None}}
+    validate(merged(config, {"run": {"systems": ["own"]}}))
+    languages = {"reference": {"code": "de"}}
+    expected = "variants.a: inflect knows English (en) only, and the references are 'de'"
+    assert expected in message(config, {"run": {"systems": ["own"]}, "languages": languages})
 
 
 def test_each_missing_key_is_named_once(config):

@@ -169,6 +169,44 @@ def test_without_training_sets_nothing_is_filtered(config):
     assert "filter" not in stages(Layout(config).units())
 
 
+def test_document_frequencies_are_counted_once_and_only_where_they_are_needed(config):
+    config["systems"]["other"] = copy.deepcopy(config["systems"]["parabank"])
+    config["run"]["systems"] = ["paranmt", "parabank2"]
+    assert ("generate", "idf") not in Layout(config).units()
+    config["run"]["systems"] = ["paranmt", "parabank", "other"]
+    layout = Layout(config)
+    assert layout.units().count(("generate", "idf")) == 1
+    assert layout.shard_names("generate", "idf") == []
+    for system, needed in (("paranmt", False), ("parabank", True), ("other", True)):
+        assert (("generate", "idf") in layout.upstream(("generate", system))) == needed
+    moved = changed(config, "systems", "parabank", "constraints", "idf", "min_references", 9)
+    assert {unit for unit in moved if unit[0] == "generate"} == {("generate", "parabank")}
+    moved = changed(config, "train", "corpora", ["testbed", "testbed_held_out"])
+    assert ("generate", "idf") in moved
+
+
+def test_digest_follows_the_content_of_the_paraphrases(config, tmp_path):
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "pairs.txt").write_text("told informed\n", encoding="utf-8")
+    config["run"]["systems"] = ["parabank"]
+    config["systems"]["parabank"]["constraints"]["pairs"] = {"list": "pairs.txt"}
+    config["data"] = str(tmp_path / "here")
+    layout = Layout(config)
+    here = layout.key("generate", "parabank")
+    located = str(tmp_path / "here" / "pairs.txt")
+    assert layout.pair_files("parabank") == [located]
+    unit = ("generate", "parabank")
+    assert layout.stage_config(unit)["constraints"]["pairs"] == {"list": located}
+    config["data"] = str(tmp_path / "there")
+    assert Layout(config).key(*unit) == here
+    (tmp_path / "there" / "pairs.txt").write_text("told said\n", encoding="utf-8")
+    assert Layout(config).key(*unit) != here
+    (tmp_path / "there" / "pairs.txt").unlink()
+    with pytest.raises(InputError, match=r"systems\.parabank\.constraints\.pairs\.list: .*No such"):
+        Layout(config).key(*unit)
+
+
 def test_late_shards_do_not_touch_early_stages(config):
     moved = changed(config, "shards", "late", 1)
     assert stages(moved) == {

@@ -1,13 +1,23 @@
 import json
 import shutil
+from collections import deque
 
 import pytest
 
 from workflow_scripts.core.manifest import read_record, write_record
 from workflow_scripts.core.tables import TableWriter, read_rows
-from workflow_scripts.generate.candidates import assemble, completes, main
-from workflow_scripts.generate.constraints import constraint_sets
+from workflow_scripts.generate.candidates import (
+    Job,
+    assemble,
+    check,
+    completes,
+    main,
+    open_job,
+    with_results,
+)
+from workflow_scripts.generate.constraints import ConstraintSet, constraint_sets
 from workflow_scripts.generate.decoding import Decoding, Request
+from workflow_scripts.generate.idf import plain_words
 from workflow_scripts.generate.words import words_of
 from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
 from workflow_scripts.subword.segmenter import Segmenter
@@ -41,7 +51,7 @@ def model(data_dir, tmp_path_factory):
     return folder
 
 
-def run_main(folder, model, pairs, config=CONFIG, batch_rows=64):
+def run_main(folder, model, pairs, config=CONFIG, batch_rows=64, idf=None):
     folder.mkdir()
     with TableWriter(folder / "references.parquet", "references") as writer:
         for number, source, reference in pairs:
@@ -51,6 +61,7 @@ def run_main(folder, model, pairs, config=CONFIG, batch_rows=64):
     write_record(folder / "references.parquet", len(pairs), len(pairs), {})
     output = folder / "candidates.parquet"
     files = ["--input", folder / "references.parquet", "--model", model, "--output", output]
+    files += ["--idf", idf] if idf else []
     device = ["--device", "cpu", "--batch-rows", str(batch_rows), "--threads", "1"]
     main(["--config", json.dumps(config), *map(str, files), *device])
     return output
@@ -70,7 +81,8 @@ def test_candidates_hold_no_forbidden_phrase_and_add_up(generated, model):
     for row in rows:
         sets = constraint_sets(row["reference"], row["id"], CONSTRAINTS, 5, segmenter.pieces)
         assert row["sets"] == [
-            {"set": number, "avoid": constraints.words} for number, constraints in enumerate(sets)
+            {"set": number, "variant": "few", "avoid": constraints.avoid, "want": []}
+            for number, constraints in enumerate(sets)
         ]
         assert len(row["candidates"]) + row["dropped"] == 3 * 8
         for candidate in row["candidates"]:
@@ -112,7 +124,8 @@ def test_without_constraints_and_with_an_unreadable_source(model, tmp_path):
     pairs = [(1, *PAIRS[0]), (2, "slovo " * 200, "A word."), (3, *PAIRS[1])]
     config = CONFIG | {"constraints": None}
     rows = list(read_rows(run_main(tmp_path / "run", model, pairs, config), "candidates"))
-    assert [row["sets"] for row in rows] == [[{"set": 0, "avoid": []}]] * 3
+    free = {"set": 0, "variant": "few", "avoid": [], "want": []}
+    assert [row["sets"] for row in rows] == [[free]] * 3
     assert rows[1]["candidates"] == [] and rows[1]["dropped"] == 8
     assert rows[0]["candidates"] and rows[2]["candidates"]
 
@@ -148,6 +161,115 @@ def test_a_beam_avoids_the_words_of_each_set(model, tmp_path):
             assert avoided and not words & {word.lower() for word in avoided}
 
 
+VARIANTS = {
+    "free": None,
+    "want": {"kind": "positive", "choose": {"highest": 1}},
+    "want_all": {"kind": "positive", "choose": {"lowest": 9}},
+    "avoid": {"kind": "negative", "choose": {"highest": 1, "lowest": 1}, "inflect": True},
+    "start": {"kind": "negative", "choose": {"first": 2}},
+    "pair": {"kind": "pair", "choose": {"highest": 2}},
+}
+
+
+@pytest.fixture(scope="module")
+def constrained(model, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("constrained")
+    idf = folder / "idf.parquet"
+    with TableWriter(idf, "document_frequencies") as writer:
+        for word in sorted({word for _, text in PAIRS for word in plain_words(text)}):
+            writer.write({"word": word, "references": 3 + len(word)})
+    write_record(idf, 1 << 12, 1 << 12, {})
+    words = folder / "words.txt"
+    words.write_text("rides drives travels\nwomen ladies girls\ndog cat\n", encoding="utf-8")
+    config = CONFIG | {
+        "search": {"method": "beam", "beam_size": 8},
+        "constraints": {
+            "idf": {"bounds": [1.0, 17.0], "min_references": 1, "exempt": []},
+            "pairs": {"list": str(words)},
+            "variants": VARIANTS,
+        },
+    }
+    pairs = [(number, *pair) for number, pair in enumerate(PAIRS)]
+    # A source that can't be read, and one whose few pieces leave no room for all words.
+    pairs += [(8, "slovo " * 200, PAIRS[0][1]), (9, "Muž.", PAIRS[0][1])]
+    return run_main(folder / "run", model, pairs, config, idf=idf)
+
+
+def test_candidates_meet_the_constraints_of_their_variant(constrained):
+    rows = list(read_rows(constrained, "candidates"))
+    assert [row["id"] for row in rows] == [f"c:{number}" for number in (0, 1, 2, 3, 8, 9)]
+    found = set()
+    for row in rows:
+        for candidate in row["candidates"]:
+            constraints = row["sets"][candidate["set"]]
+            assert constraints["variant"] == candidate["variant"]
+            words = {word.text for word in words_of(candidate["text"])}
+            assert words >= set(constraints["want"])
+            lowered = {word.lower() for word in words}
+            avoid = [word for word in constraints["avoid"] if not word.startswith("<s>")]
+            assert not lowered & set(avoid)
+            if candidate["variant"] == "start":
+                start = constraints["avoid"][0].removeprefix("<s> ")
+                assert not candidate["text"].lower().startswith(f"{start.lower()} ")
+            found.add(candidate["variant"])
+    assert found == VARIANTS.keys()
+
+
+def test_unmet_words_and_skipped_variants_are_counted(constrained):
+    *rows, unreadable, crowded = read_rows(constrained, "candidates")
+    assert [row["unmet"] for row in rows] == [0] * 4
+    assert unreadable["candidates"] == []
+    assert unreadable["dropped"] == len(unreadable["sets"])
+    assert unreadable["unmet"] == sum(len(each["want"]) for each in unreadable["sets"])
+    assert crowded["unmet"] > 0
+    assert "want_all" not in {each["variant"] for each in crowded["candidates"]}
+    rows += [unreadable, crowded]
+    extra = read_record(constrained)["extra"]
+    assert extra["unmet"] == sum(row["unmet"] for row in rows)
+    variants = [{each["variant"] for each in row["sets"]} for row in rows]
+    assert extra["skipped"] == sum(len(VARIANTS) - len(each) for each in variants)
+    assert extra["searches"] <= sum(len(row["sets"]) for row in rows)
+
+
+def test_equal_constraints_share_a_search_where_nothing_is_drawn():
+    row = {"id": "c:1"}
+    sets = [
+        ConstraintSet([], [], frozenset(), frozenset({("▁a", "b")}), [], "x"),
+        ConstraintSet([], [], frozenset(), frozenset(), [("▁a",)], "y"),
+        ConstraintSet([], [], frozenset(), frozenset({("▁a", "b")}), [], "z"),
+    ]
+    job = open_job(row, sets, [5], VOCABULARY, share=True)
+    assert job.places == [0, 1, 0]
+    assert [(each.avoid, each.wanted) for each in job.requests] == [([(5, 7)], []), ([], [(5,)])]
+    job = open_job(row, sets, [5], VOCABULARY, share=False)
+    assert job.places == [0, 1, 2]
+    assert [each.set for each in job.requests] == [0, 1, 2]
+
+
+def test_a_forbidden_part_of_a_wanted_phrase_is_overruled():
+    phrases = frozenset({("▁a",), ("b",), ("▁b",)})
+    sets = [ConstraintSet([], [], frozenset(), phrases, [("▁a", "b")])]
+    job = open_job({"id": "c:1"}, sets, [5], VOCABULARY, share=True)
+    assert job.requests[0].avoid == [(6,)]
+    assert job.overruled == 2
+
+
+def test_jobs_come_in_order_with_their_results_also_without_any():
+    def job(name, searches):
+        return Job({"id": name}, [], [Request(name, n, [], []) for n in range(searches)], [], 0)
+
+    jobs = [job("a", 0), job("b", 2), job("c", 0), job("d", 1), job("e", 0)]
+    pending = deque()
+
+    def decodings():
+        for each in jobs:
+            pending.append(each)
+            yield from (Decoding([[n]], [0.0], 0) for n in range(len(each.requests)))
+
+    found = [(job.row["id"], len(results)) for job, results in with_results(pending, decodings())]
+    assert found == [("a", 0), ("b", 2), ("c", 0), ("d", 1), ("e", 0)]
+
+
 class Letters:
     """One piece per letter; the first carries the blank's mark."""
 
@@ -166,11 +288,11 @@ def assembled(outputs, avoid):
     config = {"sets": 1, "fraction": [0.5, 0.5]}
     for seed in range(20):  # until the word drawn is "ab"
         sets = constraint_sets("ab a", "c:1", config, seed, Letters().pieces)
-        if sets[0].words == ["ab"]:
+        if sets[0].avoid == ["ab"]:
             break
-    request = Request("c:1", 0, [5], avoid)
+    job = Job(row, sets, [Request("c:1", 0, [5], avoid)], [0], 0)
     found = Decoding(outputs, [0.5] * len(outputs), 2)
-    return assemble(row, sets, [request], [found], VOCABULARY, Letters(), "v")
+    return assemble(job, [found], VOCABULARY, Letters(), "v")
 
 
 def test_empty_and_unfinished_samples_are_dropped_and_respelt_words_counted():
@@ -180,7 +302,16 @@ def test_empty_and_unfinished_samples_are_dropped_and_respelt_words_counted():
         (3, "b"),
     ]
     assert row["dropped"] == 4
-    assert counts == {"candidates": 2, "unfinished": 2, "empty": 2, "respelt": 1, "blocked": 0}
+    expected = {"candidates": 2, "unfinished": 2, "empty": 2, "respelt": 1, "blocked": 0}
+    assert counts == expected | {"unmet": 0, "overruled": 0, "searches": 1}
+
+
+def test_a_missing_word_is_a_fault():
+    request = Request("c:1", 0, [5], [], [(5,)])
+    check([4, 5], request, VOCABULARY)
+    check([5, 8], request, VOCABULARY)
+    with pytest.raises(RuntimeError, match="wanted phrase"):
+        check([5, 7], request, VOCABULARY)
 
 
 def test_a_completed_phrase_is_a_fault():

@@ -28,8 +28,8 @@ def test_the_number_of_words_is_uniform_and_each_word_as_likely_as_another():
     numbers, words = Counter(), Counter()
     for identifier in range(2000):
         for constraints in draw(f"c:{identifier}"):
-            numbers[len(constraints.words)] += 1
-            words.update(constraints.words)
+            numbers[len(constraints.avoid)] += 1
+            words.update(constraints.avoid)
     # 10,000 sets: four numbers of 2,500 (standard deviation 43), nine words of 1,667 (37).
     assert sorted(numbers) == [0, 1, 2, 3]
     assert all(abs(count - 2500) < 220 for count in numbers.values())
@@ -39,7 +39,7 @@ def test_the_number_of_words_is_uniform_and_each_word_as_likely_as_another():
 
 def test_sets_are_independent_draws():
     pairs = [
-        tuple(len(constraints.words) for constraints in draw(f"c:{identifier}")[:2])
+        tuple(len(constraints.avoid) for constraints in draw(f"c:{identifier}")[:2])
         for identifier in range(4000)
     ]
     assert abs(np.corrcoef(np.array(pairs).T)[0, 1]) < 0.08
@@ -59,7 +59,7 @@ def test_draws_depend_on_seed_and_id_alone():
 def test_bounds_are_rounded_down(fraction, words, allowed):
     reference = " ".join(["one", "two", "three", "four", "five"][:words])
     found = {
-        len(constraints.words)
+        len(constraints.avoid)
         for identifier in range(60)
         for constraints in draw(f"c:{identifier}", reference, fraction=fraction)
     }
@@ -68,23 +68,23 @@ def test_bounds_are_rounded_down(fraction, words, allowed):
 
 def test_case_forms_are_one_word_and_all_forbidden():
     (constraints,) = draw(reference='The cat "the', sets=1, fraction=[1, 1])
-    assert constraints.words == ["The", "cat"]
+    assert constraints.avoid == ["The", "cat"]
     assert constraints.spellings == {"The", "the", "cat", "Cat"}
     assert constraints.phrases == {
         tuple(letters(text)) for text in ["The", "the", "cat", "Cat", '"The', '"the']
     }
     (constraints,) = draw(reference="The cat the", sets=1, fraction=[1, 1], case=False)
-    assert constraints.words == ["The", "cat", "the"]
+    assert constraints.avoid == ["The", "cat", "the"]
     assert constraints.spellings == {"The", "cat", "the"}
 
 
 def test_no_constraints_is_one_empty_set():
     (constraints,) = constraint_sets(REFERENCE, "c:1", None, 1, letters)
-    assert not constraints.words and not constraints.phrases
+    assert not constraints.avoid and not constraints.phrases
 
 
 def test_a_reference_without_words_has_empty_sets():
-    assert [constraints.words for constraints in draw(reference="3 . 14 !")] == [[]] * 5
+    assert [constraints.avoid for constraints in draw(reference="3 . 14 !")] == [[]] * 5
 
 
 def test_blocked_words_are_those_that_begin_like_a_forbidden_one():

@@ -28,4 +28,4 @@ def test_impossible_vocabularies_are_refused(pieces: list[str]):
 def test_a_word_ends_before_a_new_one_and_before_punctuation():
     pieces = ["▁", "▁for", "ty", "7", "́", "'", ".”", "-x"]
     expected = [True, True, False, False, False, True, True, False]
-    assert Vocabulary([*SYMBOLS, *pieces]).ends_word() == [True] * len(SYMBOLS) + expected
+    assert Vocabulary([*SYMBOLS, *pieces]).ends_word == [True] * len(SYMBOLS) + expected

@@ -1,0 +1,125 @@
+"""The four systems of the papers side by side on one bitext, as recipes/compare.yaml runs them."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.e2e import micro
+from tests.e2e.pipeline import ROOT, Pipeline
+from tests.rules.test_commands import flip, in_process, jobs, read_files, run_alone
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.tables import read_rows
+from workflow_scripts.generate.words import words_of
+from workflow_scripts.release.inputs import read_measures
+from workflow_scripts.release.summary import describe
+
+pytestmark = pytest.mark.e2e
+
+SYSTEMS = ["bt2017", "paranmt", "parabank", "parabank2"]
+# Of the micro bitext: its 420 training references know few rare words.
+CHANGES = {
+    "systems": {
+        "parabank": {
+            "constraints": {
+                "idf": {"bounds": [2.0, 17.0]},
+                "pairs": {"list": micro.WORD_LIST},
+                "variants": {"ppdb": {"kind": "pair", "choose": {"highest": 2}}},
+            }
+        },
+        "parabank2": {"search": {"samples": 4}},
+    }
+}
+
+
+@pytest.fixture(scope="module")
+def compared(finished, once) -> Pipeline:
+    """A finished run of all four; bitext and models are those of the micro run."""
+    config = finished.config
+    for name in ("quantile", "compare"):
+        text = (ROOT / "recipes" / f"{name}.yaml").read_text(encoding="utf-8")
+        config = micro.merged(config, yaml.safe_load(text))
+    config = micro.merged(config, CHANGES)
+    folder = once("compared", lambda new: finished.copy(new).with_config(config).run())
+    return Pipeline(folder, config)
+
+
+@pytest.fixture(scope="module")
+def candidates(compared):
+    return {
+        system: list(read_rows(compared.unit(f"generate.{system}") / "0000.parquet", "candidates"))
+        for system in SYSTEMS
+    }
+
+
+def test_all_start_from_the_same_references_and_models(compared, candidates):
+    ids = [[row["id"] for row in candidates[system]] for system in SYSTEMS]
+    assert len(ids[0]) == 16 and ids == ids[:1] * 4
+    assert len(compared.folders("train")) == 2
+    assert len(list((compared.folder / "results/generate/idf").iterdir())) == 1
+
+
+def test_beams_give_a_list_and_one_translation(candidates):
+    for row, single in zip(candidates["bt2017"], candidates["paranmt"], strict=True):
+        assert 1 < len(row["candidates"]) <= 50
+        assert len(single["candidates"]) == 1
+        nlls = [found["forward_nll"] for found in row["candidates"]]
+        assert nlls == sorted(nlls)
+        assert {found["variant"] for found in row["candidates"]} == {"bt2017"}
+
+
+def test_variants_of_one_system_meet_their_constraints(compared, candidates):
+    seen, wanted = Counter(), 0
+    for row in candidates["parabank"]:
+        unmet = {each["set"] for each in row["sets"] if each["want"]}
+        for found in row["candidates"]:
+            constraints = row["sets"][found["set"]]
+            assert constraints["variant"] == found["variant"]
+            words = {word.text for word in words_of(found["text"])}
+            assert words >= set(constraints["want"])
+            unmet.discard(found["set"])
+            wanted += bool(constraints["want"])
+            seen[found["variant"]] += 1
+        assert row["unmet"] == sum(len(set(row["sets"][number]["want"])) for number in unmet)
+    assert wanted
+    assert {"s01", "s02", "s18", "s34", "ppdb"} <= seen.keys()
+    record = compared.manifest("generate.parabank")["parts"]["0000"]["extra"]
+    assert record["unmet"] == sum(row["unmet"] for row in candidates["parabank"])
+    assert record["searches"] < sum(len(row["sets"]) for row in candidates["parabank"])
+
+
+def test_every_table_has_rows_of_each_system(compared, monkeypatch):
+    monkeypatch.chdir(compared.folder)
+    table = describe(Path("runs/compare")).split("\n\n")[2]
+    listed = list(dict.fromkeys(line.split()[0] for line in table.splitlines()[2:]))
+    assert listed == SYSTEMS
+    page = (compared.unit("release") / "report.html").read_text(encoding="utf-8")
+    for caption in ("All references", "From candidates to paraphrases"):
+        part = page[page.index(caption) :]
+        part = part[: part.index("</table>")]
+        rows = re.findall(r'<th scope="row">(\w+)</th>', part)
+        assert list(dict.fromkeys(rows)) == SYSTEMS
+    for system, ranks in zip(SYSTEMS, (5, 1, 5, 5), strict=True):
+        measures = read_measures(compared.unit(f"evaluate.{system}") / "measures.json")
+        assert measures["groups"]["all"]["references"] == 16
+        assert len(measures["groups"]["all"]["ranks"]) == ranks
+
+
+def test_document_frequencies_alone_and_damaged(compared, tmp_path, monkeypatch):
+    output = compared.run("generate", "--dry-run", "--forceall", "--printshellcmds")
+    printed = {
+        job.rule: job
+        for job in jobs(output)
+        if job.rule == "generate_idf" or "/parabank/" in job.command
+    }
+    work = compared.copy(tmp_path / "work")
+    run_alone(printed["generate_idf"], work.folder)
+    monkeypatch.chdir(work.folder)
+    for rule, file in (("generate_idf", "0000.parquet"), ("generate_shard", "idf.parquet")):
+        job = printed[rule]
+        (name,) = (each for each in read_files(job) if each.endswith(file))
+        flip(Path(name))
+        with pytest.raises(InputError, match=re.escape(Path(name).name)):
+            in_process(job)()

@@ -1,0 +1,88 @@
+import json
+import math
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import read_record, write_record
+from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.generate.idf import document_frequencies, main, plain_words, read_idf
+
+WORDS = st.sampled_from(["a", "b", "c", "d", "e", "f"])
+SENTENCES = st.lists(st.lists(WORDS).map(" ".join), max_size=30)
+
+
+def test_plain_words_are_lower_case_and_alphabetic_and_counted_once():
+    sentence = 'We told "her" that 7-Eleven pays her, Ann and the well-known café (told).'
+    assert plain_words(sentence) == ["told", "her", "that", "pays", "and", "the", "café"]
+
+
+@given(references=SENTENCES, most=st.integers(1, 8))
+def test_frequencies_do_not_depend_on_what_memory_holds(references, most):
+    expected = Counter(word for each in references for word in set(each.split()))
+    with tempfile.TemporaryDirectory() as folder:
+        found = list(document_frequencies(references, Path(folder), most))
+    assert found == sorted(expected.items())
+
+
+def write_pairs(folder, shards):
+    for number, rows in enumerate(shards):
+        path = folder / f"{number:04d}.parquet"
+        with TableWriter(path, "pairs") as writer:
+            for corpus, reference in rows:
+                row = {"id": reference, "source": "s", "reference": reference, "corpus": corpus}
+                writer.write(row)
+        write_record(path, len(rows), len(rows), {})
+
+
+def count(folder, corpora, shards=2):
+    output = folder / "idf" / "idf.parquet"
+    arguments = ["--folder", str(folder), "--shards", str(shards), "--output", str(output)]
+    main(["--config", json.dumps({"corpora": corpora}), *arguments])
+    return output
+
+
+def test_only_training_references_are_counted(tmp_path):
+    write_pairs(
+        tmp_path,
+        [[("a", "the dog, the cat"), ("b", "the bird")], [("a", "a dog"), ("c", "a cat")]],
+    )
+    output = count(tmp_path, ["a", "c"])
+    rows = [(row["word"], row["references"]) for row in read_rows(output, "document_frequencies")]
+    assert rows == [("a", 2), ("cat", 2), ("dog", 2), ("the", 1)]
+    record = read_record(output)
+    assert (record["rows_in"], record["rows_out"], record["extra"]) == (4, 3, {"words": 4})
+    assert record["rejected"] == {"corpus_not_used": 1}
+    first = output.read_bytes()
+    assert count(tmp_path, ["c", "a"]).read_bytes() == first
+    with pytest.raises(InputError, match="no pair of"):
+        count(tmp_path, ["d"])
+
+
+def test_words_within_bounds_and_exempt_ones_can_be_chosen(tmp_path):
+    # Of 32 references: "to" in all, "of" in 8, "told" in 4, "proud" in 1.
+    references = [
+        " ".join(
+            word
+            for word, every in (("to", 1), ("of", 4), ("told", 8), ("proud", 32))
+            if number % every == 0
+        )
+        for number in range(32)
+    ]
+    write_pairs(tmp_path, [[("a", reference) for reference in references]])
+    output = count(tmp_path, ["a"], shards=1)
+
+    def found(**changes):
+        config = {"bounds": [3.0, 17.0], "min_references": 1, "exempt": []} | changes
+        return read_idf(output, config)
+
+    assert found() == {"told": 3.0, "proud": 5.0}
+    assert found(bounds=[2.0, 4.0]) == {"of": 2.0, "told": 3.0}
+    assert found(min_references=4) == {"told": 3.0}
+    assert found(exempt=["to", "from"]) == {"to": 0.0, "told": 3.0, "proud": math.log2(32)}
+    assert found(exempt=["to", "proud"], bounds=[3.0, 4.0]) == {"to": 0.0, "told": 3.0}

@@ -1,0 +1,231 @@
+"""Choices of words by name; the worked example of ParaBank (Hu et al., AAAI 2019, Table 2).
+
+The IDFs are in the order of Table 2, and on the same sides of the bounds; their decimals are ours.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from tests.unit.generate.test_idf import count, write_pairs
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.generate.ppdb import Paraphrases, Rule
+from workflow_scripts.generate.variants import Variants, choose, set_maker
+
+ROOT = Path(__file__).resolve().parents[3]
+REFERENCE = "I told her I was proud to work for them."
+PRESETS = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["systems"]["parabank"][
+    "constraints"
+]["variants"]
+IDF = {"proud": 11.9, "told": 7.6, "work": 7.2, "for": 3.9, "to": 1.6}
+
+
+def letters(text):
+    return [piece for word in text.split() for piece in ("▁" + word[0], *word[1:])]
+
+
+def make(variants, idf=None, paraphrases=None, seed=1):
+    return Variants(variants, seed, letters, idf or IDF, paraphrases or Paraphrases())
+
+
+def sets_of(variant, reference=REFERENCE, identifier="c:1", **options):
+    return make({"v": variant}, **options).sets(reference, identifier)
+
+
+def negative(**choice):
+    return {"kind": "negative", "choose": choice}
+
+
+def positive(**choice):
+    return {"kind": "positive", "choose": choice}
+
+
+@pytest.mark.parametrize(
+    ("name", "avoid", "want"),
+    [
+        ("s01", [], []),
+        ("s02", [], ["proud"]),
+        ("s04", [], ["proud", "told", "work"]),
+        ("s05", [], ["to"]),
+        ("s11", [], ["proud", "to"]),
+        ("s14", ["proud"], []),
+        ("s18", ["to", "for"], []),
+        ("s19", ["to", "for", "work"], []),
+        ("s32", ["<s> I"], []),
+        ("s34", ["<s> I told her"], []),
+    ],
+)
+def test_presets_choose_as_the_paper_describes(name, avoid, want):
+    (found,) = (each for each in make(PRESETS).sets(REFERENCE, "c:1") if each.variant == name)
+    assert (found.avoid, found.want) == (avoid, want)
+
+
+def test_system_18_forbids_for_and_to_in_both_cases():
+    (found,) = sets_of(PRESETS["s18"])
+    assert found.spellings == {"for", "For", "to", "To"}
+    assert found.phrases == {tuple(letters(form)) for form in ("for", "For", "to", "To")}
+
+
+def test_each_preset_has_one_set_here_and_they_differ():
+    found = make(PRESETS).sets(REFERENCE, "c:1")
+    assert [each.variant for each in found] == [f"s{number:02d}" for number in range(1, 35)]
+    fixed = {}
+    for each in found:
+        if "random" not in (PRESETS[each.variant] or {"choose": {}})["choose"]:
+            fixed.setdefault((each.phrases, tuple(each.wanted)), []).append(each.variant)
+    # "to" has no other forms.
+    assert [names for names in fixed.values() if len(names) > 1] == [["s17", "s30"]]
+
+
+def test_candidates_are_in_the_order_of_their_idf_from_bounds_and_exemptions(tmp_path):
+    # As counts of 2^20 references; "was", "her" and "them" are below the lower bound, and "I" is
+    # no lower-case word.
+    idf = IDF | {"her": 5.4, "was": 3.0, "them": 6.1, "I": 1.2}
+    path = tmp_path / "idf.parquet"
+    with TableWriter(path, "document_frequencies") as writer:
+        for word, value in sorted(idf.items()):
+            writer.write({"word": word, "references": round(2 ** (20 - value))})
+    write_record(path, 2**20, 2**20, {})
+    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    constraints = config["systems"]["parabank"]["constraints"]
+    assert constraints["idf"]["bounds"] == [7.0, 17.0]
+    assert len(constraints["idf"]["exempt"]) == 15
+    sets = set_maker(constraints, 1, letters, path)(REFERENCE, "c:1")
+    want = {each.variant: each.want for each in sets}
+    assert want["s04"] == ["proud", "told", "work"]
+    assert want["s07"] == ["to", "for", "work"]
+    with pytest.raises(InputError, match="--idf"):
+        set_maker(constraints, 1, letters, None)
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ({"highest": 2}, ["a", "b"]),
+        ({"lowest": 2}, ["e", "d"]),
+        ({"highest": 1, "lowest": 1}, ["a", "e"]),
+        ({"highest": 3, "lowest": 3}, ["a", "b", "c", "e", "d"]),
+        ({"highest": 9}, ["a", "b", "c", "d", "e"]),
+    ],
+)
+def test_highest_then_lowest_of_the_rest(counts, expected):
+    assert choose(list("abcde"), counts, np.random.default_rng(1)) == expected
+
+
+def test_random_choices_are_uniform_over_the_rest():
+    random = np.random.default_rng(1)
+    drawn = Counter(
+        word
+        for _ in range(3000)
+        for word in choose(list("abcde"), {"highest": 1, "random": 2}, random)[1:]
+    )
+    assert set(drawn) == set("bcde")
+    assert all(abs(count - 1500) < 110 for count in drawn.values())
+    assert choose([], {"random": 2}, random) == []
+
+
+def test_random_choices_follow_from_seed_id_and_name():
+    def found(seed=1, identifier="c:1", name="v"):
+        return make({name: negative(random=2)}, seed=seed).sets(REFERENCE, identifier)[0].avoid
+
+    assert found() == found()
+    for changes in ({"seed": 2}, {"identifier": "c:2"}, {"name": "w"}):
+        assert any(
+            found(**{"identifier": f"c:{n}"} | changes) != found(identifier=f"c:{n}")
+            for n in range(2, 9)
+        )
+
+
+def test_negative_inflected_forbids_all_forms_capitalised_too():
+    (found,) = sets_of(negative(highest=2) | {"inflect": True})
+    assert found.avoid == ["proud", "told"]
+    forms = {"proud", "prouder", "proudest", "tell", "tells", "telling", "told"}
+    assert found.spellings == forms | {form.capitalize() for form in forms}
+
+
+def test_punctuation_before_a_word_is_part_of_a_forbidden_sequence_too():
+    (found,) = sets_of(negative(highest=1), reference='They were "proud" of it. Proud!')
+    expected = {"proud", "Proud", '"proud', '"Proud'}
+    assert found.phrases == {tuple(letters(form)) for form in expected}
+
+
+def test_positive_inflected_wants_one_other_form_of_each_of_the_verbs():
+    found = [
+        sets_of(positive(highest=2) | {"inflect": True}, identifier=f"c:{n}")[0] for n in range(60)
+    ]
+    assert {each.want[0] for each in found} == {"tell", "tells", "telling"}
+    assert {each.want[1] for each in found} == {"works", "worked", "working"}
+    assert all(each.wanted == [tuple(letters(word)) for word in each.want] for each in found)
+    assert not found[0].phrases
+    assert sets_of(positive(highest=1) | {"inflect": True}, reference="so proud of it") == []
+
+
+@pytest.mark.parametrize(
+    ("reference", "count", "forms"),
+    [
+        (REFERENCE, 2, {"I told", "i told"}),
+        ('"Yes," he said.', 1, {'"Yes,"'}),
+        ("dogs bark", 2, {"dogs bark", "Dogs bark"}),
+    ],
+)
+def test_first_tokens_are_forbidden_at_the_start(reference, count, forms):
+    (found,) = sets_of(negative(first=count), reference=reference)
+    assert found.phrases == {("<s>", *letters(form)) for form in forms}
+    assert not found.spellings
+
+
+def pairs():
+    found = Paraphrases()
+    for rule in (
+        Rule("told", "work", 9.0, "Equivalence"),
+        Rule("told", "informed", 5.0, "Equivalence"),
+        Rule("told", "advised", 4.0, "Equivalence"),
+        Rule("proud", "glad", 1.0, "Equivalence"),
+        Rule("work", "labour", 1.0, "ForwardEntailment"),
+    ):
+        found.add(rule)
+    return found
+
+
+def test_a_pair_forbids_a_word_and_wants_its_best_paraphrase_that_is_new():
+    variant = {"kind": "pair", "choose": {"highest": 3}, "relations": ["Equivalence"]}
+    found = sets_of(variant, paraphrases=pairs())
+    assert [(each.avoid, each.want) for each in found] == [
+        (["proud"], ["glad"]),
+        (["told"], ["informed"]),
+    ]
+    assert [each.spellings for each in found] == [{"proud", "Proud"}, {"told", "Told"}]
+    forward = variant | {"relations": ["ForwardEntailment"]}
+    assert [each.want for each in sets_of(forward, paraphrases=pairs())] == [["labour"]]
+
+
+def test_a_variant_without_a_word_has_no_set():
+    variants = {
+        "free": None,
+        "word": negative(highest=1),
+        "start": negative(first=3),
+        "pair": {"kind": "pair", "choose": {"random": 1}},
+    }
+    found = make(variants).sets("Well done", "c:1")
+    assert [each.variant for each in found] == ["free"]
+
+
+def test_a_word_list_names_pairs(data_dir, tmp_path):
+    write_pairs(tmp_path, [[("a", "the man bought houses"), ("a", "the man"), ("a", "the")]])
+    constraints = {
+        "idf": {"bounds": [1.0, 17.0], "min_references": 1, "exempt": []},
+        "pairs": {"list": str(data_dir / "ppdb_xl_lexicon" / "ppdb-xl.txt")},
+        "variants": {"ppdb": {"kind": "pair", "choose": {"highest": 2}}},
+    }
+    make_sets = set_maker(constraints, 1, letters, count(tmp_path, ["a"], 1))
+    found = make_sets("The man bought houses.", "c:1")
+    assert [(each.variant, each.avoid) for each in found] == [
+        ("ppdb", ["bought"]),
+        ("ppdb", ["houses"]),
+    ]
+    assert all(len(each.want) == 1 and each.want != each.avoid for each in found)

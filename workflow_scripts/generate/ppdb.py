@@ -1,0 +1,126 @@
+"""Paraphrases of single words: a lexical file of PPDB 2.0, or a plain list.
+
+PPDB 2.0 (Pavlick et al., ACL 2015), one rule a line, fields between ` ||| `: syntactic category,
+phrase, paraphrase, features (`name=value`, with blanks between; the higher the PPDB2.0Score, the
+better), alignment, entailment relation. A plain list has a word and then its paraphrases, best
+first, with blanks between.
+"""
+
+import heapq
+from collections.abc import Container, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.progress import progress
+from workflow_scripts.corpus.lines import read_lines
+from workflow_scripts.generate.idf import is_plain
+
+# Paraphrases kept of each word and relation: enough that one of them is new to any reference.
+MOST = 8
+SCORE = "PPDB2.0Score="
+_MOST_BYTES = 1 << 16
+
+
+class Rule(NamedTuple):
+    """A word's paraphrase; `score`: the higher the better; `relation`: None in a plain list."""
+
+    word: str
+    paraphrase: str
+    score: float
+    relation: str | None
+
+
+class Paraphrases:
+    """The best paraphrases of each word, by relation.
+
+    Memory holds `MOST` of each, up to twice as many while they are added.
+    """
+
+    def __init__(self) -> None:
+        self._scores: dict[tuple[str, str | None], dict[str, float]] = {}
+
+    def add(self, rule: Rule) -> None:
+        """Add a rule; of equal ones with several scores the best counts."""
+        scores = self._scores.setdefault((rule.word, rule.relation), {})
+        scores[rule.paraphrase] = max(rule.score, scores.get(rule.paraphrase, rule.score))
+        if len(scores) >= 2 * MOST:
+            # What leaves had MOST better ones; should it return with a better score, it is added.
+            self._scores[rule.word, rule.relation] = dict(_best(scores))
+
+    def of(self, word: str, relations: list[str] | None) -> list[str]:
+        """Return a word's paraphrases in any of the relations (None: of a plain list), best first.
+
+        Equal scores are in the order of the alphabet.
+        """
+        merged: dict[str, float] = {}
+        for relation in relations or [None]:
+            for paraphrase, score in _best(self._scores.get((word, relation), {})):
+                merged[paraphrase] = max(score, merged.get(paraphrase, score))
+        return [paraphrase for paraphrase, _ in sorted(merged.items(), key=_rank)]
+
+
+def _best(scores: dict[str, float]) -> list[tuple[str, float]]:
+    return heapq.nsmallest(MOST, scores.items(), key=_rank)
+
+
+def _rank(item: tuple[str, float]) -> tuple[float, str]:
+    paraphrase, score = item
+    return -score, paraphrase
+
+
+def read_paraphrases(kind: str, path: Path, words: Container[str]) -> Paraphrases:
+    """Return the paraphrases of some words, both in lower-case letters only.
+
+    Args:
+        kind: "ppdb" or "list".
+        path: the file, compressed or not (.gz, .zst, .xz).
+        words: whose paraphrases are wanted.
+
+    Raises:
+        InputError: the file can't be read, or a line is none of its kind.
+    """
+    found = Paraphrases()
+    read = {"ppdb": ppdb_rules, "list": list_rules}[kind]
+    for rule in progress(read(path), desc=f"rules of {path.name}"):
+        if rule.word in words and is_plain(rule.paraphrase) and rule.paraphrase != rule.word:
+            found.add(rule)
+    return found
+
+
+def ppdb_rules(path: Path) -> Iterator[Rule]:
+    """Yield the rules of a PPDB 2.0 file."""
+    for number, line in _text_lines(path):
+        fields = line.split(" ||| ")
+        score = (
+            next((f for f in fields[3].split() if f.startswith(SCORE)), "") if fields[3:] else ""
+        )
+        try:
+            _, phrase, paraphrase, _, _, relation = fields
+            yield Rule(phrase, paraphrase, float(score.removeprefix(SCORE)), relation.strip())
+        except ValueError as error:
+            raise InputError(
+                f"{path}, line {number}: no rule of PPDB 2.0 (six fields between ' ||| ', a "
+                f"{SCORE}...); a plain list goes under the key 'list'"
+            ) from error
+
+
+def list_rules(path: Path) -> Iterator[Rule]:
+    """Yield the rules of a plain list; a line's first paraphrase scores highest."""
+    for number, line in _text_lines(path):
+        if "|||" in line:
+            raise InputError(
+                f"{path}, line {number}: '|||' is of PPDB's format; give the file under the key "
+                "'ppdb'"
+            )
+        word, *paraphrases = line.split() or [""]
+        for rank, paraphrase in enumerate(paraphrases):
+            yield Rule(word, paraphrase, -float(rank), None)
+
+
+def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(read_lines(path, _MOST_BYTES), start=1):
+        try:
+            yield number, line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}, line {number}: not UTF-8; convert the file") from error
