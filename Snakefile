@@ -12,6 +12,7 @@ include: "rules/common.smk"
 
 pathvars:
     results=config["results"],
+    downloads=config["downloads"],
     clean=LAYOUT.folder("clean"),
     pairs=LAYOUT.folder(*LAYOUT.pairs),
     references=LAYOUT.folder("generate", "references"),
@@ -27,6 +28,8 @@ wildcard_constraints:
     role="|".join(LAYOUT.roles),
     system="|".join(LAYOUT.systems),
     side="source|reference",
+    sha256="[0-9a-f]{64}",
+    file=r"\w[\w.-]*(?<!\.json)",
     training_set="|".join(LAYOUT.training_sets) or NOTHING,
     embedding="|".join(LAYOUT.embeddings) or NOTHING,
     unit=r"[a-z_]+(/[A-Za-z][\w-]*)?",

@@ -160,6 +160,16 @@ def corpus_files(wildcards):
     return LAYOUT.input_files(wildcards.corpus)
 
 
+def download_url(wildcards):
+    """Resources function: where a file that is kept by its hash is downloaded from."""
+    wanted = (wildcards.sha256, wildcards.file)
+    for corpus in LAYOUT.corpora:
+        for url, sha256, path in LAYOUT.downloads(corpus):
+            if (sha256, path.rpartition("/")[2]) == wanted:
+                return url
+    raise WorkflowError(f"no corpus of this run is downloaded from {'/'.join(wanted)}")
+
+
 def corpus_shards(suffix):
     """Input function: one shard of every corpus, in the order of their priority."""
     return lambda wildcards: [

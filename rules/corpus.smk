@@ -3,6 +3,29 @@ rule corpus:
         stage_target("corpus"),
 
 
+# On the machine of Snakemake, also with a cluster, whose nodes may have no way out. What is unfinished
+# is no output: Snakemake would delete it before a job starts again. The URL is a resource: another one
+# for the same content is no reason to run again.
+rule corpus_download:
+    output:
+        file="<downloads>/{sha256}/{file}",
+        record="<downloads>/{sha256}/{file}.json",
+    log:
+        "<results>/logs/downloads/{sha256}/{file}.log",
+    benchmark:
+        "<results>/benchmarks/downloads/{sha256}/{file}.tsv"
+    resources:
+        mem_mb=grows(500),
+        runtime=grows(1440),
+        url=download_url,
+    conda:
+        "../envs/text.yaml"
+    localrule: True
+    shell:
+        "python -m workflow_scripts.corpus.fetch --url {resources.url:q} --sha256 {wildcards.sha256:q}"
+        " --output {output.file:q} 2>&1 | tee {log:q}"
+
+
 # Files count by their content, which names the folder; a later time alone is no reason to run.
 rule corpus_import:
     input:

@@ -10,7 +10,8 @@ import pytest
 from workflow_scripts.core.layout import STAGE_VERSIONS
 
 ROOT = Path(__file__).resolve().parents[2]
-ORDER = ["input", "output", "params", "log", "benchmark", "threads", "resources", "conda", "shell"]
+ORDER = ["input", "output", "params", "log", "benchmark", "threads", "resources", "conda"]
+ORDER += ["localrule", "shell"]
 NEEDED = {"output", "log", "benchmark", "resources", "conda", "shell"}
 # Numbers, and one name among three: the schema lets nothing else pass.
 UNQUOTED = {

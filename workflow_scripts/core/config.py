@@ -6,9 +6,11 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 import difflib
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from jsonschema import Draft202012Validator, ValidationError
 
@@ -31,6 +33,12 @@ RESERVED_SYSTEMS = {"references", "idf"}
 def schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of the configuration."""
     return json.loads(Path(__file__).with_name("config.schema.json").read_text(encoding="utf-8"))
+
+
+def file_name(url: str) -> str:
+    """Return the name under which what a URL gives is kept: its last part, made harmless."""
+    name = unquote(urlsplit(url).path).rpartition("/")[2]
+    return re.sub(r"[^A-Za-z0-9._-]", "_", name).lstrip(".-") or "file"
 
 
 def validate(config: Config) -> None:
@@ -122,6 +130,8 @@ def _inconsistencies(config: Config):
             if name not in config[catalogue]:
                 known = list(config[catalogue])
                 yield f"{key}: '{name}' is not in {catalogue}{_suggestion(name, known)}"
+    for name, block in config["corpora"].items():
+        yield from _download_problems(name, block)
     for stage, part in (("train", train), ("generate", generate)):
         for name in part["corpora"] or []:
             if name not in run["corpora"]:
@@ -180,6 +190,30 @@ def _paths(config: Config) -> Iterator[tuple[str, str]]:
                 value = block.get(key, [])
                 for path in [value] if isinstance(value, str) else value:
                     yield f"{catalogue}.{name}.{key}", path
+
+
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _download_problems(name: str, block: dict[str, Any]):
+    urls, hashes = _several(block.get("url")), _several(block.get("sha256"))
+    if not urls:
+        if hashes:
+            yield f"corpora.{name}: sha256 without url"
+        return
+    if hashes and len(hashes) != len(urls):
+        yield f"corpora.{name}: {len(urls)} url, but {len(hashes)} sha256"
+    files = [file_name(url) for url in urls]
+    for file in sorted({file for file in files if files.count(file) > 1}):
+        yield f"corpora.{name}.url: two files of the name {file}; make two corpora of them"
+    for key in ("source", "reference", "tsv"):
+        for path in _several(block.get(key)):
+            if path.partition("/")[0] not in files:
+                yield (
+                    f"corpora.{name}.{key}: '{path}' does not begin with the name of a downloaded "
+                    f"file ({', '.join(files)})"
+                )
 
 
 def _model_problems(name: str, model: dict[str, Any]):

@@ -12,9 +12,9 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from workflow_scripts.core.config import FILTER_ROLES, Config, validate
+from workflow_scripts.core.config import FILTER_ROLES, Config, file_name, validate
 from workflow_scripts.core.embeddings import embeddings
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.training_sets import training_sets
@@ -38,6 +38,14 @@ Unit = tuple[str, str | None]
 _TEXT_KEYS = ("source", "reference", "tsv")
 _MODEL_FILE_KEYS = ("source_model", "reference_model")
 _MODEL_FOLDER_FILES = ("config", "params.best", "vocab.src.0.json", "vocab.trg.0.json", "version")
+
+
+class Download(NamedTuple):
+    """A file that a corpus is downloaded from; `path` is where it is kept, below `downloads`."""
+
+    url: str
+    sha256: str
+    path: str
 
 
 def canonical(value: Any) -> str:
@@ -301,7 +309,10 @@ class Layout:
         return []
 
     def input_files(self, corpus: str) -> list[str]:
-        """Return the text files that a corpus is read from; none for a testbed corpus."""
+        """Return the files that a corpus is read from; none for a testbed corpus."""
+        downloads = self.downloads(corpus)
+        if downloads:
+            return [download.path for download in downloads]
         block = self._located_block(corpus)
         return [path for key in _TEXT_KEYS if key in block for path in block[key]]
 
@@ -338,18 +349,50 @@ class Layout:
         pairs = self._constraints(system).get("pairs", {})
         return {kind: str(Path(self.config["data"]) / path) for kind, path in pairs.items()}
 
-    def _located_block(self, name: str) -> dict[str, Any]:
-        """Return a corpus block whose paths are lists and begin with the data folder.
+    def downloads(self, corpus: str) -> list[Download]:
+        """Return the files that a corpus is downloaded from; none for any other corpus.
 
-        Whether the corpus is trusted makes no difference to what is imported.
+        Raises:
+            InputError: it is not pinned: the hash of a file is not known, or not even its URL.
+        """
+        block = self.config["corpora"][corpus]
+        if not block.keys() & {"mtdata", "url"}:
+            return []
+        if block.get("sha256") is None:
+            raise InputError(
+                f"corpora.{corpus}: the sha256 of what is to be downloaded is not known yet. Get "
+                "and pin it once, with the config files and settings of this run: python -m "
+                "workflow_scripts.corpus.pin --configfile ... --output pins.yaml; then add "
+                "pins.yaml to --configfile (docs/corpus.md)"
+            )
+        kept = Path(self.config["downloads"])
+        return [
+            Download(url, sha256, str(kept / sha256 / file_name(url)))
+            for url, sha256 in zip(as_list(block["url"]), as_list(block["sha256"]), strict=True)
+        ]
+
+    def _located_block(self, name: str) -> dict[str, Any]:
+        """Return a corpus block whose paths are lists and say where the files are.
+
+        That is below the data folder; for a downloaded corpus below where downloads are kept. Its
+        origin makes no difference to what is imported, nor does whether it is trusted.
         """
         data = Path(self.config["data"])
-        block = {k: v for k, v in self.config["corpora"][name].items() if k != "trusted"}
+        apart = {"trusted", "mtdata", "url", "sha256"}
+        block = {k: v for k, v in self.config["corpora"][name].items() if k not in apart}
+        kept = {Path(each.path).name: each.path for each in self.downloads(name)}
+
+        def located(path: str) -> str:
+            file, slash, member = path.partition("/")
+            return f"{kept[file]}{slash}{member}" if kept else str(data / path)
+
         paths = {
-            key: [str(data / path) for path in as_list(value)]
+            key: [located(path) for path in as_list(value)]
             for key, value in block.items()
             if key in _TEXT_KEYS
         }
+        if kept:
+            paths["sha256"] = {each.path: each.sha256 for each in self.downloads(name)}
         return {**block, **paths}
 
     def _content(self, unit: Unit) -> dict[str, Any]:
@@ -390,6 +433,14 @@ class Layout:
 
     def _block_content(self, name: str) -> dict[str, Any]:
         block = self._located_block(name)
+        if "sha256" in block:  # the names of these files hold their hashes
+            kept = Path(self.config["downloads"])
+            names = {
+                key: [Path(path).relative_to(kept).as_posix() for path in block[key]]
+                for key in _TEXT_KEYS
+                if key in block
+            }
+            return {**block, **names, "sha256": sorted(block["sha256"].values())}
         hashes = {
             key: [self._hashes.sha256(path, f"corpora.{name}.{key}") for path in block[key]]
             for key in _TEXT_KEYS

@@ -8,15 +8,15 @@ from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
 INTERVAL_SECONDS = 10.0
-# Lines of `progress` and of the training (train.process), which counts updates.
+# Lines of `progress`, of downloads (MB) and of the training (train.process), which counts updates.
 _LINE = re.compile(
-    r"[^:]+(?:: [^:]+)?: (?P<done>[\d,]+)(?: of (?P<total>[\d,]+))? (?P<unit>rows|updates)"
+    r"[^:]+(?:: [^:]+)?: (?P<done>[\d,]+)(?: of (?P<total>[\d,]+))? (?P<unit>rows|updates|MB)"
     r"(?: \(\d+%\))?, (?P<rate>[\d,.]+)/s"
 )
 
 
 class Progress(NamedTuple):
-    """How far a job is: `done` of `total` units (rows, updates) at `rate` units a second."""
+    """How far a job is: `done` of `total` units (rows, updates, MB) at `rate` units a second."""
 
     done: int
     total: int | None
@@ -42,13 +42,15 @@ def duration(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{seconds:02d}"
 
 
-def progress_line(desc: str, done: int, total: int | None, elapsed: float) -> str:
+def progress_line(
+    desc: str, done: int, total: int | None, elapsed: float, unit: str = "rows"
+) -> str:
     """Return e.g. `generate: 1,200 of 3,000 rows (40 %), 35.1/s, 0:00:51 left`."""
     rate = done / elapsed if elapsed > 0 else 0.0
     if not total:
-        return f"{desc}: {done:,} rows, {rate:,.1f}/s"
+        return f"{desc}: {done:,} {unit}, {rate:,.1f}/s"
     left = duration((total - done) / rate) if rate > 0 else "unknown time"
-    return f"{desc}: {done:,} of {total:,} rows ({done / total:.0%}), {rate:,.1f}/s, {left} left"
+    return f"{desc}: {done:,} of {total:,} {unit} ({done / total:.0%}), {rate:,.1f}/s, {left} left"
 
 
 def progress(iterable: Iterable[T], total: int | None = None, desc: str = "rows") -> Iterator[T]:

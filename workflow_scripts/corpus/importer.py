@@ -14,7 +14,7 @@ import zstandard
 from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import shard_paths, write_record
+from workflow_scripts.core.manifest import sha256, shard_paths, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.core.text import dedup_key
@@ -47,6 +47,19 @@ def _compressed_lines(path: Path) -> Iterator[Callable[[str], Any]]:
         zstandard.ZstdCompressor().stream_writer(raw) as stream,
     ):
         yield lambda text: stream.write(text.encode("utf-8"))
+
+
+def verify_downloads(hashes: dict[str, str]) -> None:
+    """Check downloaded files, given by path, against their SHA-256.
+
+    Raises:
+        InputError: one differs.
+    """
+    for path, expected in hashes.items():
+        if not Path(path).is_file() or sha256(path) != expected:
+            raise InputError(
+                f"{path} is not the file whose SHA-256 is {expected}; delete it and run again"
+            )
 
 
 def import_corpus(name: str, rows: Iterable[Pair | Rejected], shards: int, folder: Path) -> None:
@@ -94,6 +107,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder of the shards")
     arguments = parser.parse_args(argv)
     config = arguments.config
+    verify_downloads(config["block"].pop("sha256", {}))
     rows = read_pairs(config["name"], config["block"], config["max_line_bytes"], config["seed"])
     import_corpus(config["name"], rows, config["shards"], arguments.output)
 

@@ -8,33 +8,55 @@ of a bitext's side against the other side.
 import gzip
 import io
 import lzma
+import tarfile
+import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.corpus.archive import open_member, split
 
 _BOM = b"\xef\xbb\xbf"
 _BUFFER_BYTES = 1 << 20
-_READ_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError)
+_READ_ERRORS = (
+    *(OSError, EOFError, zlib.error, lzma.LZMAError),
+    *(tarfile.TarError, zipfile.BadZipFile),
+)
 
 
-def _open(path: Path) -> BinaryIO:
+@contextmanager
+def _raw(path: Path) -> Iterator[BinaryIO]:
+    """Open a file, or a file inside an archive, as it is."""
+    archive, member = split(path)
+    if member is None:
+        with path.open("rb", buffering=0) as stream:
+            yield stream
+    else:
+        with open_member(archive, member) as stream:
+            yield stream
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[BinaryIO]:
     """Open a file for reading, decompressed by its suffix; several members or frames are one."""
-    match path.suffix:
-        case ".gz":
-            stream = gzip.GzipFile(path)
-        case ".xz":
-            stream = lzma.LZMAFile(path)  # noqa: SIM115 (closed by the BufferedReader)
-        case ".zst":
-            # Unlike zstandard's stream reader, Arrow's says when the last frame is cut off.
-            stream = pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")
-        case _:
-            return path.open("rb", buffering=_BUFFER_BYTES)
-    return io.BufferedReader(stream, _BUFFER_BYTES)
+    with _raw(path) as raw:
+        match path.suffix:
+            case ".gz":
+                stream = gzip.GzipFile(fileobj=raw)
+            case ".xz":
+                stream = lzma.LZMAFile(raw)  # noqa: SIM115 (closed by the BufferedReader)
+            case ".zst":
+                # Unlike zstandard's stream reader, Arrow's says when the last frame is cut off.
+                stream = pa.CompressedInputStream(pa.PythonFile(raw), "zstd")
+            case _:
+                stream = raw
+        with io.BufferedReader(stream, _BUFFER_BYTES) as buffered:
+            yield buffered
 
 
 def read_lines(path: str | Path, max_bytes: int) -> Iterator[bytes]:
@@ -48,7 +70,7 @@ def read_lines(path: str | Path, max_bytes: int) -> Iterator[bytes]:
             off.
     """
     path = Path(path)
-    if not path.is_file():
+    if not split(path)[0].is_file():
         raise InputError(f"{path} is not a file; check the paths of the corpus in the config")
     limit = len(_BOM) + max_bytes + len(b"\r\n")
     number = 0

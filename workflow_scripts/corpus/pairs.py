@@ -5,6 +5,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.corpus.archive import expand
 from workflow_scripts.corpus.lines import read_lines
 from workflow_scripts.testbed.generate import pairs as testbed_pairs
 
@@ -96,7 +97,8 @@ def _testbed_pairs(options: dict[str, Any], max_bytes: int) -> Iterator[Pair | R
 
 
 def _paths(value: str | list[str]) -> list[str]:
-    return [value] if isinstance(value, str) else value
+    paths = [value] if isinstance(value, str) else value
+    return [file for path in paths for file in expand(path)]
 
 
 def read_pairs(

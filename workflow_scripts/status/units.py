@@ -55,12 +55,24 @@ def job_seconds(root: Path, results: str, unit: Unit, key: str) -> list[float]:
     return seconds
 
 
-def _read_counts(folder: Path, names: list[str]) -> dict[str, dict[str, Any]]:
-    """Return the records of the parts that are done, by name."""
+def record_paths(layout: LinkedLayout, unit: Unit) -> list[str]:
+    """Return the records of a unit's parts: shards, others, and a corpus' downloads.
+
+    As the rules name them, relative to the working directory.
+    """
+    folder = layout.folder(*unit)
+    paths = [f"{folder}/{name}.json" for name in (*layout.shard_names(*unit), *layout.parts(*unit))]
+    if unit[0] == "corpus":
+        paths += [f"{download.path}.json" for download in layout.downloads(unit[1])]
+    return paths
+
+
+def _read_counts(root: Path, paths: list[str]) -> dict[str, dict[str, Any]]:
+    """Return the records of the parts that are done, by path."""
     records = {}
-    for name in names:
+    for path in paths:
         try:
-            records[name] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+            records[path] = json.loads((root / path).read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):  # ValueError: something else wrote it
             continue
     return records
@@ -74,20 +86,20 @@ def unit_status(layout: LinkedLayout, unit: Unit, jobs: dict[str, Job]) -> UnitS
         unit: one of its units.
         jobs: as `latest_jobs` returns them.
     """
-    folder, results = layout.folder(*unit), layout.config["results"]
-    names = [*layout.shard_names(*unit), *layout.parts(*unit)]
-    records = _read_counts(layout.root / folder, names)
+    results = layout.config["results"]
+    names = record_paths(layout, unit)
+    records = _read_counts(layout.root, names)
     state = UnitStatus(link_name(*unit), done=len(records))
     rejected: Counter[str] = Counter()
     for record in records.values():
-        state.rows_in += record["rows_in"]
-        state.rows_out += record["rows_out"]
-        rejected.update(record["rejected"])
+        state.rows_in += record.get("rows_in", 0)  # a download has none
+        state.rows_out += record.get("rows_out", 0)
+        rejected.update(record.get("rejected", {}))
     state.rejected = dict(rejected)
     running: dict[str | None, Job] = {}
     failed: dict[str | None, Job] = {}
     for name in names:
-        job = jobs.get(f"{folder}/{name}.json")
+        job = jobs.get(name)
         if name in records or job is None:
             continue
         if job.state == RUNNING:

@@ -5,10 +5,11 @@ import jsonschema
 import pytest
 import yaml
 
-from workflow_scripts.core.config import schema, validate
+from workflow_scripts.core.config import file_name, schema, validate
 from workflow_scripts.core.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[3]
+WEB = {"url": "http://a/b", "tsv": "b", "columns": {"source": 0, "reference": 1}}
 
 
 @pytest.fixture
@@ -80,6 +81,21 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
             "corpora.x: One corpus: exactly one of",
         ),
         ({"run": {"systems": ["parabnk2"]}}, "'parabnk2' is not in systems; did you mean"),
+        ({"corpora": {"x": {**WEB, "sha256": "abc"}}}, "corpora.x.sha256"),
+        ({"corpora": {"x": {**WEB, "tsv": "c/d"}}}, "corpora.x.tsv: 'c/d' does not begin with"),
+        (
+            {"corpora": {"x": {**WEB, "url": None, "sha256": None}}},
+            "corpora.x.url",
+        ),
+        (
+            {"corpora": {"x": {**WEB, "sha256": ["0" * 64, "1" * 64]}}},
+            "corpora.x: 1 url, but 2 sha256",
+        ),
+        (
+            {"corpora": {"x": {**WEB, "url": ["http://a/b", "http://c/b"]}}},
+            "corpora.x.url: two files of the name b",
+        ),
+        ({"corpora": {"x": {"mtdata": "europarl"}}}, "corpora.x.mtdata: 'europarl' does not match"),
         ({"run": {"corpora": ["testbed", "nowhere"]}}, "run.corpora: 'nowhere' is not in corpora"),
         ({"train": {"corpora": ["testbed_dev"]}}, "'testbed_dev' is not among run.corpora"),
         (
@@ -268,3 +284,17 @@ def test_each_missing_key_is_named_once(config):
         validate(config)
     assert str(error.value).count("key 'alpha' is missing") == 1
     assert str(error.value).count("key 'nbest' is missing") == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://a.org/v7/de-en.tgz", "de-en.tgz"),
+        ("https://a.org/get?file=../../x", "get"),
+        ("https://a.org/a%2F..%2F.hidden%20x;rm", "hidden_x_rm"),
+        ("https://a.org/", "file"),
+        ("https://a.org/-rf", "rf"),
+    ],
+)
+def test_name_of_a_downloaded_file_is_harmless(url, name):
+    assert file_name(url) == name

@@ -285,3 +285,50 @@ def test_run_links_its_folders(config, tmp_path):
     config["systems"]["parabank2"]["select"]["best"] = 2
     link_run(Layout(config), tmp_path / "runs")
     assert (run / "select.parabank2").readlink().parts[-1] != layout.key("select", "parabank2")
+
+
+ARCHIVE = {
+    "url": "https://a.org/de-en.tgz",
+    "sha256": "ab" * 32,
+    "source": "de-en.tgz/x.de",
+    "reference": "de-en.tgz/x.en",
+}
+
+
+@pytest.fixture
+def downloaded(config):
+    config["corpora"]["web"] = dict(ARCHIVE)
+    config["run"]["corpora"] = ["testbed", "web"]
+    return config
+
+
+def test_downloaded_corpus_is_where_its_hash_says(downloaded):
+    layout = Layout(downloaded)
+    (download,) = layout.downloads("web")
+    assert download.path == f"downloads/{'ab' * 32}/de-en.tgz"
+    assert layout.input_files("web") == [download.path]
+    block = layout.stage_config(("corpus", "web"))["block"]
+    assert block == {
+        "source": [f"{download.path}/x.de"],
+        "reference": [f"{download.path}/x.en"],
+        "sha256": {download.path: "ab" * 32},
+    }
+    assert layout.downloads("testbed") == []
+
+
+def test_digest_of_a_download_is_its_content_and_not_its_place(downloaded):
+    web = ("corpus", "web")
+    assert web not in changed(downloaded, "corpora", "web", "url", "https://b.org/de-en.tgz")
+    assert web not in changed(downloaded, "downloads", "elsewhere")
+    assert web not in changed(downloaded, "corpora", "web", "mtdata", "Statmt-x-7-deu-eng")
+    assert web in changed(downloaded, "corpora", "web", "sha256", "cd" * 32)
+    assert web in changed(downloaded, "corpora", "web", "source", "de-en.tgz/y.de")
+
+
+def test_what_is_not_pinned_is_told_with_the_way_out(downloaded):
+    downloaded["corpora"]["web"]["sha256"] = None
+    with pytest.raises(InputError, match=r"corpora\.web: the sha256 .* -m workflow_scripts"):
+        Layout(downloaded)
+    downloaded["corpora"]["web"] = {"mtdata": "Statmt-europarl-7-deu-eng"}
+    with pytest.raises(InputError, match=r"corpora\.web: the sha256 .* is not known yet"):
+        Layout(downloaded)

@@ -1,0 +1,78 @@
+"""A web server as bad as real ones: it cuts connections, ignores ranges, and sends wrong bytes."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class Site:
+    """What the server has and how it behaves; `requests` is what it was asked for.
+
+    Attributes:
+        files: content by path.
+        cut_after: for each coming answer, after how many bytes the connection ends.
+        failures: statuses of the coming answers.
+        ranges: whether parts of files can be asked for.
+        shift: bytes by which a part begins elsewhere than asked for.
+    """
+
+    def __init__(self, files: dict[str, bytes]):
+        self.files = files
+        self.cut_after: list[int] = []
+        self.failures: list[int] = []
+        self.ranges = True
+        self.shift = 0
+        self.requests: list[tuple[str, str | None]] = []
+        self.url = ""
+
+
+def handler(site: Site) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked = self.headers.get("Range")
+            site.requests.append((self.path, asked))
+            if site.failures:
+                return self.send_error(site.failures.pop(0))
+            if self.path not in site.files:
+                return self.send_error(404)
+            content = site.files[self.path]
+            start = 0
+            if asked and site.ranges:
+                start = int(asked.removeprefix("bytes=").rstrip("-"))
+                if start >= len(content):
+                    return self.send_error(416)
+                start += site.shift
+                self.send_response(206)
+                self.send_header(
+                    "Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}"
+                )
+            else:
+                self.send_response(200)
+            self.send_header("Content-Length", str(len(content) - start))
+            self.end_headers()
+            body = content[start:]
+            if site.cut_after:
+                body = body[: site.cut_after.pop(0)]
+                self.close_connection = True
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    return Handler
+
+
+@contextmanager
+def serving(files: dict[str, bytes]) -> Iterator[Site]:
+    site = Site(files)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler(site))
+    site.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield site
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,154 @@
+import hashlib
+import json
+import random
+import threading
+
+import pytest
+
+from tests.unit.corpus.server import serving
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.corpus.fetch import download, fetch
+
+CONTENT = random.Random(1).randbytes(3_000_000)
+DIGEST = hashlib.sha256(CONTENT).hexdigest()
+
+
+@pytest.fixture
+def site():
+    with serving({"/a.gz": CONTENT}) as site:
+        yield site
+
+
+@pytest.fixture
+def output(tmp_path):
+    return tmp_path / DIGEST / "a.gz"
+
+
+def get(site, output, expected=DIGEST):
+    fetch(f"{site.url}/a.gz", expected, output, pause=0.001)
+
+
+def part(output):
+    return output.with_name(".a.gz.part")
+
+
+def test_file_and_record(site, output):
+    get(site, output)
+    assert output.read_bytes() == CONTENT
+    record = json.loads(output.with_name("a.gz.json").read_text(encoding="utf-8"))
+    assert record == {
+        "files": {"a.gz": DIGEST},
+        "bytes": len(CONTENT),
+        "url": f"{site.url}/a.gz",
+    }
+    assert not part(output).exists()
+
+
+def test_kept_file_is_not_asked_for_again(site, output):
+    get(site, output)
+    output.with_name("a.gz.json").unlink()
+    get(site, output)
+    assert len(site.requests) == 1
+    assert output.with_name("a.gz.json").exists()
+
+
+def test_goes_on_where_the_connection_was_cut(site, output, capsys):
+    site.cut_after = [1_000_000, 500_000]
+    get(site, output)
+    assert output.read_bytes() == CONTENT
+    assert [asked for _, asked in site.requests] == [None, "bytes=1000000-", "bytes=1500000-"]
+    assert "the connection ended after 1,000,000 of 3,000,000 bytes; trying again" in (
+        capsys.readouterr().err
+    )
+
+
+def test_goes_on_in_the_next_process(site, output):
+    site.cut_after = [700_000] + [0] * 5
+    with pytest.raises(InputError, match="700,000 bytes that came are kept: the same command goes"):
+        get(site, output)
+    assert not output.exists()
+    site.requests.clear()
+    get(site, output)
+    assert [asked for _, asked in site.requests] == ["bytes=700000-"]
+    assert output.read_bytes() == CONTENT
+
+
+def test_tries_count_anew_whenever_something_came(site, output):
+    site.cut_after = [0, 0, 0, 0, 10, 0, 0, 0, 0, 10]
+    get(site, output)
+    assert len(site.requests) == 11
+
+
+def test_server_without_ranges_starts_over(site, output):
+    site.ranges = False
+    site.cut_after = [1_000_000]
+    get(site, output)
+    assert output.read_bytes() == CONTENT
+
+
+def test_part_from_elsewhere_is_not_put_together(site, output):
+    site.cut_after = [1_000_000]
+    site.shift = 7
+    get(site, output)
+    assert output.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("old", [b"of another file", CONTENT + b"and more"])
+def test_old_part_that_does_not_fit_is_fetched_anew(site, output, old):
+    output.parent.mkdir()
+    part(output).write_bytes(old)
+    get(site, output)
+    assert output.read_bytes() == CONTENT
+
+
+def test_wrong_bytes_are_thrown_away_with_both_hashes_told(site, output):
+    wrong = bytes(reversed(CONTENT))
+    site.files["/a.gz"] = wrong
+    with pytest.raises(InputError) as error:
+        get(site, output)
+    assert hashlib.sha256(wrong).hexdigest() in str(error.value)
+    assert DIGEST in str(error.value)
+    assert not output.exists()
+    assert not part(output).exists()
+
+
+def test_passing_trouble_of_the_server_is_waited_out(site, output):
+    site.failures = [503, 429, 500]
+    get(site, output)
+    assert output.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("status", [403, 404, 410])
+def test_refusal_is_told_at_once(site, output, status):
+    site.failures = [status] * 9
+    with pytest.raises(InputError, match=f"a.gz: the server answers {status}"):
+        get(site, output)
+    assert len(site.requests) == 1
+
+
+def test_no_server_at_all(site, output):
+    with pytest.raises(InputError, match=r"Connection refused.*gave up after 5 tries"):
+        fetch("http://127.0.0.1:1/a.gz", DIGEST, output, pause=0.001)
+
+
+def test_two_at_once_fetch_it_once(site, output):
+    threads = [threading.Thread(target=get, args=(site, output)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(site.requests) == 1
+    assert output.read_bytes() == CONTENT
+
+
+def test_damaged_kept_file_is_fetched_again(site, output):
+    get(site, output)
+    output.write_bytes(CONTENT[:-1] + b"?")
+    get(site, output)
+    assert output.read_bytes() == CONTENT
+
+
+def test_file_without_a_known_hash(site, tmp_path):
+    site.cut_after = [10]
+    download(f"{site.url}/a.gz", tmp_path / "part", pause=0.001)
+    assert (tmp_path / "part").read_bytes() == CONTENT

@@ -1,0 +1,38 @@
+"""The recipes that download: what they name is pinned, or says how to pin it."""
+
+from pathlib import Path
+
+import pytest
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.layout import Layout
+from workflow_scripts.core.resolve import resolve
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def recipe(name):
+    return resolve([ROOT / "recipes" / f"{name}.yaml"], [])
+
+
+def test_europarl_is_pinned():
+    layout = Layout(recipe("europarl-de-en"))
+    downloads = [each for name in layout.corpora for each in layout.downloads(name)]
+    files = {each.path.rpartition("/")[2]: each for each in downloads}
+    assert sorted(files) == [
+        "dev.tgz",
+        "training-parallel-europarl-v7.tgz",
+        "training-parallel-nc-v13.tgz",
+    ]
+    assert all(len(each.sha256) == 64 for each in files.values())
+
+
+def test_czeng_tells_how_to_pin_it_and_is_read_once_pinned():
+    config = recipe("czeng")
+    with pytest.raises(InputError, match=r"corpora\.czeng: .*workflow_scripts\.corpus\.pin"):
+        Layout(config)
+    config["corpora"]["czeng"]["sha256"] = [f"{number:064x}" for number in range(10)]
+    layout = Layout(config)
+    assert len(layout.input_files("czeng")) == 10
+    block = layout.stage_config(("corpus", "czeng"))["block"]
+    assert block["tsv"][3] == f"downloads/{3:064x}/data-plaintext-format.3.tar/*train.gz"

@@ -1,0 +1,151 @@
+"""Pin what a run downloads: get every file once, and write its SHA-256 as a config file.
+
+A corpus whose sha256 is null, or that names nothing but its id in mtdata's index, is not read by
+the pipeline: nobody could tell whether the next download is the same. Once pinned, it is verified
+ever after.
+"""
+
+import argparse
+import hashlib
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from workflow_scripts.core.atomic import write_text
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.config import Config, file_name, validate
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.layout import as_list
+from workflow_scripts.core.manifest import sha256
+from workflow_scripts.core.resolve import add_arguments, resolve
+from workflow_scripts.corpus.archive import expand, split
+from workflow_scripts.corpus.fetch import download, publish
+
+_PATH_KEYS = ("source", "reference", "tsv")
+
+
+def obtain(url: str, kept: Path, given: Path | None) -> str:
+    """Get a file into the folder of kept downloads, and return its SHA-256.
+
+    Args:
+        url: where it is.
+        kept: the folder of kept downloads.
+        given: a folder that may hold the file already, by its name.
+
+    Raises:
+        InputError: see `fetch.download`.
+    """
+    name = file_name(url)
+    unfinished = kept / ".unpinned" / hashlib.sha256(url.encode("utf-8")).hexdigest()[:16]
+    unfinished.mkdir(parents=True, exist_ok=True)
+    part = unfinished / f".{name}.part"
+    if given and (given / name).is_file():
+        shutil.copyfile(given / name, part)
+    else:
+        download(url, part)
+    digest = sha256(part)
+    publish(part, kept / digest / name, url, digest)
+    unfinished.rmdir()
+    print(f"{digest}  {url}", file=sys.stderr, flush=True)
+    return digest
+
+
+def _named_members(block: dict[str, Any], files: dict[str, Path]) -> dict[str, Any]:
+    """Return the paths of a block with the members that its patterns mean.
+
+    Raises:
+        InputError: no member is meant, or a side would have several files for the other's one.
+    """
+    named = {}
+    for key in _PATH_KEYS:
+        found = []
+        for path in as_list(block.get(key, [])):
+            file, _, member = path.partition("/")
+            for each in expand(str(files[file] / member)):
+                archive, inner = split(each)
+                found.append("/".join(filter(None, [archive.name, inner])))
+        if found:
+            named[key] = found[0] if len(found) == 1 else found
+    return named
+
+
+def pinned(name: str, block: dict[str, Any], config: Config, given: Path | None) -> dict[str, Any]:
+    """Return the keys of a corpus that were not known: url, sha256, and what is in the files.
+
+    Args:
+        name: of the corpus, for messages.
+        block: of the configuration.
+        config: the whole configuration.
+        given: a folder that may hold the files already.
+
+    Raises:
+        InputError: a file can't be had, or is not what mtdata's index says.
+    """
+    found = {}
+    if "url" not in block:
+        # It needs 20 seconds to be imported for the first time (see there).
+        from workflow_scripts.corpus.mtdata_index import block_of, find
+
+        sides = [config["languages"][side]["code"] for side in ("source", "reference")]
+        found = block_of(find(block["mtdata"]), *sides)
+        names = [file_name(url) for url in as_list(found["url"])]
+        for key in found.keys() & set(_PATH_KEYS):
+            paths = [path.format(*names) for path in as_list(found[key])]
+            found[key] = paths if isinstance(found[key], list) else paths[0]
+    urls = as_list(found.get("url") or block["url"])
+    kept = Path(config["downloads"])
+    hashes = [obtain(url, kept, given) for url in urls]
+    paths = {
+        file_name(url): kept / digest / file_name(url)
+        for url, digest in zip(urls, hashes, strict=True)
+    }
+    found["sha256"] = hashes if len(hashes) > 1 else hashes[0]
+    try:
+        return {**found, **_named_members(block | found, paths)}
+    except InputError as error:
+        raise InputError(f"corpora.{name}: {error}") from error
+
+
+def pin(config: Config, given: Path | None) -> dict[str, Any]:
+    """Return, as an override of the configuration, what pins the corpora of the run.
+
+    Raises:
+        InputError: see `pinned`.
+    """
+    run_, train = config["run"], config["train"]
+    corpora = {}
+    for name in dict.fromkeys([*run_["corpora"], train["dev"], train["test"]]):
+        block = config["corpora"][name]
+        if block.keys() & {"mtdata", "url"} and block.get("sha256") is None:
+            corpora[name] = pinned(name, block, config, given)
+    return {"corpora": corpora}
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Get what a run downloads and write the SHA-256 of each file as a config file."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    add_arguments(parser)
+    parser.add_argument(
+        "--from",
+        dest="given",
+        type=Path,
+        metavar="FOLDER",
+        help="folder with files that you have already, by the names they are downloaded under",
+    )
+    parser.add_argument("--output", type=Path, required=True, help="config file to write")
+    arguments = parser.parse_args(argv)
+    config = resolve(arguments.configfile, arguments.config)
+    validate(config)
+    override = pin(config, arguments.given)
+    if not override["corpora"]:
+        print("Nothing to pin: the sha256 of all that this run downloads is known.")
+        return
+    write_text(arguments.output, yaml.safe_dump(override, sort_keys=False))
+    print(f"Wrote {arguments.output}: add it to --configfile, and keep it with your recipe.")
+
+
+if __name__ == "__main__":
+    run(main)
