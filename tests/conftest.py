@@ -6,12 +6,17 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# A deadline on the wall tells how busy the machine is.
+hypothesis.settings.register_profile("paraloom", deadline=None)
+hypothesis.settings.load_profile("paraloom")
 
 
 @pytest.fixture(scope="session")
