@@ -1,0 +1,138 @@
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from workflow_scripts.core.layout import Layout
+from workflow_scripts.estimate.networks import Speed
+from workflow_scripts.estimate.predict import DISTINCT, Predictor, Speeds
+from workflow_scripts.estimate.text import TextSpeed
+
+ROOT = Path(__file__).resolve().parents[3]
+LINES = {"testbed": 60000, "testbed_dev": 300, "testbed_test": 500, "testbed_held_out": 500}
+TEXT = TextSpeed(
+    imported={"testbed": 1e-4},
+    cleaned=1e-5,
+    trained=1e-4,
+    segmented=1e-3,
+    selected=1e-5,
+    pair_bytes=50.0,
+    segment_bytes=30.0,
+    characters=40.0,
+    pieces={"source": 9.0, "reference": 11.0},
+)
+FORWARD = Speed(update_word=2e-4, sampled=5e-5, searched=1e-4, scored=1e-4, parameters=1000)
+BACKWARD = FORWARD._replace(scored=3e-4)
+STARTS = {"text": 1.0, "network": 4.0}
+
+
+@pytest.fixture
+def config():
+    return yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+
+
+def predictor(config, on_gpu=False):
+    networks = {"forward": FORWARD, "backward": BACKWARD}
+    networks |= {f"filter_{role}": speed for role, speed in networks.items()}
+    return Predictor(Layout(config), LINES, Speeds(TEXT, networks, STARTS), on_gpu)
+
+
+def costs(config, on_gpu=False):
+    return {cost.unit: cost for cost in predictor(config, on_gpu).costs()}
+
+
+def changed(config, *path_and_value):
+    *path, key, value = path_and_value
+    other = copy.deepcopy(config)
+    node = other
+    for each in path:
+        node = node[each]
+    node[key] = value
+    return other
+
+
+def test_every_unit_has_a_cost_above_zero(config):
+    found = costs(config)
+    assert list(found) == Layout(config).units()
+    for cost in found.values():
+        assert min(cost.jobs, cost.cpu, cost.size, cost.files) > 0
+        assert cost.gpu == 0
+
+
+def test_references_follow_the_limit(config):
+    assert predictor(config).references() == 500 + 500  # of the held-out corpus all
+    assert predictor(changed(config, "generate", "limit", 300)).references() == 300
+    assert predictor(changed(config, "generate", "limit", None)).references() == 60500
+
+
+def test_generation_is_tokens_times_speed(config):
+    cost = costs(config)["generate", "parabank2"]
+    tokens = 1000 * 30 * 5 * 12  # references, samples, sets, pieces with </s>
+    starts = 2 * STARTS["network"] + STARTS["text"]
+    assert cost.cpu == pytest.approx(tokens * FORWARD.sampled + starts)
+    assert cost.jobs == 3
+
+
+def test_beam_search_counts_its_beam(config):
+    config["run"]["systems"] = ["paranmt"]
+    search = config["systems"]["paranmt"]["search"]
+    cost = costs(config)["generate", "paranmt"]
+    starts = 2 * STARTS["network"] + STARTS["text"]
+    expected = 1000 * search["beam_size"] * 12 * FORWARD.searched + starts
+    assert cost.cpu == pytest.approx(expected)
+
+
+def test_scoring_reads_distinct_candidates_with_the_backward_model(config):
+    cost = costs(config)["score", "parabank2"]
+    tokens = 1000 * 150 * DISTINCT * 10
+    starts = 2 * STARTS["network"] + STARTS["text"]
+    assert cost.cpu == pytest.approx(tokens * BACKWARD.scored + starts)
+
+
+def test_training_is_words_times_speed(config):
+    role = ("train", "forward")
+    once = costs(config)[role]
+    twice = costs(changed(config, "models", "testbed", "max_updates", 9000))[role]
+    words = 4500 * config["models"]["testbed"]["batch_words"]
+    more = twice.cpu - once.cpu
+    # The second 4500 updates, and the validations between them.
+    assert words * FORWARD.update_word < more < 1.1 * words * FORWARD.update_word
+    large = costs(changed(config, "models", "testbed", "update_interval", 4))[role]
+    assert large.cpu - once.cpu == pytest.approx(3 * words * FORWARD.update_word)
+    assert once.size == 8 * FORWARD.parameters
+
+
+def test_finished_model_is_not_trained(config):
+    before = predictor(config)
+    config["models"]["testbed"] = {"folder": "f", "source_model": "s", "reference_model": "r"}
+    before._config = config  # a layout would want the folder to be there
+    _, seconds, _ = before._train("forward")
+    assert seconds == pytest.approx(500 * 5 * 12 * FORWARD.searched)
+
+
+def test_networks_go_to_the_gpu_and_text_stays(config):
+    on_cpu, on_gpu = costs(config), costs(config, on_gpu=True)
+    for unit, cost in on_gpu.items():
+        assert cost.cpu + cost.gpu == pytest.approx(on_cpu[unit].cpu)
+        networks = unit[0] in ("train", "score") or unit == ("generate", "parabank2")
+        assert (cost.gpu > 0) == networks
+
+
+def test_filter_scores_what_is_not_trusted(config):
+    config["dual_filter"]["enabled"] = True
+    config["run"]["corpora"] = ["testbed", "testbed_held_out"]
+    cost = costs(config)["dual_filter", "scores"]
+    starts = 2 * STARTS["network"] + STARTS["text"]
+    per_pair = 12 * FORWARD.scored + 10 * BACKWARD.scored
+    assert cost.cpu == pytest.approx(500 * per_pair + starts)
+
+
+def test_shards_cost_starts_and_files(config):
+    few = costs(config)["clean", None]
+    many = costs(changed(changed(config, "shards", "early", 64), "shards", "late", 2))[
+        "clean", None
+    ]
+    assert many.jobs - few.jobs == 62
+    assert many.cpu - few.cpu == pytest.approx(62 * STARTS["text"])
+    assert many.files - few.files == 62 * 4

@@ -1,0 +1,59 @@
+import pytest
+
+from tests.e2e import micro
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.layout import Layout
+from workflow_scripts.core.resolve import resolve
+from workflow_scripts.estimate import text
+
+PARABANK = {
+    "train": {"corpora": ["train"], "dev": "dev", "test": "test"},
+    "run": {"name": "x", "corpora": ["train", "held_out"], "systems": ["parabank2"]},
+}
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bitext = micro.write_bitext(tmp_path / "bitext")
+    return micro.merged(resolve([], []), micro.config(bitext))
+
+
+def test_lines_are_counted_simulated_or_given(config):
+    layout = Layout(config)
+    assert text.count_lines(layout, {"dev": 7}) == {
+        "train": 420,
+        "held_out": 24,
+        "dev": 7,
+        "test": 30,
+    }
+    config = micro.merged(config, {"train": {"dev": "testbed_dev"}})
+    assert text.count_lines(Layout(config), {})["testbed_dev"] == 300
+
+
+def test_what_is_not_downloaded_must_be_given(config):
+    config["corpora"]["dev"] = {
+        "url": ["http://a/dev.cs", "http://a/dev.en"],
+        "sha256": ["0" * 63 + "1", "0" * 63 + "2"],
+        "source": "dev.cs",
+        "reference": "dev.en",
+    }
+    layout = Layout(config)
+    with pytest.raises(InputError, match=r"corpora\.dev: not downloaded yet; .* --lines dev=N"):
+        text.count_lines(layout, {})
+    assert text.count_lines(layout, {"dev": 5})["dev"] == 5
+
+
+def test_sample_goes_through_the_real_stages(config):
+    speed = text.measure(Layout(config))
+    assert set(speed.imported) == {"train", "held_out", "dev", "test"}
+    for value in (*speed.imported.values(), *speed[1:-1]):
+        assert value > 0
+    # Some 20 characters in pieces of one to five.
+    assert 5 < speed.pieces["source"] < 40
+    assert 20 < speed.characters < 80
+
+
+def test_segmenter_is_made_smaller_where_the_sample_is(config):
+    config["subword"]["vocab_size"] = {"source": 20000, "reference": 20000}
+    assert text.measure(Layout(config)).trained > 0

@@ -1,0 +1,1 @@
+"""What a configuration will cost, before anything is started (docs/scaling.md)."""

@@ -1,0 +1,201 @@
+"""From counts and speeds to the cost of every unit of a run.
+
+What cannot be known beforehand is taken from earlier runs or on the high side: nothing is filtered
+out, no training stops early, no candidate is pruned.
+"""
+
+from typing import Any, NamedTuple
+
+from workflow_scripts.core.config import FILTER_ROLES
+from workflow_scripts.core.layout import Layout, Unit
+from workflow_scripts.estimate.networks import Speed
+from workflow_scripts.estimate.text import TextSpeed
+
+# Of 150 samples under 5 constraint sets so many are distinct texts (captions 0.86, testbed 0.71).
+DISTINCT = 0.85
+# On disk, per candidate and character of the reference (testbed run).
+_CANDIDATE_BYTES, _SCORED_BYTES, _PARAPHRASE_BYTES = 0.35, 0.65, 1.0
+# CPU-seconds per reference, of 1000 resamples (testbed run).
+_EVALUATED = 0.002
+# Beam that translates the test set (train.measures).
+_TEST_BEAM = 5
+# A forward pass beside forward, backward and update.
+_FORWARD_SHARE = 1 / 3
+# Bytes of a parameter: weights in fp32, kept in the model folder and beside its work.
+_KEPT_BYTES = 8
+# Files of a unit besides those of its parts: its manifest, with log and benchmark.
+_MANIFEST_FILES = 3
+_PART_FILES = 2
+_JOB_FILES = 2
+_MODEL_FILES = 30
+
+
+class Speeds(NamedTuple):
+    """All that was measured: of text, of the model of each role, and of a job's start.
+
+    `starts`: CPU-seconds before a job of "text" or "network" begins to work.
+    """
+
+    text: TextSpeed
+    networks: dict[str, Speed]
+    starts: dict[str, float]
+
+
+class Cost(NamedTuple):
+    """What one unit costs: jobs, CPU-seconds, seconds of a GPU, bytes and files that stay."""
+
+    unit: Unit
+    jobs: int
+    cpu: float
+    gpu: float
+    size: float
+    files: int
+
+
+class Predictor:
+    """The cost of every unit of one run."""
+
+    def __init__(self, layout: Layout, lines: dict[str, int], speeds: Speeds, on_gpu: bool):
+        """Predict for `layout` with `lines` in its corpora.
+
+        Args:
+            layout: of the run.
+            lines: of each of its corpora.
+            speeds: of this machine.
+            on_gpu: whether networks run, and were measured, on a GPU.
+        """
+        self._layout = layout
+        self._config = layout.config
+        self._lines = lines
+        self._speeds = speeds
+        self._on_gpu = on_gpu
+        self._pairs = sum(lines.values())
+        self._pieces = {side: n + 1 for side, n in speeds.text.pieces.items()}  # with </s>
+
+    def costs(self) -> list[Cost]:
+        """Return the cost of every unit, in the order of the flow."""
+        return [self._cost(unit) for unit in self._layout.units()]
+
+    def references(self) -> int:
+        """Return how many references are paraphrased."""
+        layout, limit = self._layout, self._config["generate"]["limit"]
+        counts = {name: self._lines[name] for name in layout.generate_corpora}
+        if isinstance(limit, dict):
+            return sum(min(count, limit.get(name, count)) for name, count in counts.items())
+        total = sum(counts.values())
+        return total if limit is None else min(limit, total)
+
+    def candidates(self, system: str) -> int:
+        """Return how many candidates a system generates for each reference."""
+        block = self._config["systems"][system]
+        search, constraints = block["search"], block.get("constraints") or {}
+        each = search.get("samples") or search.get("nbest") or search.get("beam_size", 1)
+        return each * constraints.get("sets", 1)
+
+    def _cost(self, unit: Unit) -> Cost:
+        stage, instance = unit
+        text, network, size = getattr(self, f"_{stage}", self._other)(instance)
+        layout = self._layout
+        parts = len(layout.shard_names(*unit)) + len(layout.parts(*unit))
+        jobs = 1 if stage in ("corpus", "train") else parts
+        kind = "network" if network else "text"
+        files = parts * _PART_FILES + jobs * _JOB_FILES + _MANIFEST_FILES
+        files += _MODEL_FILES if stage == "train" else 0
+        start = jobs * self._speeds.starts[kind] + self._speeds.starts["text"]  # and its manifest
+        cpu = text + start + (0.0 if self._on_gpu else network)
+        return Cost(unit, jobs + 1, cpu, network if self._on_gpu else 0.0, size, files)
+
+    # Of each stage: CPU-seconds of text, seconds of networks, bytes.
+
+    def _corpus(self, name: str) -> tuple[float, float, float]:
+        known = self._speeds.text.imported
+        rate = known.get(name, sum(known.values()) / len(known))
+        lines = self._lines[name]
+        return lines * rate, 0.0, lines * self._speeds.text.pair_bytes
+
+    def _clean(self, _: Any) -> tuple[float, float, float]:
+        text = self._speeds.text
+        return self._pairs * text.cleaned, 0.0, self._pairs * text.pair_bytes
+
+    _other = _clean
+
+    def _training_pairs(self, instance: str) -> int:
+        layout = self._layout
+        names = layout.training_corpora
+        if instance == "filter":
+            names = [name for name in names if name in layout.trusted]
+        return sum(self._lines[name] for name in names)
+
+    def _subword(self, instance: str) -> tuple[float, float, float]:
+        text, config = self._speeds.text, self._config["subword"]
+        pairs = self._training_pairs(instance)
+        segments = pairs * max(1, config["samples"])
+        seconds = 2 * min(pairs, config["sentences"]) * text.trained + segments * text.segmented
+        return seconds, 0.0, segments * text.segment_bytes
+
+    def _train(self, role: str) -> tuple[float, float, float]:
+        train, speed = self._config["train"], self._speeds.networks[role]
+        block = self._config["models"][train["models"][role]]
+        forward = role.removeprefix("filter_") == "forward"
+        target = self._pieces["reference" if forward else "source"]
+        test = self._lines[train["test"]] * _TEST_BEAM * target * speed.searched
+        size = _KEPT_BYTES * speed.parameters
+        if "folder" in block:
+            return 0.0, test, size
+        updates = block["max_updates"]
+        words = updates * block["batch_words"] * block.get("update_interval", 1)
+        dev = self._lines[train["dev"]] * target * (updates / block["checkpoint_updates"])
+        text = self._training_pairs("filter" if role in FILTER_ROLES else "main")
+        text *= max(1, self._config["subword"]["samples"]) * self._speeds.text.cleaned
+        return text, (words + dev * _FORWARD_SHARE) * speed.update_word + test, size
+
+    def _dual_filter(self, instance: str) -> tuple[float, float, float]:
+        exempt = {
+            *self._layout.trusted,
+            self._config["train"]["dev"],
+            self._config["train"]["test"],
+        }
+        text = self._speeds.text
+        if instance != "scores":
+            return self._pairs * text.cleaned, 0.0, self._pairs * text.pair_bytes
+        pairs = sum(count for name, count in self._lines.items() if name not in exempt)
+        forward, backward = (self._speeds.networks[role] for role in FILTER_ROLES)
+        per_pair = self._pieces["reference"] * forward.scored
+        per_pair += self._pieces["source"] * backward.scored
+        return 0.0, pairs * per_pair, pairs * 16
+
+    def _generate(self, instance: str) -> tuple[float, float, float]:
+        text, references = self._speeds.text, self.references()
+        if instance == "references":
+            return self._pairs * text.cleaned, 0.0, references * text.pair_bytes
+        search = self._config["systems"][instance]["search"]
+        speed = self._speeds.networks["forward"]
+        rate = speed.sampled if search["method"] == "sample" else speed.searched
+        rows = references * self.candidates(instance)
+        if "beam_size" in search:
+            rows = rows * search["beam_size"] // (search.get("nbest") or search["beam_size"])
+        seconds = rows * self._pieces["reference"] * rate
+        size = references * self.candidates(instance) * text.characters * _CANDIDATE_BYTES
+        return 0.0, seconds, size
+
+    def _distinct(self, system: str) -> float:
+        return self.references() * self.candidates(system) * DISTINCT
+
+    def _score(self, system: str) -> tuple[float, float, float]:
+        tokens = self._distinct(system) * self._pieces["source"]
+        size = self._distinct(system) * self._speeds.text.characters * _SCORED_BYTES
+        return 0.0, tokens * self._speeds.networks["backward"].scored, size
+
+    def _select(self, system: str) -> tuple[float, float, float]:
+        best = self._config["systems"][system]["select"]["best"]
+        size = self.references() * (1 + best) * self._speeds.text.characters * _PARAPHRASE_BYTES
+        return self._distinct(system) * self._speeds.text.selected, 0.0, size
+
+    def _evaluate(self, _: str) -> tuple[float, float, float]:
+        share = self._config["evaluate"]["bootstrap"] / 1000
+        return self.references() * _EVALUATED * share, 0.0, 50_000.0
+
+    def _release(self, _: Any) -> tuple[float, float, float]:
+        sizes = [self._select(system)[2] for system in self._layout.systems]
+        rows = self.references() * len(sizes)
+        return rows * self._speeds.text.cleaned, 0.0, 2 * sum(sizes)
