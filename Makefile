@@ -1,6 +1,7 @@
 # make setup   everything into .venv           make demo    the testbed, from bitext to release
 # make test    lint, unit, rule and e2e tests  make bench   measurements
 # make deps    the system packages             make test-slurm   the tests on a real Slurm of one node
+# make test-hostile   100,000 lines of every hostile kind through all stages
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
@@ -16,7 +17,7 @@ SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-pr
 
 SLURM_PACKAGES := slurmctld slurmd slurm-client munge
 
-.PHONY: setup deps slurm-packages demo test test-slurm lint format bench clean
+.PHONY: setup deps slurm-packages demo test test-slurm test-hostile lint format bench clean
 
 setup: $(STAMP)
 
@@ -71,6 +72,9 @@ test: lint slurm-packages
 
 test-slurm: setup slurm-packages
 	$(RUN) python -m pytest tests/slurm
+
+test-hostile: setup
+	$(RUN) python -m tests.e2e.hostile
 
 format: setup
 	$(RUN) ruff check --fix .

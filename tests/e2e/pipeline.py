@@ -30,6 +30,8 @@ STAGES = (
     "evaluate",
     "release",
 )
+# A guard against a run that hangs; machines differ by more than the runs of the tests do.
+TIMEOUT_SECONDS = 3600
 # Below a stage folder, what is not data: Sockeye's work folder, and durations.
 _NO_DATA = ("work", "timings.json")
 
@@ -103,7 +105,7 @@ class Pipeline:
         """Run Snakemake to its end; return its status and all that the user sees."""
         with tempfile.TemporaryFile() as terminal:
             with self.started(*arguments, terminal=terminal) as process:
-                status = process.wait(timeout=600)
+                status = process.wait(timeout=TIMEOUT_SECONDS)
             terminal.seek(0)
             return status, terminal.read().decode("utf-8")
 
