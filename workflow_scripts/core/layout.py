@@ -30,7 +30,7 @@ STAGE_VERSIONS = {
     "score": 1,
     "select": 1,
     "filter": 1,
-    "embed": 1,
+    "embed": 2,
     "evaluate": 1,
     "release": 1,
 }

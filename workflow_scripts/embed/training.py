@@ -145,6 +145,8 @@ class Training:
         self.model, self._data, self._settings, self._seeds = model, data, settings, seeds
         self._device = torch.device(device)
         self._network = model.network.to(self._device).train()
+        # The tables have their own optimizer, which works on the rows of a mini-batch.
+        self._network.requires_grad_(False).encoders.requires_grad_(True)
         self._tables = [weights.data for weights in self._network.tables]
         self._anchors = [table.clone() for table in self._tables if settings["l2_vectors"]]
         self._lazy = [LazyAdam(table, settings["learning_rate"]) for table in self._tables]
@@ -215,7 +217,7 @@ class Training:
                 saved = time.monotonic()
         if self._best is not None:
             self._network.load_state_dict(self._best)
-        self._network.eval()
+        self._network.eval().requires_grad_(False)
 
     def _report(self, done: int, total: int, elapsed: float) -> None:
         line = progress_line("embed: pairs", done, total, elapsed)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from tests.unit.embed import examples
 from workflow_scripts.core.errors import InputError
@@ -64,6 +65,16 @@ def test_published_folder_is_a_model_with_its_record(tmp_path, inputs):
     trained, untrained = load(tmp_path / "1"), load(tmp_path / "1", untrained=True)
     assert not np.array_equal(trained.encode(texts), untrained.encode(texts))
     assert not [path for path in (tmp_path / "work").iterdir() if path.is_dir()]
+
+
+@pytest.mark.parametrize("encoders", [["lstm"], ["word", "gran"]])
+def test_all_weights_are_trained(tmp_path, inputs, encoders):
+    train.main(examples.train_arguments(tmp_path, *inputs, encoders=encoders))
+    trained, untrained = (
+        load(tmp_path / "1", untrained=state).parts.network.state_dict() for state in (False, True)
+    )
+    assert trained.keys() == untrained.keys()
+    assert not [name for name in trained if torch.equal(trained[name], untrained[name])]
 
 
 def test_the_same_again_is_the_same_byte_by_byte(tmp_path, inputs):
