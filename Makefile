@@ -19,7 +19,7 @@ SLURM_PACKAGES := slurmctld slurmd slurm-client munge
 
 .PHONY: setup deps slurm-packages demo test test-slurm test-hostile lint format bench clean
 
-setup: $(STAMP)
+setup: $(STAMP) $(BIN)/lmplz
 
 # Sockeye's metadata ask for an old torch; on the pinned one it trains and decodes unchanged.
 $(STAMP): requirements.txt requirements-dev.txt
@@ -38,6 +38,16 @@ $(STAMP): requirements.txt requirements-dev.txt
 $(BENCH_STAMP): requirements-bench.txt $(STAMP)
 	$(BIN)/pip install --quiet -r requirements-bench.txt
 	touch $@
+
+# KenLM's programs, for columns of a language model; all else works without them.
+$(BIN)/lmplz: envs/language_model.post-deploy.sh | $(STAMP)
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  $(MAKE) --no-print-directory deps || true; \
+	fi
+	@echo "compiling KenLM, about a minute"
+	@CONDA_PREFIX="$(CURDIR)/$(VENV)" bash $< || \
+	  echo "KenLM could not be compiled: run make deps, then make setup again." \
+	    "Only columns of a language model need it." >&2
 
 deps:
 	@if [ "$$(id -u)" = 0 ]; then \
@@ -61,13 +71,13 @@ demo: setup
 	$(RUN) snakemake --cores $(CORES) --quiet rules
 	$(RUN) python -m workflow_scripts.release.summary --run runs/demo
 
-lint: setup
+lint: $(STAMP)
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) snakefmt --check Snakefile rules
 	$(RUN) snakemake --lint
 
-test: lint slurm-packages
+test: setup lint slurm-packages
 	$(RUN) python -m pytest -n $(CORES) tests
 
 test-slurm: setup slurm-packages
@@ -76,7 +86,7 @@ test-slurm: setup slurm-packages
 test-hostile: setup
 	$(RUN) python -m tests.e2e.hostile
 
-format: setup
+format: $(STAMP)
 	$(RUN) ruff check --fix .
 	$(RUN) ruff format .
 	$(RUN) snakefmt Snakefile rules

@@ -3,7 +3,7 @@
 # cmake, a C++ compiler and Boost: from conda beside this file, elsewhere from `make deps`.
 set -euo pipefail
 version=0.3.0
-programs=(lmplz build_binary query)
+programs=(build_binary query lmplz)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$CONDA_PREFIX/bin/python" -m pip download --quiet --no-deps --no-binary kenlm \

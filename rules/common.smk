@@ -116,16 +116,12 @@ def upstream_part(stage, name):
     return lambda wildcards: f"{folder(wildcards)}/{name}".format(**wildcards)
 
 
-def read_shards(stage, instance, suffix):
-    """Input function: that file of every shard of all units that this one reads."""
+def read_manifests(stage, instance):
+    """Input function: the manifests of all units that this one reads."""
 
     def paths(wildcards):
         units = LAYOUT.upstream((stage, instance_of(stage, wildcards, instance)))
-        return [
-            f"{LAYOUT.folder(*unit)}/{name}{suffix}"
-            for unit in units
-            for name in LAYOUT.shard_names(*unit)
-        ]
+        return [manifest_path(unit) for unit in units]
 
     return paths
 
@@ -153,6 +149,36 @@ def embedding_models():
         f"{part['entry']}-{part['training_set']}/{part['repetition']}={LAYOUT.folder('embed', name)}"
         for name, part in LAYOUT.embeddings.items()
     ]
+
+
+def vectors_file(wildcards):
+    """Input function: the word vectors behind a column."""
+    return LAYOUT.stage_config(("filter", f"{wildcards.vectors}-{wildcards.system}"))["file"]
+
+
+def training_set_values(wildcards):
+    """Params function: `<column>=<folder>` of the columns that a model computed for it."""
+    return named_folders(LAYOUT.training_set_columns(wildcards.training_set))
+
+
+def statistics_columns(wildcards):
+    """The units of the columns that the statistics of a system show, beside those of its pairs."""
+    return LAYOUT.column_units(wildcards.system, config["evaluate"]["columns"])
+
+
+def statistics_values(wildcards):
+    """Params function: `<column>=<folder>` of them."""
+    return named_folders(statistics_columns(wildcards))
+
+
+def statistics_manifests(wildcards):
+    """Input function: the manifests of the pairs and of these columns."""
+    units = [("filter", wildcards.system), *statistics_columns(wildcards).values()]
+    return [manifest_path(unit) for unit in units]
+
+
+def named_folders(units):
+    return [f"{name}={LAYOUT.folder(*unit)}" for name, unit in units.items()]
 
 
 def corpus_files(wildcards):
@@ -260,7 +286,7 @@ def unit_others(wildcards):
     is an input here, so that Snakemake notices when it is gone.
     """
     stage, instance = unit_of(wildcards)
-    if stage in ("subword", "select"):
+    if stage in ("subword", "select", "filter"):
         return shards_of(stage, ".parquet", instance)(wildcards)
     if stage != "release":
         return []

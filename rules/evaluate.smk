@@ -30,3 +30,30 @@ rule evaluate_measures:
         "python -m workflow_scripts.evaluate.measures --config {params.config:q}"
         " --folder {params.selected:q} --scored {params.scored:q} --shards {params.shards}"
         " --segmenter {input.segmenter:q} --output {output.measures:q} 2>&1 | tee {log:q}"
+
+
+rule evaluate_statistics:
+    input:
+        columns=statistics_manifests,
+    output:
+        statistics="<results>/evaluate/{system}/{version}/statistics.json",
+        record="<results>/evaluate/{system}/{version}/counting.json",
+    params:
+        config=lambda wildcards: canonical(LAYOUT.statistics_config()),
+        unit=unit_config("evaluate"),
+        folder=unit_folder("filter"),
+        values=statistics_values,
+        shards=len(LATE),
+    log:
+        "<results>/logs/evaluate/{system}/{version}/statistics.log",
+    benchmark:
+        "<results>/benchmarks/evaluate/{system}/{version}/statistics.tsv"
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(120),
+    conda:
+        "../envs/text.yaml"
+    shell:
+        "python -m workflow_scripts.evaluate.statistics --config {params.config:q}"
+        " --folder {params.folder:q} --values {params.values:q} --shards {params.shards}"
+        " --output {output.statistics:q} 2>&1 | tee {log:q}"

@@ -27,13 +27,14 @@ rule filter_columns:
 
 rule filter_training_set:
     input:
-        columns=read_shards("filter", "{training_set}", ".parquet"),
+        columns=read_manifests("filter", "{training_set}"),
     output:
         pairs="<results>/filter/{training_set}/{version}/pairs.parquet",
         record="<results>/filter/{training_set}/{version}/pairs.json",
     params:
         config=unit_config("filter", "{training_set}"),
         folder=lambda wildcards: LAYOUT.folder("filter", LAYOUT.system_of(wildcards.training_set)),
+        values=training_set_values,
         shards=len(LATE),
     log:
         "<results>/logs/filter/{training_set}/{version}/pairs.log",
@@ -46,5 +47,130 @@ rule filter_training_set:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.filter.training_set --config {params.config:q}"
-        " --folder {params.folder:q} --shards {params.shards}"
+        " --folder {params.folder:q} --values {params.values:q} --shards {params.shards}"
         " --output {output.pairs:q} 2>&1 | tee {log:q}"
+
+
+rule filter_language_model:
+    input:
+        pairs="<pairs>/manifest.json",
+        sample="<references>/sample.json",
+    output:
+        model="<results>/filter/{language_model}/{version}/model.binary",
+        record="<results>/filter/{language_model}/{version}/model.json",
+    params:
+        config=unit_config("filter", "{language_model}"),
+        folder=unit_folder(*LAYOUT.pairs),
+        shards=len(EARLY),
+    log:
+        "<results>/logs/filter/{language_model}/{version}/model.log",
+    benchmark:
+        "<results>/benchmarks/filter/{language_model}/{version}/model.tsv"
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(240),
+    conda:
+        "../envs/language_model.yaml"
+    shell:
+        "python -m workflow_scripts.filter.language_model --config {params.config:q}"
+        " --folder {params.folder:q} --shards {params.shards} --sample {input.sample:q}"
+        " --output {output.model:q} 2>&1 | tee {log:q}"
+
+
+rule filter_perplexity:
+    input:
+        columns=part("filter", "{shard}.parquet"),
+        model=part("filter", "model.binary", "{language_model}"),
+    output:
+        values="<results>/filter/{language_model}-{system}/{version}/{shard}.parquet",
+        record="<results>/filter/{language_model}-{system}/{version}/{shard}.json",
+    params:
+        config=unit_config("filter", "{language_model}-{system}"),
+    log:
+        "<results>/logs/filter/{language_model}-{system}/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/filter/{language_model}-{system}/{version}/{shard}.tsv"
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(120),
+    conda:
+        "../envs/language_model.yaml"
+    shell:
+        "python -m workflow_scripts.filter.perplexity --input {input.columns:q}"
+        " --model {input.model:q} --output {output.values:q} 2>&1 | tee {log:q}"
+
+
+rule filter_classifier:
+    input:
+        columns=part("filter", "manifest.json"),
+    output:
+        weights="<results>/filter/{classifier}-{system}/{version}/weights.pt",
+        vocabulary="<results>/filter/{classifier}-{system}/{version}/vocabulary.json",
+        metrics="<results>/filter/{classifier}-{system}/{version}/metrics.json",
+        record="<results>/filter/{classifier}-{system}/{version}/model.json",
+    params:
+        config=unit_config("filter", "{classifier}-{system}"),
+        columns=unit_folder("filter"),
+        shards=len(LATE),
+        folder=unit_folder("filter", "{classifier}-{system}"),
+    log:
+        "<results>/logs/filter/{classifier}-{system}/{version}/model.log",
+    benchmark:
+        "<results>/benchmarks/filter/{classifier}-{system}/{version}/model.tsv"
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(240),
+    conda:
+        "../envs/nmt.yaml"
+    shell:
+        "python -m workflow_scripts.filter.train_classifier --config {params.config:q}"
+        " --folder {params.columns:q} --shards {params.shards}"
+        " --output {params.folder:q} 2>&1 | tee {log:q}"
+
+
+rule filter_classified:
+    input:
+        columns=part("filter", "{shard}.parquet"),
+        weights="<results>/filter/{classifier}-{system}/{version}/weights.pt",
+        vocabulary="<results>/filter/{classifier}-{system}/{version}/vocabulary.json",
+    output:
+        values="<results>/filter/{classifier}-{system}/{version}/{shard}.parquet",
+        record="<results>/filter/{classifier}-{system}/{version}/{shard}.json",
+    params:
+        config=unit_config("filter", "{classifier}-{system}"),
+        folder=unit_folder("filter", "{classifier}-{system}"),
+    log:
+        "<results>/logs/filter/{classifier}-{system}/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/filter/{classifier}-{system}/{version}/{shard}.tsv"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(240),
+    conda:
+        "../envs/nmt.yaml"
+    shell:
+        "python -m workflow_scripts.filter.classify --input {input.columns:q}"
+        " --model {params.folder:q} --output {output.values:q} 2>&1 | tee {log:q}"
+
+
+rule filter_paraphrase_score:
+    input:
+        columns=part("filter", "{shard}.parquet"),
+        vectors=vectors_file,
+    output:
+        values="<results>/filter/{vectors}-{system}/{version}/{shard}.parquet",
+        record="<results>/filter/{vectors}-{system}/{version}/{shard}.json",
+    params:
+        config=unit_config("filter", "{vectors}-{system}"),
+    log:
+        "<results>/logs/filter/{vectors}-{system}/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/filter/{vectors}-{system}/{version}/{shard}.tsv"
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(120),
+    conda:
+        "../envs/text.yaml"
+    shell:
+        "python -m workflow_scripts.filter.paraphrase_score --input {input.columns:q}"
+        " --vectors {input.vectors:q} --output {output.values:q} 2>&1 | tee {log:q}"

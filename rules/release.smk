@@ -80,12 +80,16 @@ rule release_report:
     input:
         manifests=[manifest_path(unit) for unit in LAYOUT.upstream(("release", None))],
         measures=[f"{LAYOUT.folder('evaluate', system)}/measures.json" for system in LAYOUT.systems],
+        statistics=[
+            f"{LAYOUT.folder('evaluate', system)}/statistics.json" for system in LAYOUT.systems
+        ],
         models=[f"{LAYOUT.folder('train', role)}/learning_curve.tsv" for role in LAYOUT.roles],
     output:
         report="<results>/release/{version}/report.html",
     params:
         config=unit_config("release"),
         measures=[f"{each}/measures.json" for each in of_systems("evaluate")],
+        statistics=[f"{each}/statistics.json" for each in of_systems("evaluate")],
         models=[f"{role}={LAYOUT.folder('train', role)}" for role in LAYOUT.roles],
         selected=of_systems("select"),
         shards=len(LATE),
@@ -101,5 +105,6 @@ rule release_report:
     shell:
         "python -m workflow_scripts.release.report --config {params.config:q}"
         " --manifests {input.manifests:q} --measures {params.measures:q}"
-        " --models {params.models:q} --selected {params.selected:q} --shards {params.shards}"
+        " --statistics {params.statistics:q} --models {params.models:q}"
+        " --selected {params.selected:q} --shards {params.shards}"
         " --output {output.report:q} 2>&1 | tee {log:q}"

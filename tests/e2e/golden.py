@@ -34,8 +34,14 @@ from workflow_scripts.dual_filter import scores as dual_filter_scores
 from workflow_scripts.embed import compare, evaluation
 from workflow_scripts.embed import train as embed
 from workflow_scripts.embed.model import load
-from workflow_scripts.evaluate import measures
-from workflow_scripts.filter import columns, training_set
+from workflow_scripts.evaluate import measures, statistics
+from workflow_scripts.filter import (
+    classify,
+    columns,
+    paraphrase_score,
+    train_classifier,
+    training_set,
+)
 from workflow_scripts.generate import candidates, idf, references, sample_references
 from workflow_scripts.nmt.vocabulary import SYMBOLS
 from workflow_scripts.release import checksums, export
@@ -594,15 +600,32 @@ def filter_outputs(folder: Path) -> Outputs:
     given = write_table(folder / "paraphrases.parquet", "paraphrases", selected())
     shard = folder / "columns" / "0000.parquet"
     columns.main(["--input", str(given), "--output", str(shard)])
+    model, told = folder / "classifier", folder / "told" / "0000.parquet"
+    config = {
+        **{"network": "lstm", "size": 4, "vocabulary": 20, "pairs": 20, "validation": 0.3},
+        **{"epochs": 2, "batch": 6, "learning_rate": 0.01, "seed": 1},
+    }
+    train_classifier.main(arguments(config, folder=shard.parent, shards=1, output=model))
+    classify.main(["--input", str(shard), "--model", str(model), "--output", str(told)])
     config = {
         **{"system": "micro", "bounds": {"rank": [1, 2]}, "max_tokens": 100, "sample": 6},
         **{"folds": {"column": "overlap_1", "of": 3, "keep": [2, 3]}, "seed": 1},
     }
     output = folder / "pairs.parquet"
     training_set.main(arguments(config, folder=shard.parent, shards=1, output=output))
+    vectors = [f"{word} {place} 1" for place, word in enumerate(["the", "dog", "car", "doctor"])]
+    micro.write_lines(folder / "vectors.txt", vectors)
+    scores = folder / "scores" / "0000.parquet"
+    given = ["--input", str(shard), "--vectors", str(folder / "vectors.txt")]
+    paraphrase_score.main([*given, "--output", str(scores)])
     return {
+        "scores": table(scores, "pair_values"),
         "columns": table(shard, "pair_columns"),
         "columns_record": counts(shard.with_suffix(".json")),
+        "classifier": json.loads((model / "metrics.json").read_text(encoding="utf-8")),
+        "vocabulary": json.loads((model / "vocabulary.json").read_text(encoding="utf-8")),
+        "told": table(told, "pair_values"),
+        "told_record": counts(told.with_suffix(".json")),
         "pairs": table(output, "training_pairs"),
         "pairs_record": counts(output.with_suffix(".json")),
     }
@@ -689,7 +712,23 @@ def evaluate_outputs(folder: Path) -> Outputs:
             output=folder / "measures.json",
         )
     )
-    return {"measures": json.loads((folder / "measures.json").read_text(encoding="utf-8"))}
+    pairs = folder / "filter" / "0000.parquet"
+    columns.main(["--input", str(folder / "select" / "0000.parquet"), "--output", str(pairs)])
+    rows = table(pairs, "pair_columns")
+    values = [{key: row[key] for key in ("id", "rank")} | {"value": row["sum"]} for row in rows]
+    write_table(folder / "values" / "0000.parquet", "pair_values", values)
+    config = {"pairs": 12, "columns": {"value": "classifier"}, "seed": 1}
+    statistics.main(
+        arguments(
+            config,
+            **{"folder": pairs.parent, "values": f"value={folder / 'values'}", "shards": 1},
+            output=folder / "statistics.json",
+        )
+    )
+    return {
+        name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        for name in ("measures", "statistics")
+    }
 
 
 def release_outputs(folder: Path) -> Outputs:

@@ -6,7 +6,10 @@ pruned and a quantile of them is kept, so that paraphrases come out whatever the
 
 import copy
 import hashlib
+import os
 import random
+import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -66,6 +69,9 @@ MEANINGS = len(_SUBJECTS) * len(_VERBS) * len(_OBJECTS) * len(_PLACES)
 WORD_LIST = "words.txt"
 _PARAPHRASES = ["sees watches", "buys purchases gets", "park garden", "house home", "likes loves"]
 
+# Without its programs the run has no column of a language model.
+HAS_KENLM = shutil.which("lmplz", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+
 # Corpora by name: how many pairs each takes from the shuffled meanings.
 SIZES = {"train": 420, "held_out": 24, "dev": 30, "test": 30, "web": 60}
 
@@ -121,6 +127,10 @@ def write_bitext(folder: Path) -> Path:
     for name, pairs in corpora.items():
         write_pairs(folder, name, pairs)
     write_graded(folder / "graded.tsv", [reference for _, reference in corpora["dev"]])
+    words = {word for _, reference in corpora["train"] for word in reference.lower().split()}
+    draw = random.Random(1)
+    vectors = [f"{word.rstrip('.')} {draw.random():.3f} -0.5" for word in sorted(words)]
+    write_lines(folder / "vectors.txt", vectors)
     return folder
 
 
@@ -233,9 +243,23 @@ def config(data: Path) -> dict[str, Any]:
                 },
             }
         },
+        "columns": {
+            "fluency": {"language_model": {"order": 2, "corpora": ["train"]}},
+            "score": {"vectors": {"file": "vectors.txt"}},
+            "told": {
+                "classifier": {
+                    **{"network": "lstm", "size": 8, "vocabulary": 50, "pairs": 30},
+                    **{"validation": 0.3, "epochs": 1, "batch": 10, "learning_rate": 0.01},
+                }
+            },
+        },
         "training_sets": {
             "half": {
-                "bounds": {"rank": [1, 2]},
+                "bounds": {
+                    "rank": [1, 2],
+                    "told": [0, 1],
+                    **({"fluency": [1, None]} if HAS_KENLM else {}),
+                },
                 "folds": {"column": "bleu_nakov", "of": 2, "keep": [1]},
             },
         },
@@ -247,7 +271,7 @@ def config(data: Path) -> dict[str, Any]:
             },
         },
         "sts": {"data": ["graded.tsv"], "testbed": None, "bootstrap": 50},
-        "evaluate": {"bootstrap": 50},
+        "evaluate": {"bootstrap": 50, "pairs": 20, "columns": ["score", "told"]},
         "release": {"title": "Micro paraphrases", "licence": "cc0-1.0"},
         "compute": {"device": "cpu", "precision": "fp32", "train_threads": 1, "search_threads": 1},
     }

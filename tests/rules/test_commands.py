@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.e2e import micro
 from tests.e2e.pipeline import ROOT, Pipeline, environment, sha256
 from tests.rules.test_structure import JOBS
 from workflow_scripts.core.errors import InputError
@@ -21,8 +22,8 @@ pytestmark = pytest.mark.e2e
 # Files that a stage reads and must not trust: their bytes decide what it writes. The record of a
 # model speaks for the whole folder.
 DATA = (
-    *(".parquet", ".model", "params.best", "learning_curve.tsv"),
-    *("sample.json", "threshold.json", "measures.json", "metrics.json"),
+    *(".parquet", ".model", "params.best", "learning_curve.tsv", ".binary", ".pt"),
+    *("sample.json", "threshold.json", "measures.json", "metrics.json", "statistics.json"),
 )
 
 
@@ -63,11 +64,13 @@ def workplace(finished, tmp_path_factory) -> Pipeline:
     return finished.copy(tmp_path_factory.mktemp("commands") / "work")
 
 
-# The micro run has neither the filter nor constraints by IDF (tests/e2e/test_compare.py does).
+# What the micro run does without. It has neither the filter nor constraints by IDF
+# (tests/e2e/test_compare.py does).
+KENLM = set() if micro.HAS_KENLM else {"filter_language_model", "filter_perplexity"}
 RULES = [
-    rule.name
-    for rule in JOBS
-    if not rule.name.startswith("dual_filter") and rule.name != "generate_idf"
+    name
+    for name in (rule.name for rule in JOBS)
+    if not name.startswith("dual_filter") and name not in {"generate_idf", *KENLM}
 ]
 
 
@@ -107,11 +110,15 @@ def read_files(job: Job) -> list[str]:
     folders = {
         value.rpartition("=")[2]
         for option, value in pairwise(words)
-        if option in ("--folder", "--scored", "--selected")
+        if option in ("--folder", "--scored", "--selected", "--values")
     }
     shards = [str(path) for folder in folders for path in Path(folder).glob("[0-9]*.parquet")]
-    weights = {name: "model.safetensors" if "/embed/" in name else "params.best" for name in models}
-    loaded = [str(Path(name).with_name(weights[name])) for name in models]
+    weights = [
+        Path(name).with_name(file)
+        for name in models
+        for file in ("params.best", "model.safetensors")
+    ]
+    loaded = [str(path) for path in weights if path.exists()]
     return files + loaded + sorted(shards)
 
 
@@ -140,9 +147,11 @@ def flip(path: Path) -> bytes:
     [
         *("clean_shard", "subword_train", "subword_segment", "train_model"),
         *("generate_sample", "generate_references", "generate_shard", "score_shard"),
-        *("select_threshold", "select_shard", "filter_columns", "filter_training_set"),
+        *("select_threshold", "select_shard", "filter_columns", "filter_classifier"),
+        *("filter_classified", "filter_paraphrase_score", "filter_training_set"),
+        *("evaluate_measures", "evaluate_statistics"),
+        *({"filter_language_model", "filter_perplexity"} - KENLM),
         *("embed_train", "embed_sts"),
-        "evaluate_measures",
         *("release_export", "release_datasheet", "release_report", "manifest"),
     ],
 )

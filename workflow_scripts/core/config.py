@@ -123,6 +123,7 @@ def _inconsistencies(config: Config):
         ("run.systems", run["systems"], "systems"),
         ("run.training_sets", run["training_sets"], "training_sets"),
         ("run.embeddings", run["embeddings"], "embeddings"),
+        ("evaluate.columns", config["evaluate"]["columns"], "columns"),
         ("train.dev", [train["dev"]], "corpora"),
         ("train.test", [train["test"]], "corpora"),
     ):
@@ -168,6 +169,8 @@ def _inconsistencies(config: Config):
         if name in config["systems"]:
             language = config["languages"]["reference"]["code"]
             yield from _constraint_problems(name, config["systems"][name], language)
+    for name, column in config["columns"].items():
+        yield from _column_problems(name, column, config)
     for name in run["training_sets"]:
         yield from _training_set_problems(name, config["training_sets"].get(name, {}), config)
     if run["embeddings"] and not run["training_sets"]:
@@ -311,6 +314,20 @@ def _search_problems(where: str, search: dict[str, Any]):
         yield f"{where}: nbest ({search['nbest']}) is above beam_size ({search['beam_size']})"
 
 
+def _column_problems(name: str, column: dict[str, Any], config: Config):
+    # They are parts of folders' names, which must not meet.
+    for key, taken in (
+        ("pairs", PAIR_COLUMNS),
+        ("systems", config["systems"]),
+        ("training_sets", config["training_sets"]),
+    ):
+        if name in taken:
+            yield f"columns.{name}: the name is taken in {key}; choose another"
+    for corpus in column.get("language_model", {}).get("corpora") or []:
+        if corpus not in config["run"]["corpora"]:
+            yield f"columns.{name}.language_model.corpora: '{corpus}' is not among run.corpora"
+
+
 def _training_set_problems(name: str, block: dict[str, Any], config: Config):
     where, grid, folds = f"training_sets.{name}", block.get("grid", {}), block.get("folds")
     for system in block.get("systems") or []:
@@ -318,7 +335,7 @@ def _training_set_problems(name: str, block: dict[str, Any], config: Config):
             yield f"{where}.systems: '{system}' is not among run.systems"
     ranges = [(column, each) for column, each in block.get("bounds", {}).items()]
     ranges += [(column, each) for column, many in grid.get("bounds", {}).items() for each in many]
-    known = list(PAIR_COLUMNS)
+    known = [*PAIR_COLUMNS, *config["columns"]]
     columns = dict.fromkeys([column for column, _ in ranges] + ([folds["column"]] if folds else []))
     for column in columns:
         if column not in known:

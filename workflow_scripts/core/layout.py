@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from workflow_scripts.core.config import FILTER_ROLES, Config, file_name, validate
 from workflow_scripts.core.embeddings import embeddings
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.training_sets import training_sets
+from workflow_scripts.core.training_sets import columns_of, model_columns, training_sets
 
 # Raised when a stage's output changes meaning; tests/e2e/golden.json notices when it must be.
 STAGE_VERSIONS = {
@@ -31,7 +31,7 @@ STAGE_VERSIONS = {
     "select": 1,
     "filter": 1,
     "embed": 2,
-    "evaluate": 1,
+    "evaluate": 2,
     "release": 1,
 }
 Unit = tuple[str, str | None]
@@ -119,6 +119,7 @@ class Layout:
         self.systems: list[str] = run["systems"]
         self.training_sets = training_sets(config)
         self.embeddings = embeddings(config, self.training_sets)
+        self.columns = model_columns(config)
         self.filtered: bool = config["dual_filter"]["enabled"]
         self.training_corpora: list[str] = train["corpora"] or run["corpora"]
         self.generate_corpora: list[str] = generate["corpora"] or run["corpora"]
@@ -152,18 +153,48 @@ class Layout:
             *((("generate", "idf"),) if any(map(self.needs_idf, self.systems)) else ()),
             *(
                 (stage, system)
-                for stage in ("generate", "score", "select", "evaluate")
+                for stage in ("generate", "score", "select", "filter")
                 for system in self.systems
             ),
-            *self._filter_units(),
+            *self._column_units(),
+            *(("filter", name) for name in self.training_sets),
             *self._embed_units(),
+            *(("evaluate", system) for system in self.systems),
             ("release", None),
         ]
 
-    def _filter_units(self) -> list[Unit]:
-        """Return the columns of the systems whose pairs are filtered, and the training sets."""
-        systems = dict.fromkeys(part["system"] for part in self.training_sets.values())
-        return [("filter", name) for name in (*systems, *self.training_sets)]
+    def _column_units(self) -> list[Unit]:
+        """Return the units of the columns that a model computes."""
+        names = self.columns_of_kind("language_model")
+        names += [f"{column}-{system}" for column, many in self.columns.items() for system in many]
+        return [("filter", name) for name in names]
+
+    def columns_of_kind(self, kind: str) -> list[str]:
+        """Return the run's columns that a `language_model`, a `classifier` ... computes."""
+        return [column for column in self.columns if kind in self.config["columns"][column]]
+
+    def column_units(self, system: str, names: list[str]) -> dict[str, Unit]:
+        """Return the units of those of some columns of a system that a model computes."""
+        return {
+            name: ("filter", f"{name}-{system}") for name in names if name in self.config["columns"]
+        }
+
+    def training_set_columns(self, training_set: str) -> dict[str, Unit]:
+        """Return the units of the columns that a model computes and a training set needs."""
+        names = columns_of(self.training_sets[training_set])
+        return self.column_units(self.system_of(training_set), names)
+
+    def _filter_upstream(self, instance: str) -> list[Unit]:
+        if instance in self.training_sets:
+            system = ("filter", self.system_of(instance))
+            return [system, *self.training_set_columns(instance).values()]
+        if instance in self.systems:
+            return [("select", instance)]
+        if instance in self.columns:  # a language model
+            return [self.pairs, ("generate", "references")]
+        column, system = instance.split("-")
+        model = [("filter", column)] if column in self.columns_of_kind("language_model") else []
+        return [("filter", system), *model]
 
     def _embed_units(self) -> list[Unit]:
         """Return the evaluation data, the embeddings, and the test of them all."""
@@ -206,11 +237,11 @@ class Layout:
             case "select":
                 return [("score", instance), ("train", "forward")]
             case "evaluate":
-                return [("score", instance), ("select", instance), ("train", "forward")]
+                read = [(part, instance) for part in ("score", "select", "filter")]
+                columns = self.column_units(instance, self.config["evaluate"]["columns"])
+                return [*read, *columns.values(), ("train", "forward")]
             case "filter":
-                if instance in self.training_sets:
-                    return [("filter", self.system_of(instance))]
-                return [("select", instance)]
+                return self._filter_upstream(instance)
             case "embed":
                 evaluation = ("embed", "evaluation")
                 if instance == "evaluation":
@@ -263,8 +294,9 @@ class Layout:
             return self.config["shards"]["early"]
         if (stage, instance) == ("generate", "idf"):
             return 0
+        single = {*self.training_sets, *self.columns_of_kind("language_model")}
         if stage in ("generate", "score", "select") or (
-            stage == "filter" and instance not in self.training_sets
+            stage == "filter" and instance not in single
         ):
             return self.config["shards"]["late"]
         return 0
@@ -294,8 +326,8 @@ class Layout:
                 return ["idf"]
             case "select", _:
                 return ["thresholding"]
-            case "filter", _ if instance in self.training_sets:
-                return ["pairs"]
+            case "filter", _:
+                return self._filter_parts(instance)
             case "embed", "evaluation":
                 return ["evaluation"]
             case "embed", "sts":
@@ -303,10 +335,17 @@ class Layout:
             case "embed", _:
                 return ["model"]
             case "evaluate", _:
-                return ["evaluation"]
+                return ["evaluation", "counting"]
             case "release", _:
                 return [f"{system}/paraphrases" for system in self.systems]
         return []
+
+    def _filter_parts(self, instance: str) -> list[str]:
+        if instance in self.training_sets:
+            return ["pairs"]
+        column, dash, _ = instance.partition("-")
+        trained = self.columns_of_kind("classifier" if dash else "language_model")
+        return ["model"] if column in trained else []
 
     def input_files(self, corpus: str) -> list[str]:
         """Return the files that a corpus is read from; none for a testbed corpus."""
@@ -411,6 +450,9 @@ class Layout:
                 **content["constraints"],
                 "pairs": self._pairs_content(instance),
             }
+        if stage == "filter" and "file" in content:
+            key = f"columns.{instance.split('-')[0]}.vectors.file"
+            content["file"] = self._hashes.sha256(content["file"], key)
         return content
 
     def _embed_content(self, instance: str) -> dict[str, Any]:
@@ -543,7 +585,21 @@ class Layout:
         return {**part, "keep": keep}
 
     def _filter_config(self, instance: str) -> dict[str, Any]:
-        return self.training_sets.get(instance, {})
+        if instance in self.training_sets:
+            return self.training_sets[instance]
+        if instance in self.systems:
+            return {}
+        return self._column_config(*instance.split("-"))
+
+    def _column_config(self, column: str, system: str | None = None) -> dict[str, Any]:
+        ((kind, block),) = self.config["columns"][column].items()
+        if kind == "vectors":
+            return {"file": str(Path(self.config["data"]) / block["file"])}
+        if kind == "language_model" and system:  # all is in the model that it reads
+            return {}
+        if kind == "language_model":
+            return {**block, "corpora": block["corpora"] or self.config["run"]["corpora"]}
+        return {**block, "seed": self.config["seed"]}
 
     def _embed_config(self, instance: str) -> dict[str, Any]:
         sts, seed = self.config["sts"], self.config["seed"]
@@ -581,7 +637,8 @@ class Layout:
                 "held_out": [name for name in corpora if name not in self.training_corpora],
             },
             "testbed": [name for name in corpora if "testbed" in self.config["corpora"][name]],
-            **self.config["evaluate"],
+            "bootstrap": self.config["evaluate"]["bootstrap"],
+            "statistics": self.statistics_config(),
             "seed": self.config["seed"],
         }
 
@@ -593,6 +650,12 @@ class Layout:
             "systems": {name: self.config["systems"][name] for name in self.systems},
             "seed": self.config["seed"],
         }
+
+    def statistics_config(self) -> dict[str, Any]:
+        """Return the configuration of the corpus statistics: the pairs, and columns by kind."""
+        part = self.config["evaluate"]
+        kinds = {name: next(iter(self.config["columns"][name])) for name in part["columns"]}
+        return {"pairs": part["pairs"], "columns": kinds, "seed": self.config["seed"]}
 
     def vocabulary_config(self, unit: Unit, side: str) -> dict[str, Any]:
         """Return the configuration of the SentencePiece model of one side."""

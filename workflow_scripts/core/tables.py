@@ -127,6 +127,8 @@ SCHEMAS: dict[str, pa.Schema] = {
             ),
         ]
     ),
+    # One column of the same pairs, in the same order.
+    "pair_values": pa.schema([("id", pa.string()), ("rank", pa.int32()), ("value", pa.float32())]),
     "training_pairs": pa.schema(
         [("id", pa.string()), ("reference", pa.string()), ("paraphrase", pa.string())]
     ),

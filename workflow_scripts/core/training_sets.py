@@ -37,6 +37,17 @@ def columns_of(settings: dict[str, Any]) -> list[str]:
     return sorted({*settings["bounds"], *folds})
 
 
+def model_columns(config: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the columns of the catalogue that the run needs, each with its systems."""
+    needed = {name: list(config["run"]["systems"]) for name in config["evaluate"]["columns"]}
+    for settings in training_sets(config).values():
+        for column in columns_of(settings):
+            systems = needed.setdefault(column, [])
+            if settings["system"] not in systems:
+                systems.append(settings["system"])
+    return {column: needed[column] for column in config["columns"] if column in needed}
+
+
 def axes(grid: dict[str, Any]) -> list[tuple[tuple[str, ...], list[Any]]]:
     """Return the axes of a grid: the path of the setting that varies, and its values."""
     bounds = grid.get("bounds", {})

@@ -15,10 +15,10 @@ from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import TableWriter, read_batches
 from workflow_scripts.filter import measures
 from workflow_scripts.filter.ngrams import Counts, count
-from workflow_scripts.filter.tokens import Lexicon, Tokens
+from workflow_scripts.filter.tokens import Lexicon
 
-# Pairs that are counted at once: more have too many different words for integers of 63 bits.
-BATCH = 1024
+# Pairs whose words are looked up at once.
+BATCH = 8192
 
 
 class Counter:
@@ -27,19 +27,23 @@ class Counter:
     def __init__(self) -> None:
         self._lexicon = Lexicon()
 
-    def counts(self, references: list[str], paraphrases: list[str]) -> tuple[Counts, Counts]:
+    def counts(
+        self, references: pa.StringArray, paraphrases: pa.StringArray
+    ) -> tuple[Counts, Counts]:
         """Return the counts of the pairs' words, and of their tokens by sacrebleu's tokeniser."""
-        places: dict[str, int] = {}
-        chosen = np.array([places.setdefault(text, len(places)) for text in references], np.int64)
-        words, tokens = self._lexicon.tokens([*places, *paraphrases])
+        # The paraphrases of one reference stand together; it is looked up once.
+        encoded = references.dictionary_encode()
+        different, chosen = len(encoded.dictionary), encoded.indices.to_numpy().astype(np.int64)
+        kinds = self._lexicon.tokens(pa.concat_arrays([encoded.dictionary, paraphrases]))
+        words, tokens = (
+            count(each.part(slice(None, different)).take(chosen), each.part(slice(different, None)))
+            for each in kinds
+        )
+        return words, tokens
 
-        def counted(sentences: Tokens) -> Counts:
-            first = sentences.part(slice(None, len(places))).take(chosen)
-            return count(first, sentences.part(slice(len(places), None)))
-
-        return counted(words), counted(tokens)
-
-    def columns(self, references: list[str], paraphrases: list[str]) -> dict[str, NDArray[Any]]:
+    def columns(
+        self, references: pa.StringArray, paraphrases: pa.StringArray
+    ) -> dict[str, NDArray[Any]]:
         """Return the columns that follow from the texts, each of shape (pairs,)."""
         words, tokens = self.counts(references, paraphrases)
         return {
@@ -78,11 +82,11 @@ def write_columns(input_path: Path, output: Path) -> None:
     """Stream a `paraphrases` shard into a `pair_columns` shard with its record."""
     verify(input_path)
     counter, columns = Counter(), ["id", "reference", "paraphrases"]
-    batches = pair_batches(read_batches(input_path, "paraphrases", columns))
+    batches = pair_batches(read_batches(input_path, "paraphrases", columns, BATCH))
     with TableWriter(output, "pair_columns") as writer:
         for pairs in progress(batches, desc="columns, batches"):
-            texts = pairs["reference"].to_pylist(), pairs["paraphrase"].to_pylist()
-            writer.write_columns(pairs | counter.columns(*texts))
+            found = counter.columns(pairs["reference"], pairs["paraphrase"])
+            writer.write_columns(pairs | found)
     write_record(output, writer.rows_written, writer.rows_written, {})
 
 

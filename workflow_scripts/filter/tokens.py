@@ -7,10 +7,11 @@ feed divide.)
 
 from array import array
 from collections.abc import Iterable
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
@@ -34,10 +35,8 @@ class Tokens(NamedTuple):
 
     def take(self, sentences: NDArray[np.int64]) -> "Tokens":
         """Return the sentences with these numbers, in their order."""
-        widths = self.lengths[sentences]
-        return Tokens(
-            self.ids[_rows(self.lengths.cumsum() - self.lengths, widths, sentences)], widths
-        )
+        starts, widths = self.lengths.cumsum() - self.lengths, self.lengths[sentences]
+        return Tokens(self.ids[_rows(starts, widths, sentences)], widths)
 
 
 def _rows(
@@ -87,11 +86,11 @@ class Lexicon(dict[str, int]):
         """Return sacrebleu's tokens; most strings are words, with or without a stop or comma."""
         if string.isalnum():
             return [string]
-        if string[-1] in ".," and string[:-1].isalnum():
+        if string[-1:] in (".", ",") and string[:-1].isalnum():
             return [string[:-1], string[-1]]
         return self._tokenizer(string).split()
 
-    def tokens(self, sentences: list[str]) -> tuple[Tokens, Tokens]:
+    def tokens(self, sentences: pa.StringArray) -> tuple[Tokens, Tokens]:
         """Return the sentences' words, and their tokens under sacrebleu's default, 13a.
 
         The numbers of the two have nothing to do with each other, and those of one call may not
@@ -100,8 +99,10 @@ class Lexicon(dict[str, int]):
         if len(self) > CAPACITY:
             self.clear()
             self._words, self._sacrebleu = _Pieces(), _Pieces()
-        split = [sentence.split() for sentence in sentences]
-        counts = np.fromiter(map(len, split), np.int64, len(split))
-        numbers = map(self.__getitem__, chain.from_iterable(split))
-        strings = np.fromiter(numbers, np.int64, int(counts.sum()))
+        split = pc.utf8_split_whitespace(sentences)
+        counts = split.value_lengths().to_numpy().astype(np.int64)
+        encoded = split.flatten().dictionary_encode()
+        different = encoded.dictionary.to_pylist()
+        numbers = np.fromiter(map(self.__getitem__, different), np.int64, len(different))
+        strings = numbers[encoded.indices.to_numpy()]
         return self._words.tokens(strings, counts), self._sacrebleu.tokens(strings, counts)

@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,25 +18,23 @@ from numpy.typing import NDArray
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
-from workflow_scripts.core.tables import TableWriter, read_batches
+from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.core.training_sets import columns_of
 from workflow_scripts.filter.folds import Folds
+from workflow_scripts.filter.pairs import (
+    Columns,
+    Pairs,
+    named_folder,
+    read_pairs,
+    verified_values,
+)
 from workflow_scripts.filter.sample import Place, last_within, place
 
 Mask = NDArray[np.bool_]
-Columns = dict[str, NDArray[np.float32]]
 
 # Why a pair is left out, beside the name of the column whose bounds it is not within.
 OUT_OF_FOLD, NOT_DRAWN = "fold", "sample"
 WORDS = ("reference_words", "paraphrase_words")
-BATCH = 8192
-
-
-class Pairs(NamedTuple):
-    """Some pairs, in the order of the shards."""
-
-    columns: Columns  # with WORDS and rank; what is unknown is NaN
-    texts: pa.RecordBatch  # id; in the last pass also reference and paraphrase
 
 
 Passes = Callable[[], Iterable[Pairs]]
@@ -123,30 +121,26 @@ class TrainingSet:
             yield some, kept, rejected
 
 
-def read_pairs(paths: list[Path], names: list[str], texts: list[str]) -> Iterator[Pairs]:
-    """Yield the pairs of `pair_columns` shards.
+def write_training_set(
+    folder: Path, values: dict[str, Path], shards: int, output: Path, settings: dict[str, Any]
+) -> None:
+    """Write a training set with its record.
 
     Args:
-        paths: the shards.
-        names: the columns that are wanted as numbers.
-        texts: the others.
+        folder: with `pair_columns` shards.
+        values: a folder with `pair_values` shards for each column that a model computed.
+        shards: their number.
+        output: the file.
+        settings: of the training set.
     """
-    for path in paths:
-        for batch in read_batches(path, "pair_columns", [*names, *texts], BATCH):
-            columns = {
-                name: batch.column(name).to_numpy(zero_copy_only=False).astype(np.float32)
-                for name in names
-            }
-            yield Pairs(columns, batch.select(texts))
-
-
-def write_training_set(folder: Path, shards: int, output: Path, settings: dict[str, Any]) -> None:
-    """Write the training set of the `pair_columns` shards of a folder, with its record."""
     paths = shard_paths(folder, shards)
     rows = sum(verify(path)["rows_out"] for path in paths)
-    names = sorted({"rank", *WORDS, *columns_of(settings)})
-    chosen = TrainingSet(lambda: read_pairs(paths, names, ["id"]), settings)
-    pairs = progress(read_pairs(paths, names, ["id", "reference", "paraphrase"]), desc="batches")
+    others = verified_values(values, shards)
+    own = {column for column in columns_of(settings) if column not in values}
+    names = sorted({"rank", *WORDS, *own})
+    chosen = TrainingSet(lambda: read_pairs(paths, others, names, ["id"]), settings)
+    texts = ["id", "reference", "paraphrase"]
+    pairs = progress(read_pairs(paths, others, names, texts), desc="training set, batches")
     rejected: Counter[str] = Counter()
     with TableWriter(output, "training_pairs") as writer:
         for some, kept, why in chosen.choose(pairs):
@@ -161,10 +155,24 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--config", type=json.loads, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="with shards of pair columns")
+    parser.add_argument(
+        "--values",
+        type=named_folder,
+        nargs="*",
+        default=[],
+        metavar="COLUMN=FOLDER",
+        help="with shards of a column that a model computed",
+    )
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
-    write_training_set(arguments.folder, arguments.shards, arguments.output, arguments.config)
+    write_training_set(
+        arguments.folder,
+        dict(arguments.values),
+        arguments.shards,
+        arguments.output,
+        arguments.config,
+    )
 
 
 if __name__ == "__main__":

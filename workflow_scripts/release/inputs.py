@@ -26,6 +26,11 @@ def read_measures(path: Path) -> dict[str, Any]:
     return read_json(path, "evaluation")
 
 
+def read_statistics(path: Path) -> dict[str, Any]:
+    """Return a statistics.json of the evaluate stage, checked against its record."""
+    return read_json(path, "counting")
+
+
 def read_metrics(path: Path) -> dict[str, Any]:
     """Return the metrics.json of a model, checked against the model's record."""
     return read_json(path, "model")

@@ -25,6 +25,7 @@ from workflow_scripts.release.inputs import (
     paraphrase_count,
     read_measures,
     read_metrics,
+    read_statistics,
     stages,
     tools,
 )
@@ -171,6 +172,7 @@ def report(
     config: dict[str, Any],
     stage_list: list[dict[str, Any]],
     measures: dict[str, dict[str, Any]],
+    statistics: dict[str, dict[str, Any]],
     models: dict[str, dict[str, Any]],
     samples: dict[str, list[dict[str, Any]]],
 ) -> str:
@@ -180,6 +182,7 @@ def report(
         config: the release's part of the configuration.
         stage_list: what `inputs.stages` returns.
         measures: measures.json by system.
+        statistics: statistics.json by system.
         models: what `read_model` returns, by role.
         samples: what `sample_references` returns, by system.
     """
@@ -203,6 +206,7 @@ def report(
                 if model["curve"]
             ],
             measures=measures,
+            statistics=statistics,
             group_names=[
                 name
                 for name in ("all", *first["config"]["groups"])
@@ -246,6 +250,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--manifests", type=Path, nargs="+", required=True, help="by stage")
     for option, what in (
         ("--measures", "system=measures.json"),
+        ("--statistics", "system=statistics.json"),
         ("--models", "role=model folder"),
         ("--selected", "system=folder of the select stage"),
     ):
@@ -257,6 +262,7 @@ def main(argv: list[str] | None = None) -> None:
         arguments.config,
         stages(arguments.manifests),
         {system: read_measures(path) for system, path in arguments.measures},
+        {system: read_statistics(path) for system, path in arguments.statistics},
         {role: read_model(folder) for role, folder in arguments.models},
         {
             system: sample_references(

@@ -133,6 +133,16 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
             "training_sets.all: bounds of sum: 2 is greater than 1",
         ),
         (
+            {"columns": {"parabank2": {"vectors": {"file": "v"}}}},
+            "columns.parabank2: the name is taken in systems; choose another",
+        ),
+        (
+            {"columns": {"perplexity": {"language_model": {"corpora": ["web"]}}}},
+            "columns.perplexity.language_model.corpora: 'web' is not among run.corpora",
+        ),
+        ({"columns": {"x": {}}}, "columns.x: "),
+        ({"evaluate": {"columns": ["lstn"]}}, "evaluate.columns: 'lstn' is not in columns"),
+        (
             {"training_sets": {"all": {"systems": ["paranmt"]}}},
             "training_sets.all.systems: 'paranmt' is not among run.systems",
         ),

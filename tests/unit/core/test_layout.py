@@ -164,9 +164,38 @@ def test_graded_pairs_of_the_testbed_are_for_runs_on_it(config, tmp_path):
     assert Layout(config).stage_config(unit)["testbed"] is None
 
 
-def test_without_training_sets_nothing_is_filtered(config):
-    config["run"]["training_sets"] = config["run"]["embeddings"] = []
-    assert "filter" not in stages(Layout(config).units())
+def test_columns_that_a_model_computes_are_made_where_a_training_set_needs_them(config):
+    config["columns"]["score"] = {"vectors": {"file": "vectors.txt"}}
+    assert {instance for stage, instance in Layout(config).units() if stage == "filter"} == {
+        *("parabank2", "all-parabank2"),
+    }
+    bounds = {"perplexity": [0, 100], "lstm": [0.5, 1]}
+    config["training_sets"]["fluent"] = {"bounds": bounds}
+    config["run"]["training_sets"], config["run"]["embeddings"] = ["fluent"], []
+    layout = Layout(config)
+    perplexity = ("filter", "perplexity-parabank2")
+    assert layout.upstream(("filter", "fluent-parabank2")) == [
+        *(("filter", "parabank2"), ("filter", "lstm-parabank2"), perplexity),
+    ]
+    assert layout.upstream(perplexity) == [("filter", "parabank2"), ("filter", "perplexity")]
+    assert layout.upstream(("filter", "perplexity")) == [layout.pairs, ("generate", "references")]
+    assert (layout.shards(*perplexity), layout.shards("filter", "perplexity")) == (2, 0)
+    assert layout.parts("filter", "lstm-parabank2") == layout.parts("filter", "perplexity")
+    assert layout.parts(*perplexity) == []
+    moved = changed(config, "columns", "lstm", "classifier", "epochs", 9)
+    assert moved == {("filter", "lstm-parabank2"), ("filter", "fluent-parabank2")}
+
+
+def test_word_vectors_count_by_their_content(config, tmp_path):
+    config["columns"]["score"] = {"vectors": {"file": "vectors.txt"}}
+    config["training_sets"]["all"] = {"bounds": {"score": [0.5, 1]}}
+    config["data"] = str(tmp_path)
+    with pytest.raises(InputError, match=r"columns\.score\.vectors\.file: .*No such file"):
+        Layout(config)
+    (tmp_path / "vectors.txt").write_text("a 1\n", encoding="utf-8")
+    before = Layout(config).key("filter", "score-parabank2")
+    (tmp_path / "vectors.txt").write_text("a 22\n", encoding="utf-8")
+    assert Layout(config).key("filter", "score-parabank2") != before
 
 
 def test_document_frequencies_are_counted_once_and_only_where_they_are_needed(config):

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workflow_scripts.core.ranks import order_statistics
@@ -8,6 +8,7 @@ from workflow_scripts.core.ranks import order_statistics
 floats = st.floats(allow_nan=False, width=32)
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(floats, max_size=6), min_size=1, max_size=5), st.data())
 def test_they_are_those_of_the_sorted_numbers(parts, data):
     everything = sorted(np.float32(value) for part in parts for value in part)

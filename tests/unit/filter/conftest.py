@@ -1,5 +1,13 @@
+import json
+import os
+
+import pytest
+
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.core.training_sets import PAIR_COLUMNS
+from workflow_scripts.filter.kenlm import program
 
 
 def write_table(path, schema, rows):
@@ -9,3 +17,29 @@ def write_table(path, schema, rows):
             table.write(row)
     write_record(path, table.rows_written, table.rows_written, {})
     return path
+
+
+def pair(identifier, rank, reference, paraphrase, **columns):
+    """Return a row of the `pair_columns` schema."""
+    texts = {"id": identifier, "reference": reference, "paraphrase": paraphrase}
+    return {**texts, **dict.fromkeys(PAIR_COLUMNS, 0.0), "rank": rank, **columns}
+
+
+def arguments(config=None, **options):
+    """Spell a command line."""
+    words = ["--config", json.dumps(config)] if config is not None else []
+    for name, value in options.items():
+        values = value if isinstance(value, list) else [value]
+        words += [f"--{name.replace('_', '-')}", *map(str, values)]
+    return words
+
+
+@pytest.fixture(scope="session")
+def kenlm():
+    """Skip where KenLM's programs are not compiled; with PARALOOM_REQUIRE_DATA=1 fail."""
+    try:
+        return program("lmplz")
+    except InputError as error:
+        if os.environ.get("PARALOOM_REQUIRE_DATA") == "1":
+            raise
+        pytest.skip(str(error))

@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workflow_scripts.filter.folds import Folds
@@ -8,6 +8,7 @@ few = st.sampled_from([-1.5, 0.0, -0.0, 0.25, 3.0])
 numbers = st.lists(few | st.floats(-5, 5, width=32), max_size=40)
 
 
+@settings(deadline=None)
 @given(numbers, st.integers(2, 12), st.integers(1, 5))
 def test_parts_are_those_of_a_stable_sort(values, of, batches):
     values = np.array(values, np.float32)

@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workflow_scripts.filter.sample import NOWHERE, last_within, place
@@ -9,6 +9,7 @@ weighted = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(weighted, st.integers(1, 60))
 def test_the_weights_up_to_it_are_within_the_limit(numbers, limit):
     places = [((number, "a", rank), weight) for rank, (number, weight) in enumerate(numbers)]

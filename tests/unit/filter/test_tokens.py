@@ -1,5 +1,6 @@
 import numpy as np
-from hypothesis import given
+import pyarrow as pa
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
@@ -25,11 +26,12 @@ def renamed(sentences):
     return [[names.setdefault(token, len(names)) for token in each] for each in sentences]
 
 
+@settings(deadline=None)
 @given(sentences, sentences)
 def test_they_are_those_of_words_and_of_sacrebleu(before, sentences):
     lexicon, tokenize = Lexicon(), Tokenizer13a()
-    lexicon.tokens(before)
-    found = [renamed(split(tokens)) for tokens in lexicon.tokens(sentences)]
+    lexicon.tokens(pa.array(before, pa.string()))
+    found = [renamed(split(tokens)) for tokens in lexicon.tokens(pa.array(sentences, pa.string()))]
     assert found == [
         renamed(map(words, sentences)),
         renamed(tokenize(each.rstrip()).split() for each in sentences),
@@ -39,8 +41,8 @@ def test_they_are_those_of_words_and_of_sacrebleu(before, sentences):
 def test_a_full_lexicon_starts_anew(monkeypatch):
     monkeypatch.setattr(module, "CAPACITY", 2)
     lexicon = Lexicon()
-    lexicon.tokens(["a b c d"])
-    found, _ = lexicon.tokens(["e a e"])
+    lexicon.tokens(pa.array(["a b c d"]))
+    found, _ = lexicon.tokens(pa.array(["e a e"]))
     assert len(lexicon) == 2
     assert renamed(split(found)) == [[0, 1, 0]]
 
@@ -49,5 +51,6 @@ def test_parts_and_chosen_sentences():
     tokens = Tokens(np.array([7, 8, 9, 7, 5]), np.array([2, 0, 1, 2]))
     assert split(tokens.part(slice(1, 3))) == [[], [9]]
     assert split(tokens.part(slice(2, None))) == [[9], [7, 5]]
+    assert split(tokens.part(slice(4, 9))) == []
     assert split(tokens.take(np.array([3, 0, 3, 1]))) == [[7, 5], [7, 8], [7, 5], []]
     assert split(tokens.take(np.array([], np.int64))) == []

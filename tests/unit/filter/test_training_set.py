@@ -1,13 +1,12 @@
-import json
-
 import numpy as np
 import pytest
 
-from tests.unit.filter.conftest import write_table
+from tests.unit.filter.conftest import arguments, write_table
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_record
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.core.training_sets import PAIR_COLUMNS
-from workflow_scripts.filter import training_set
+from workflow_scripts.filter import pairs
 from workflow_scripts.filter.training_set import main
 
 ALL = {
@@ -46,14 +45,26 @@ def folder(rows, tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def values(rows, tmp_path_factory):
+    """A column in files of its own: unknown for every tenth pair, else the last digit."""
+    folder = tmp_path_factory.mktemp("values")
+    column = [
+        {"id": row["id"], "rank": row["rank"], "value": float(number % 10) or None}
+        for number, row in enumerate(rows)
+    ]
+    for shard in (0, 1):
+        path = folder / f"000{shard}.parquet"
+        write_table(path, "pair_values", column[shard * 90 : 90 + shard * 110])
+    return folder
+
+
 @pytest.fixture
 def chosen(folder, tmp_path):
-    def choose(**settings):
+    def choose(values=(), **settings):
         output = tmp_path / "set" / "pairs.parquet"
-        config = json.dumps(ALL | settings)
-        main(
-            ["--config", config, "--folder", str(folder), "--shards", "2", "--output", str(output)]
-        )
+        options = {"folder": folder, "values": list(values), "shards": 2, "output": output}
+        main(arguments(ALL | settings, **options))
         record = read_record(output)
         assert record["rows_in"] == PAIRS
         return list(read_rows(output, "training_pairs")), record["rejected"]
@@ -80,6 +91,21 @@ def test_a_pair_without_a_value_is_not_within_its_bounds(chosen, rows):
     found, rejected = chosen(bounds={"backward_nll": [None, None]})
     assert found == texts([row for row in rows if row["backward_nll"] is not None])
     assert rejected == {"backward_nll": PAIRS // 4}
+
+
+def test_columns_in_files_of_their_own(chosen, rows, values):
+    found, rejected = chosen([f"digit={values}"], bounds={"digit": [None, 4], "rank": [1, 2]})
+    wanted = [row for number, row in enumerate(rows) if 1 <= number % 10 <= 4]
+    assert found == texts([row for row in wanted if row["rank"] <= 2])
+    assert rejected == {"digit": PAIRS - len(wanted), "rank": len(wanted) - len(found)}
+
+
+def test_values_of_other_pairs_are_refused(chosen, values, rows, tmp_path):
+    for shard, part in (("0000", rows[1:91]), ("0001", rows[90:])):
+        column = [{"id": row["id"], "rank": row["rank"], "value": 1.0} for row in part]
+        write_table(tmp_path / f"{shard}.parquet", "pair_values", column)
+    with pytest.raises(InputError, match=r"0000\.parquet is not of the pairs in"):
+        chosen([f"digit={tmp_path}"], bounds={"digit": [None, 4]})
 
 
 def test_folds_are_tenths_by_rank_of_what_is_within_the_bounds(chosen, rows):
@@ -128,5 +154,5 @@ def test_the_size_of_batches_makes_no_difference(chosen, monkeypatch):
         "sample": 30,
     }
     whole = chosen(**settings)
-    monkeypatch.setattr(training_set, "BATCH", 7)
+    monkeypatch.setattr(pairs, "BATCH", 7)
     assert chosen(**settings) == whole

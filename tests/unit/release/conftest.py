@@ -12,8 +12,9 @@ import sentencepiece
 
 from workflow_scripts.core import manifest
 from workflow_scripts.core.atomic import write_json, write_text
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.evaluate import measures
+from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.evaluate import measures, statistics
+from workflow_scripts.filter import columns
 from workflow_scripts.select.threshold import RECORD
 
 SYSTEMS = ("parabank2", "beam")
@@ -59,6 +60,9 @@ class Run:
 
     def measures(self, system):
         return self.folder("evaluate", system) / "measures.json"
+
+    def statistics(self, system):
+        return self.folder("evaluate", system) / "statistics.json"
 
     def model(self, role):
         return self.folder("train", role)
@@ -237,6 +241,29 @@ def write_measures(root, system, model):
     measures.main(arguments)
 
 
+def write_statistics(root, system):
+    """The statistics of the system's pairs, with a paraphrase score and a classifier."""
+    pairs, values = root / "filter" / system, {}
+    kinds = {"score": "vectors", "told": "classifier"}
+    for shard in range(SHARDS):
+        name = f"{shard:04d}.parquet"
+        selected = root / "select" / system / "v1-0123456789ab" / name
+        columns.main(["--input", str(selected), "--output", str(pairs / name)])
+        rows = list(read_rows(pairs / name, "pair_columns", ["id", "rank", "overlap_1"]))
+        for column in kinds:
+            values[column] = root / "filter" / f"{column}-{system}"
+            with TableWriter(values[column] / name, "pair_values") as writer:
+                for row in rows:
+                    same = {key: row[key] for key in ("id", "rank")}
+                    writer.write({**same, "value": row["overlap_1"]})
+            manifest.write_record(values[column] / name, len(rows), len(rows), {})
+    config = {"pairs": 500, "columns": kinds, "seed": 1}
+    arguments = ["--config", json.dumps(config), "--folder", str(pairs), "--shards", str(SHARDS)]
+    arguments += ["--values", *(f"{column}={folder}" for column, folder in values.items())]
+    output = root / "evaluate" / system / "v1-0123456789ab" / "statistics.json"
+    statistics.main([*arguments, "--output", str(output)])
+
+
 def build_run(root, monkeypatch):
     monkeypatch.setattr(measures, "Checker", EndsAlike)
     model = segmenter(root / "reference.model")
@@ -253,9 +280,10 @@ def build_run(root, monkeypatch):
     for number, system in enumerate(SYSTEMS):
         write_system(root, system, np.random.default_rng(number))
         write_measures(root, system, model)
+        write_statistics(root, system)
         for stage in ("score", "select"):
             manifests.append(write_manifest(root, stage, system, {"best": BEST}, shards=SHARDS))
-        parts = [measures.RECORD]
+        parts = [measures.RECORD, statistics.RECORD]
         manifests.append(write_manifest(root, "evaluate", system, {"seed": 1}, parts=parts))
     block = {
         "search": {"method": "sample", "k": 10, "samples": 30},

@@ -2,10 +2,12 @@ import json
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.tables import read_rows
+from workflow_scripts.evaluate.statistics import Sample, statistics
 from workflow_scripts.release import report
 from workflow_scripts.release.report import main, matrix, named_path, sample_references
 
@@ -19,6 +21,7 @@ def arguments(run, systems=None):
     found = ["--config", json.dumps(run.config)]
     found += ["--manifests", *map(str, run.manifests)]
     found += ["--measures", *(f"{system}={run.measures(system)}" for system in systems)]
+    found += ["--statistics", *(f"{system}={run.statistics(system)}" for system in systems)]
     found += ["--models", *(f"{role}={run.model(role)}" for role in ("forward", "backward"))]
     found += ["--selected", *(f"{system}={run.folder('select', system)}" for system in systems)]
     return [*found, "--shards", "2"]
@@ -134,6 +137,15 @@ def test_figures_are_those_of_the_measures(page, run):
                 assert f">{rank['pieces']['intersection_over_union']:.2f}<" in page
 
 
+def test_statistics_of_every_system(page, run):
+    for system in run.systems:
+        found = json.loads(run.statistics(system).read_text())
+        for side in found["sides"].values():
+            assert f">{side['entropy']['trigrams']:.2f}<" in page
+        assert f">{found['correlations']['told']['length']:.2f}<".replace("-", "\u2212") in page
+        assert f"{system}: pairs by score" in page
+
+
 def test_between_ranks():
     pair = {"pairs": 4, "one_minus_bleu": 60.0, "words": {"intersection_over_union": 30.0}}
     group = {"between": [{"first": 1, "second": 2, **pair}]}
@@ -171,8 +183,16 @@ def test_a_run_without_paraphrases_threshold_curve_and_bleu():
     config = {"title": "T", "name": "n", "licence": "l", "languages": LANGUAGES, "systems": {}}
     stage = {"label": "corpus", "stage": "corpus", "name": "corpus/v1", "config": {}, "tools": {}}
     stage |= {"rows_in": 0, "rows_out": 0, "rejected": {}, "counts": {}}
+    nothing = np.empty(0, np.float32)
+    kinds = {"score": "vectors", "told": "classifier"}
+    empty = Sample([], [], dict.fromkeys(("overlap_3", *kinds), nothing))
     page = report.report(
-        config, [stage], {"s": measures}, {"forward": model}, {"s": [row | {"reason": "none 1"}]}
+        config,
+        [stage],
+        {"s": measures},
+        {"s": statistics(empty, kinds)},
+        {"forward": model},
+        {"s": [row | {"reason": "none 1"}]},
     )
     reader = Reader(page)
     assert reader.faults == []

@@ -1,0 +1,59 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workflow_scripts.evaluate.distributions import (
+    entropy,
+    inverse_document_frequencies,
+    mean_idf,
+    ngrams,
+    repetition,
+    sentences,
+    spearman,
+)
+
+texts = st.lists(st.lists(st.sampled_from("abcde"), max_size=8).map(" ".join), max_size=6)
+
+
+def bag(text, order):
+    tokens = text.split()
+    return Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
+
+
+@settings(deadline=None)
+@given(texts, st.integers(1, 3))
+def test_entropy_and_repetition_are_those_of_counted_ngrams(texts, order):
+    some = sentences(texts, {})
+    counts = sum((bag(text, order) for text in texts), Counter())
+    shares = np.array(list(counts.values())) / counts.total() if counts else np.array([])
+    assert entropy(ngrams(some, order)[0]) == pytest.approx(-np.sum(shares * np.log(shares)))
+    expected = [
+        1 - len(bag(text, order)) / bag(text, order).total() if bag(text, order) else np.nan
+        for text in texts
+    ]
+    assert repetition(some, order) == pytest.approx(expected, nan_ok=True)
+
+
+def test_idf_is_over_documents():
+    numbers = {}
+    documents = sentences(["the dog", "the the cat", "the", "a dog"], numbers)
+    others = sentences(["the dog", "zebra", ""], numbers)
+    idf = inverse_document_frequencies(documents, len(numbers))
+    assert idf[numbers["the"]] == pytest.approx(np.log2(4 / 3))
+    assert idf[numbers["dog"]] == 1
+    assert idf[numbers["zebra"]] == 2
+    assert mean_idf(others, idf)[:2] == pytest.approx([(np.log2(4 / 3) + 1) / 2, 2])
+    assert np.isnan(mean_idf(others, idf)[2])
+
+
+def test_rank_correlation():
+    first = np.array([0.1, 0.4, 0.4, 0.9, np.nan])
+    assert spearman(first, first**3) == pytest.approx(1)
+    assert spearman(first, -first) == pytest.approx(-1)
+    # Ranks 1, 2.5, 2.5, 4 and 1, 3, 2, 4.
+    assert spearman(first, np.array([1.0, 3, 2, 7, 5])) == pytest.approx(0.9486832981)
+    assert spearman(first, np.ones(5)) is None
+    assert spearman(first[4:], first[:1]) is None

@@ -1,0 +1,95 @@
+import json
+
+import numpy as np
+import pytest
+
+from tests.unit.filter.conftest import arguments, pair, write_table
+from workflow_scripts.evaluate.statistics import Sample, bins, main, spread, statistics
+
+REFERENCES = ["The dog sees the cat.", "A man reads.", "Nobody came on that cold day."]
+PARAPHRASES = [
+    ("The dog is looking at the cat.", "A dog sees a cat."),
+    ("A man is reading a a book.",),
+    ("No one came that cold day.", "On that cold day nobody came.", "No man came."),
+]
+
+
+def rows():
+    return [
+        pair(f"c:{number}", rank, reference, paraphrase, overlap_3=rank / 4)
+        for number, (reference, found) in enumerate(zip(REFERENCES, PARAPHRASES, strict=True))
+        for rank, paraphrase in enumerate(found, 1)
+    ]
+
+
+@pytest.fixture
+def run(tmp_path):
+    def run(pairs=100, **columns):
+        table = rows()
+        write_table(tmp_path / "pairs" / "0000.parquet", "pair_columns", table)
+        for name, values in columns.items():
+            column = [
+                {"id": row["id"], "rank": row["rank"], "value": value}
+                for row, value in zip(table, values, strict=True)
+            ]
+            write_table(tmp_path / name / "0000.parquet", "pair_values", column)
+        kinds = {name: "vectors" if name == "score" else "classifier" for name in columns}
+        output = tmp_path / "statistics.json"
+        main(
+            arguments(
+                {"pairs": pairs, "columns": kinds, "seed": 1},
+                folder=tmp_path / "pairs",
+                values=[f"{name}={tmp_path / name}" for name in columns],
+                shards=1,
+                output=output,
+            )
+        )
+        return json.loads(output.read_text(encoding="utf-8"))
+
+    return run
+
+
+def test_a_reference_counts_once_and_all_its_paraphrases(run):
+    found = run()
+    assert found["pairs"] == 6
+    assert found["sides"]["references"]["sentences"] == 3
+    assert found["sides"]["references"]["length"]["mean"] == pytest.approx(14 / 3, abs=1e-6)
+    assert found["sides"]["paraphrases"]["length"]["count"] == 6
+    assert found["columns"]["overlap_3"]["mean"] == pytest.approx((1 + 2 + 1 + 1 + 2 + 3) / 24)
+    # "the" twice among five words, once in three references.
+    assert found["sides"]["references"]["repetition"]["unigrams"]["mean"] == pytest.approx(
+        0.2 / 3, abs=1e-6
+    )
+    sides = found["sides"]
+    assert found["difference"]["unigrams"]["entropy"] == pytest.approx(
+        sides["references"]["entropy"]["unigrams"] - sides["paraphrases"]["entropy"]["unigrams"],
+        abs=1e-5,
+    )
+
+
+def test_scores_have_bins_and_classifiers_correlations(run):
+    lengths = [7, 5, 7, 6, 6, 3]
+    found = run(score=[0.9, 0.2, None, 0.21, -0.5, 1.0], told=[each / 10 for each in lengths])
+    assert found["columns"]["score"]["count"] == 5
+    assert [(each["to"], each["count"], each["mean"]) for each in found["bins"]["score"]] == [
+        *((0.2, 2, 0.5), (0.4, 1, 0.25), (0.6, 0, None), (0.8, 0, None), (1.0, 2, 0.5)),
+    ]
+    assert found["correlations"]["told"]["length"] == pytest.approx(1)
+    assert found["correlations"]["told"].keys() == {
+        *("repetition_unigrams", "repetition_trigrams", "idf", "length"),
+    }
+
+
+def test_a_sample_is_bounded_and_seeded(run):
+    few = run(pairs=3)
+    assert few["pairs"] == 3
+    assert few == run(pairs=3)
+
+
+def test_nothing_at_all():
+    nothing = np.empty(0, np.float32)
+    found = statistics(Sample([], [], {"overlap_3": nothing, "s": nothing}), {"s": "vectors"})
+    assert found["sides"]["paraphrases"]["length"] == {"count": 0, "mean": None, "deviation": None}
+    assert found["difference"]["trigrams"] == {"entropy": 0.0, "repetition": None}
+    assert spread(np.array([np.nan])) == {"count": 0, "mean": None, "deviation": None}
+    assert [each["count"] for each in bins(nothing, nothing)] == [0] * 5

@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+
+from tests.unit.filter.conftest import arguments, pair, write_table
+from workflow_scripts.core.atomic import write_json
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import read_record, write_record
+from workflow_scripts.core.tables import read_rows
+from workflow_scripts.filter import kenlm as programs
+from workflow_scripts.filter import language_model, perplexity
+from workflow_scripts.filter.kenlm import estimate, log_probabilities, perplexities
+from workflow_scripts.generate.sample_references import place
+
+SUBJECTS, VERBS = ["The dog", "A cat", "My brother", "The old man"], ["sees", "likes", "hears"]
+OBJECTS = ["the house.", "a red car.", "an apple.", "the river."]
+SENTENCES = [f"{one} {two} {three}" for one in SUBJECTS for two in VERBS for three in OBJECTS]
+CONFIG = {"order": 3, "corpora": ["train", "web"]}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Pairs of three corpora; half the references of `train` are paraphrased."""
+    rows = [
+        {"id": f"{corpus}:{number}", "source": "z", "reference": text, "corpus": corpus}
+        for corpus in ("train", "web", "dev")
+        for number, text in enumerate(SENTENCES)
+    ]
+    for shard in (0, 1):
+        write_table(tmp_path / f"000{shard}.parquet", "pairs", rows[shard::2])
+    return tmp_path
+
+
+def sample(folder, cutoffs):
+    write_json(folder / "sample.json", {"cutoffs": cutoffs, "seed": 1})
+    write_record(folder / "sampling", 0, 0, {}, files=[folder / "sample.json"])
+    return folder / "sample.json"
+
+
+def trained(folder, cutoffs, name="model.binary"):
+    language_model.main(
+        arguments(
+            CONFIG,
+            folder=folder,
+            shards=2,
+            sample=sample(folder, cutoffs),
+            output=folder / "model" / name,
+        )
+    )
+    return folder / "model" / name
+
+
+def test_references_that_are_paraphrased_are_kept_apart(folder, kenlm):
+    places = sorted(place(1, f"train:{number}") for number in range(len(SENTENCES)))
+    model = trained(folder, {"train": places[19]})
+    record = read_record(model.with_name("model"))
+    assert record["rejected"] == {"paraphrased": 20, "other_corpus": len(SENTENCES)}
+    assert record["rows_out"] == 2 * len(SENTENCES) - 20
+    first = model.read_bytes()
+    assert trained(folder, {"train": places[19]}).read_bytes() == first
+
+
+def test_perplexity_of_every_paraphrase(folder, kenlm, tmp_path):
+    model = trained(folder, {"train": None})
+    texts = ["The dog sees a red car.", "Car red a sees dog the.", "Zebras yawn.", "..."]
+    rows = [pair(f"c:{number}", 1, "A cat.", text) for number, text in enumerate(texts)]
+    shard = write_table(tmp_path / "in" / "0000.parquet", "pair_columns", rows)
+    output = tmp_path / "out" / "0000.parquet"
+    perplexity.main(arguments(input=shard, model=model, output=output))
+    found = list(read_rows(output, "pair_values"))
+    assert [(row["id"], row["rank"]) for row in found] == [(row["id"], 1) for row in rows]
+    values = [row["value"] for row in found]
+    assert values[0] < 10 < values[1]
+    assert values[0] < 10 < values[2]
+    assert all(np.isfinite(values))
+
+
+def test_it_is_kenlms_own_value(kenlm, tmp_path):
+    sentences = [text.lower().rstrip(".").split() for text in SENTENCES]
+    assert estimate(iter(sentences), 2, tmp_path / "model") == len(sentences)
+    logs = log_probabilities(tmp_path / "model", sentences[:5])
+    expected = 10 ** (-logs / [len(words) + 1 for words in sentences[:5]])
+    assert perplexities(tmp_path / "model", sentences[:5]) == pytest.approx(expected)
+    # All subjects are alike to it, and so on: no sentence is far from the others.
+    assert np.ptp(logs) < 0.5
+
+
+def test_nothing_left_is_said(folder):
+    with pytest.raises(InputError, match=r"no reference of train, web is left"):
+        trained(folder, {"train": None, "web": None})
+
+
+def test_missing_programs_are_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(programs.sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match=r"lmplz.*`make deps`"):
+        estimate([["a"]], 3, tmp_path / "model")

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+
+from tests.unit.filter.conftest import arguments, pair, write_table
+from workflow_scripts.core.tables import read_rows
+from workflow_scripts.core.text import words
+from workflow_scripts.filter.paraphrase_score import WordVectors, main
+
+VECTORS = """4 2
+the 0 0
+dog 1 0
+hound 1 1
+cat 0 -2
+"""
+PAIRS = [
+    ("The dog!", "the hound"),
+    ("dog", "Cat"),
+    ("A dog, a cat.", "dog dog cat cat"),
+    ("zebra", "dog"),
+    ("dog", "the"),
+]
+
+
+def scores(tmp_path, pairs, vectors):
+    rows = [pair(f"c:{number}", 1, *texts) for number, texts in enumerate(pairs)]
+    shard = write_table(tmp_path / "in" / "0000.parquet", "pair_columns", rows)
+    output = tmp_path / "out" / "0000.parquet"
+    main(arguments(input=shard, vectors=vectors, output=output))
+    return [row["value"] for row in read_rows(output, "pair_values")]
+
+
+def test_cosine_of_mean_vectors(tmp_path):
+    (tmp_path / "vectors.txt").write_text(VECTORS, encoding="utf-8")
+    found = scores(tmp_path, PAIRS, tmp_path / "vectors.txt")
+    assert found[:3] == pytest.approx([np.sqrt(0.5), 0.0, 1.0])
+    # No known word, and only one whose vector is zero: there is no score.
+    assert found[3:] == [None, None]
+
+
+def test_without_any_known_word_there_is_no_score(tmp_path):
+    (tmp_path / "vectors.txt").write_text("other 1 2\n", encoding="utf-8")
+    assert scores(tmp_path, PAIRS, tmp_path / "vectors.txt") == [None] * len(PAIRS)
+
+
+def test_real_vectors(data_dir, tmp_path):
+    path = data_dir / "sample_vectors" / "sample_vec.txt"
+    lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
+    known = {word: np.array(numbers, np.float32) for word, *numbers in lines}
+    plain = [word for word in known if words(word) == [word]][:40]
+    pairs = [
+        (f"{plain[number]}, {plain[number + 1]}", f"{plain[number + 2]} unheard-of")
+        for number in range(30)
+    ]
+
+    def cosine(first, second):
+        one, other = (
+            np.mean([known[word] for word in words(side) if word in known], axis=0)
+            for side in (first, second)
+        )
+        return one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+
+    expected = [cosine(*each) for each in pairs]
+    assert scores(tmp_path, pairs, path) == pytest.approx(expected, abs=1e-5)
+
+
+def test_only_wanted_words_are_kept():
+    given = [(word, np.ones(2, np.float32)) for word in "abc"]
+    assert WordVectors(given, {"a"}).sums(["a b", "a a c"]).tolist() == [[1, 1], [2, 2]]

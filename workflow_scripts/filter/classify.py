@@ -1,0 +1,32 @@
+"""Compute the probability of every paraphrase of a shard to be a reference (BT17 5.6)."""
+
+import argparse
+from pathlib import Path
+
+import torch
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.text import words
+from workflow_scripts.filter.classifier import Classifier
+from workflow_scripts.filter.values import write_values
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Compute the probability of every paraphrase of a shard to be a reference."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--input", type=Path, required=True, help="shard of pair columns")
+    parser.add_argument("--model", type=Path, required=True, help="folder of the classifier")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    torch.set_num_threads(1)
+    classifier = Classifier.load(arguments.model)
+    write_values(
+        arguments.input,
+        arguments.output,
+        lambda _, paraphrases: classifier.probabilities(list(map(words, paraphrases))),
+        "classifier",
+    )
+
+
+if __name__ == "__main__":
+    run(main)

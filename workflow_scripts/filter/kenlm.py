@@ -1,0 +1,81 @@
+"""KenLM's programs (Heafield, 2011): n-gram models with modified Kneser-Ney smoothing."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workflow_scripts.core.atomic import atomic_path
+from workflow_scripts.core.errors import InputError
+
+# Of lmplz's sorting; what does not fit goes to temporary files.
+MEMORY = "1G"
+
+
+def program(name: str) -> str:
+    """Return the path of one of KenLM's programs: beside this Python, or else on the PATH.
+
+    Raises:
+        InputError: it isn't there.
+    """
+    beside = Path(sys.executable).with_name(name)
+    found = str(beside) if beside.is_file() else shutil.which(name)
+    if not found:
+        raise InputError(
+            f"columns with a language_model need KenLM's program {name}, which is not there: "
+            "`make deps` installs what it is compiled with, `make setup` then compiles it "
+            "(with --use-conda both happen by themselves)"
+        )
+    return found
+
+
+def estimate(sentences: Iterable[list[str]], order: int, output: Path) -> int:
+    """Write the binary model of some sentences, atomically; return how many there were.
+
+    Raises:
+        InputError: KenLM is not there, or it can't estimate a model from so little text.
+    """
+    lmplz, build_binary = program("lmplz"), program("build_binary")
+    count = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with (folder / "text").open("w", encoding="utf-8", newline="\n") as text:
+            for words in sentences:
+                text.write(" ".join(words) + "\n")
+                count += 1
+        # Small data may give no valid discounts, for which it then takes fixed ones.
+        options = ["-o", str(order), "-S", MEMORY, "-T", name, "--discount_fallback"]
+        files = ["--text", str(folder / "text"), "--arpa", str(folder / "arpa")]
+        _run([lmplz, *options, *files])
+        with atomic_path(output) as temporary:
+            _run([build_binary, str(folder / "arpa"), str(temporary)])
+    return count
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        raise InputError(f"{Path(command[0]).name} failed: {done.stderr.strip()[-1000:]}")
+
+
+def log_probabilities(model: Path, sentences: Iterable[list[str]]) -> NDArray[np.float64]:
+    """Return the logarithm to base 10 of each sentence's probability, its end included."""
+    command = [program("query"), "-v", "sentence", str(model)]
+    text = "".join(" ".join(words) + "\n" for words in sentences)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8")
+    if done.returncode:
+        raise InputError(f"query failed on {model}: {done.stderr.strip()[-1000:]}")
+    # One line each, e.g. `Total: -5.94732 OOV: 0`; what follows is about the whole text.
+    found = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("Total: ")]
+    return np.array(found, np.float64)
+
+
+def perplexities(model: Path, sentences: list[list[str]]) -> NDArray[np.float64]:
+    """Return the perplexity of each sentence: of its words, unknown ones and its end included."""
+    lengths = np.array([len(words) + 1 for words in sentences], np.float64)
+    return 10.0 ** (-log_probabilities(model, sentences) / lengths)

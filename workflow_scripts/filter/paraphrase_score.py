@@ -1,0 +1,81 @@
+"""Compute the paraphrase score of every pair of a shard (PNMT 3.3): cosine of mean word vectors."""
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.manifest import verify
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.tables import read_batches
+from workflow_scripts.core.text import words
+from workflow_scripts.embed.vectors import read_vectors
+from workflow_scripts.filter.values import write_values
+
+
+class WordVectors:
+    """The vectors of some words."""
+
+    def __init__(self, vectors: Iterable[tuple[str, NDArray[np.float32]]], wanted: set[str]):
+        """Keep the vectors of the wanted words alone: a file of vectors can exceed memory."""
+        found = {word: vector for word, vector in vectors if word in wanted}
+        self._places = {word: place for place, word in enumerate(found)}
+        self._matrix = np.array(list(found.values()), np.float64)
+
+    def sums(self, sentences: list[str]) -> NDArray[np.float64]:
+        """Return the sum of the vectors of each sentence's known words, shape (sentences, size)."""
+        places = [
+            [self._places[word] for word in words(sentence) if word in self._places]
+            for sentence in sentences
+        ]
+        owners = np.repeat(np.arange(len(places)), list(map(len, places)))
+        result = np.zeros((len(places), *self._matrix.shape[1:]))
+        np.add.at(result, owners, self._matrix[[place for row in places for place in row]])
+        return result
+
+    def cosines(self, references: list[str], paraphrases: list[str]) -> NDArray[np.float64]:
+        """Return the cosine of each pair; NaN where a side has no known word.
+
+        A mean and a sum point the same way.
+        """
+        if not self._places:
+            return np.full(len(references), np.nan)
+        first, second = self.sums(references), self.sums(paraphrases)
+        norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+        products = np.einsum("ij,ij->i", first, second)
+        return np.divide(products, norms, out=np.full(len(norms), np.nan), where=norms > 0)
+
+
+def vocabulary(path: Path) -> set[str]:
+    """Return the words of both sides of a `pair_columns` shard."""
+    found: set[str] = set()
+    for batch in read_batches(path, "pair_columns", ["reference", "paraphrase"]):
+        for column in batch.columns:
+            for text in column.unique().to_pylist():
+                found.update(words(text))
+    return found
+
+
+def write_scores(input_path: Path, vectors: Path, output: Path) -> None:
+    """Stream a `pair_columns` shard into a `pair_values` shard with its record."""
+    verify(input_path)
+    read = progress(read_vectors(vectors), desc="word vectors")
+    table = WordVectors(read, vocabulary(input_path))
+    write_values(input_path, output, table.cosines, "paraphrase score")
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Compute the paraphrase score of every pair of a shard."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--input", type=Path, required=True, help="shard of pair columns")
+    parser.add_argument("--vectors", type=Path, required=True, help="word vectors as text")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    write_scores(arguments.input, arguments.vectors, arguments.output)
+
+
+if __name__ == "__main__":
+    run(main)
