@@ -64,7 +64,14 @@ class LinkedLayout(Layout):
         """
         self.run = run
         self.root = run.resolve().parents[1]
-        super().__init__(read_config(run))
+        config = read_config(run)
+        try:
+            super().__init__(config)
+        except InputError as error:
+            raise InputError(
+                f"{run} was started by another version of the workflow, whose configuration this "
+                f"one can't read; look at it with that version ({error})"
+            ) from error
 
     def units(self) -> list[Unit]:
         """Return the units that the run links; a later version may know more."""

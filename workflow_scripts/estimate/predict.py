@@ -87,10 +87,13 @@ class Predictor:
 
     def candidates(self, system: str) -> int:
         """Return how many candidates a system generates for each reference."""
-        block = self._config["systems"][system]
-        search, constraints = block["search"], block.get("constraints") or {}
-        each = search.get("samples") or search.get("nbest") or search.get("beam_size", 1)
-        return each * constraints.get("sets", 1)
+        search = self._config["systems"][system]["search"]
+        return self._searches(system) * (search.get("samples") or search.get("nbest", 1))
+
+    def _searches(self, system: str) -> int:
+        """Return how often a system searches each reference: constraint sets, or variants."""
+        constraints = self._config["systems"][system].get("constraints") or {}
+        return len(constraints.get("variants") or range(constraints.get("sets", 1)))
 
     def _cost(self, unit: Unit) -> Cost:
         stage, instance = unit
@@ -166,14 +169,13 @@ class Predictor:
 
     def _generate(self, instance: str) -> tuple[float, float, float]:
         text, references = self._speeds.text, self.references()
-        if instance == "references":
+        if instance not in self._layout.systems:  # the references, or the IDF of their words
             return self._pairs * text.cleaned, 0.0, references * text.pair_bytes
         search = self._config["systems"][instance]["search"]
         speed = self._speeds.networks["forward"]
         rate = speed.sampled if search["method"] == "sample" else speed.searched
-        rows = references * self.candidates(instance)
-        if "beam_size" in search:
-            rows = rows * search["beam_size"] // (search.get("nbest") or search["beam_size"])
+        width = search.get("samples") or search["beam_size"]
+        rows = references * self._searches(instance) * width
         seconds = rows * self._pieces["reference"] * rate
         size = references * self.candidates(instance) * text.characters * _CANDIDATE_BYTES
         return 0.0, seconds, size
@@ -187,7 +189,7 @@ class Predictor:
         return 0.0, tokens * self._speeds.networks["backward"].scored, size
 
     def _select(self, system: str) -> tuple[float, float, float]:
-        best = self._config["systems"][system]["select"]["best"]
+        best = self._config["systems"][system]["select"].get("best", 1)
         size = self.references() * (1 + best) * self._speeds.text.characters * _PARAPHRASE_BYTES
         return self._distinct(system) * self._speeds.text.selected, 0.0, size
 

@@ -83,6 +83,17 @@ def test_beam_search_counts_its_beam(config):
     assert cost.cpu == pytest.approx(expected)
 
 
+def test_each_variant_is_a_search(config):
+    variants = config["systems"]["parabank"]["constraints"]["variants"]
+    beam = config["systems"]["parabank"]["search"]["beam_size"]
+    config["run"]["systems"] = ["parabank"]
+    assert predictor(config).candidates("parabank") == len(variants)  # of each the best
+    cost = costs(config)["generate", "parabank"]
+    starts = 2 * STARTS["network"] + STARTS["text"]
+    expected = 1000 * len(variants) * beam * 12 * FORWARD.searched + starts
+    assert cost.cpu == pytest.approx(expected)
+
+
 def test_scoring_reads_distinct_candidates_with_the_backward_model(config):
     cost = costs(config)["score", "parabank2"]
     tokens = 1000 * 150 * DISTINCT * 10

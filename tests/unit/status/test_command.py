@@ -73,6 +73,13 @@ def test_newest_run_is_shown(run):
     assert status.newest_run().name == "other"
 
 
+def test_run_of_another_version_is_told(run):
+    config = run.folder / "config.yaml"
+    config.write_text(f"{config.read_text(encoding='utf-8')}\nold: 1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="runs/demo was started by another version"):
+        status.main(["--run", "runs/demo"])
+
+
 def test_without_a_run_the_message_says_where_to_go(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="no run below runs/"):
