@@ -29,7 +29,7 @@ INSTANCE = {
     "subword": "vocabulary",
     "train": "role",
     "embed": "embedding",
-    **dict.fromkeys(("generate", "score", "select", "filter", "evaluate"), "system"),
+    **dict.fromkeys(("generate", "score", "select", "filter", "syntax", "evaluate"), "system"),
 }
 # A pattern that nothing matches, for a wildcard without values.
 NOTHING = r"(?!)"
@@ -201,6 +201,16 @@ def corpus_shards(suffix):
     return lambda wildcards: [
         f"{LAYOUT.folder('corpus', name)}/{wildcards.shard}{suffix}" for name in LAYOUT.corpora
     ]
+
+
+def tree_manifest(wildcards):
+    """Input function: the manifest of the job's trees, where sentences are parsed."""
+    return [manifest_path(("syntax", wildcards.system))] if LAYOUT.parsed else []
+
+
+def tree_options(wildcards):
+    """Params function: the option that names the folder of the trees, where there is one."""
+    return ["--trees", LAYOUT.folder("syntax", wildcards.system)] if LAYOUT.parsed else []
 
 
 def early_shards(suffix):

@@ -8,6 +8,7 @@ rule evaluate_measures:
         selected=part("select", "manifest.json"),
         threshold=part("select", "threshold.json"),
         scored=part("score", "manifest.json"),
+        trees=tree_manifest,
         segmenter="<forward>/reference.model",
     output:
         measures="<results>/evaluate/{system}/{version}/measures.json",
@@ -16,6 +17,7 @@ rule evaluate_measures:
         config=unit_config("evaluate"),
         selected=unit_folder("select"),
         scored=unit_folder("score"),
+        trees=tree_options,
         shards=len(LATE),
     log:
         "<results>/logs/evaluate/{system}/{version}/measures.log",
@@ -28,7 +30,7 @@ rule evaluate_measures:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.evaluate.measures --config {params.config:q}"
-        " --folder {params.selected:q} --scored {params.scored:q} --shards {params.shards}"
+        " --folder {params.selected:q} --scored {params.scored:q} {params.trees:q} --shards {params.shards}"
         " --segmenter {input.segmenter:q} --output {output.measures:q} 2>&1 | tee {log:q}"
 
 

@@ -21,6 +21,7 @@ import sentencepiece
 import torch
 import zstandard
 
+from tests import stanza_package
 from tests.e2e import micro
 from tests.unit.nmt.folders import write_model
 from workflow_scripts.clean import shard as clean
@@ -50,6 +51,7 @@ from workflow_scripts.select import shard as select
 from workflow_scripts.select import threshold
 from workflow_scripts.subword import segment
 from workflow_scripts.subword import train as subword
+from workflow_scripts.syntax import shard as syntax
 from workflow_scripts.train import sockeye
 
 GOLDEN = Path(__file__).with_name("golden.json")
@@ -693,21 +695,55 @@ def dev_references() -> list[str]:
     return [row["reference"] for row in pairs("dev", 12)]
 
 
+def syntax_outputs(folder: Path) -> Outputs:
+    """Sentences of the testbed alone: the tests' parser knows them well, on any CPU."""
+    rows = [row for row in selected() if row["corpus"] == "testbed"]
+    given = write_table(folder / "select.parquet", "paraphrases", rows)
+    config = {
+        "folder": str(stanza_package.FOLDER),
+        "language": stanza_package.LANGUAGE,
+        "package": stanza_package.PACKAGE,
+        **{"share": 0.8, "seed": 1},
+    }
+    output = folder / "0000.parquet"
+    syntax.main(arguments(config, input=given, output=output, device="cpu"))
+    return {"trees": table(output, "trees"), "record": counts(output.with_suffix(".json"))}
+
+
+def flat_trees() -> list[Row]:
+    """Return rows of the `trees` schema for `selected`: each word a part of speech of its own."""
+
+    def tree(text: str) -> str:
+        return f"(S {' '.join(f'({word} w)' for word in text.split())})"
+
+    return [
+        {
+            **{key: row[key] for key in ("id", "corpus")},
+            "parsed": bool(row["paraphrases"]),
+            "reference": tree(row["reference"]),
+            "paraphrases": [tree(each["text"]) for each in row["paraphrases"]],
+        }
+        for row in selected()
+    ]
+
+
 def evaluate_outputs(folder: Path) -> Outputs:
     write_table(folder / "select" / "0000.parquet", "paraphrases", selected())
     write_table(folder / "score" / "0000.parquet", "scored", scored())
+    write_table(folder / "syntax" / "0000.parquet", "trees", flat_trees())
     found = {"keep": {"max_sum": 1.5}, "max_sum": 1.5, "candidates": 96, "pruned": 0, "kept": 70}
     path = folder / "select" / "threshold.json"
     path.write_text(json.dumps(found), encoding="utf-8")
     write_record(path.with_name(threshold.RECORD), 0, 0, {}, files=[path])
     config = {
         **{"system": "micro", "best": 2, "bootstrap": 100, "seed": 1, "testbed": ["testbed"]},
-        "groups": {"seen": ["testbed"], "held_out": ["held_out"]},
+        **{"groups": {"seen": ["testbed"], "held_out": ["held_out"]}, "syntax": {"levels": 2}},
     }
     measures.main(
         arguments(
             config,
-            **{"folder": folder / "select", "scored": folder / "score", "shards": 1},
+            **{"folder": folder / "select", "scored": folder / "score"},
+            **{"trees": folder / "syntax", "shards": 1},
             segmenter=lone_segmenter(folder),
             output=folder / "measures.json",
         )
@@ -760,6 +796,7 @@ STAGES: dict[str, Callable[[Path], Outputs]] = {
     "select": select_outputs,
     "filter": filter_outputs,
     "embed": embed_outputs,
+    "syntax": syntax_outputs,
     "evaluate": evaluate_outputs,
     "release": release_outputs,
 }

@@ -27,6 +27,7 @@ STAGES = (
     "select",
     "filter",
     "embed",
+    "syntax",
     "evaluate",
     "release",
 )

@@ -64,13 +64,13 @@ def workplace(finished, tmp_path_factory) -> Pipeline:
     return finished.copy(tmp_path_factory.mktemp("commands") / "work")
 
 
-# What the micro run does without. It has neither the filter nor constraints by IDF
-# (tests/e2e/test_compare.py does).
+# What the micro run does without, and tests of its own try: the filter, constraints by IDF, trees.
+APART = ("dual_filter", "generate_idf", "syntax")
 KENLM = set() if micro.HAS_KENLM else {"filter_language_model", "filter_perplexity"}
 RULES = [
     name
     for name in (rule.name for rule in JOBS)
-    if not name.startswith("dual_filter") and name not in {"generate_idf", *KENLM}
+    if not name.startswith(APART) and name not in KENLM
 ]
 
 

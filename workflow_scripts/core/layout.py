@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from workflow_scripts.core.config import FILTER_ROLES, Config, file_name, validate
 from workflow_scripts.core.embeddings import embeddings
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.parser_files import parser_files
 from workflow_scripts.core.training_sets import columns_of, model_columns, training_sets
 
 # Raised when a stage's output changes meaning; tests/e2e/golden.json notices when it must be.
@@ -31,7 +32,8 @@ STAGE_VERSIONS = {
     "select": 1,
     "filter": 1,
     "embed": 2,
-    "evaluate": 2,
+    "syntax": 1,
+    "evaluate": 3,
     "release": 1,
 }
 Unit = tuple[str, str | None]
@@ -121,6 +123,7 @@ class Layout:
         self.embeddings = embeddings(config, self.training_sets)
         self.columns = model_columns(config)
         self.filtered: bool = config["dual_filter"]["enabled"]
+        self.parsed: bool = config["evaluate"]["syntax"] is not None
         self.training_corpora: list[str] = train["corpora"] or run["corpora"]
         self.generate_corpora: list[str] = generate["corpora"] or run["corpora"]
         self.trusted = [name for name in run["corpora"] if config["corpora"][name].get("trusted")]
@@ -151,11 +154,7 @@ class Layout:
             ("train", "backward"),
             ("generate", "references"),
             *((("generate", "idf"),) if any(map(self.needs_idf, self.systems)) else ()),
-            *(
-                (stage, system)
-                for stage in ("generate", "score", "select", "filter")
-                for system in self.systems
-            ),
+            *((stage, system) for stage in self._system_stages for system in self.systems),
             *self._column_units(),
             *(("filter", name) for name in self.training_sets),
             *self._embed_units(),
@@ -207,6 +206,12 @@ class Layout:
         return self.training_sets[training_set]["system"]
 
     @property
+    def _system_stages(self) -> list[str]:
+        """Return the stages that have a unit of each system, but for the last: evaluate."""
+        parsing = ["syntax"] if self.parsed else []
+        return ["generate", "score", "select", *parsing, "filter"]
+
+    @property
     def pairs(self) -> Unit:
         """The unit with the cleaned and filtered bitext."""
         return ("dual_filter", "kept") if self.filtered else ("clean", None)
@@ -236,8 +241,10 @@ class Layout:
                 return [("generate", instance), ("train", "backward")]
             case "select":
                 return [("score", instance), ("train", "forward")]
+            case "syntax":
+                return [("select", instance)]
             case "evaluate":
-                read = [(part, instance) for part in ("score", "select", "filter")]
+                read = [(part, instance) for part in self._system_stages[1:]]
                 columns = self.column_units(instance, self.config["evaluate"]["columns"])
                 return [*read, *columns.values(), ("train", "forward")]
             case "filter":
@@ -295,7 +302,7 @@ class Layout:
         if (stage, instance) == ("generate", "idf"):
             return 0
         single = {*self.training_sets, *self.columns_of_kind("language_model")}
-        if stage in ("generate", "score", "select") or (
+        if stage in ("generate", "score", "select", "syntax") or (
             stage == "filter" and instance not in single
         ):
             return self.config["shards"]["late"]
@@ -453,6 +460,8 @@ class Layout:
         if stage == "filter" and "file" in content:
             key = f"columns.{instance.split('-')[0]}.vectors.file"
             content["file"] = self._hashes.sha256(content["file"], key)
+        if stage == "syntax":
+            content["folder"] = self._parser_content(content)
         return content
 
     def _embed_content(self, instance: str) -> dict[str, Any]:
@@ -500,6 +509,13 @@ class Layout:
         paths = {file: f"{model['folder']}/{file}" for file in _MODEL_FOLDER_FILES}
         paths |= {key: model[key] for key in _MODEL_FILE_KEYS}
         return {file: self._hashes.sha256(path, f"models.{name}") for file, path in paths.items()}
+
+    def _parser_content(self, part: dict[str, Any]) -> dict[str, str]:
+        files = parser_files(part["folder"], part["language"], part["package"])
+        return {
+            name: self._hashes.sha256(path, "evaluate.syntax.folder")
+            for name, path in files.items()
+        }
 
     # --- configuration parts -----------------------------------------------------------------
 
@@ -627,8 +643,17 @@ class Layout:
             "seed": seed,
         }
 
+    def _syntax_config(self, _: str) -> dict[str, Any]:
+        part = self.config["evaluate"]["syntax"]
+        return {
+            **{key: part[key] for key in ("folder", "package", "share")},
+            "language": self.config["languages"]["reference"]["code"],
+            "seed": self.config["seed"],
+        }
+
     def _evaluate_config(self, system: str) -> dict[str, Any]:
         corpora = self.generate_corpora
+        part = self.config["evaluate"]
         return {
             "system": system,
             "best": self.config["systems"][system]["select"]["best"],
@@ -637,8 +662,10 @@ class Layout:
                 "held_out": [name for name in corpora if name not in self.training_corpora],
             },
             "testbed": [name for name in corpora if "testbed" in self.config["corpora"][name]],
-            "bootstrap": self.config["evaluate"]["bootstrap"],
+            "bootstrap": part["bootstrap"],
             "statistics": self.statistics_config(),
+            # How the trees come about is the part of the syntax stage.
+            "syntax": {"levels": part["syntax"]["levels"]} if self.parsed else None,
             "seed": self.config["seed"],
         }
 

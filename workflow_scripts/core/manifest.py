@@ -22,7 +22,7 @@ from workflow_scripts.core.errors import InputError
 # The packages whose version can change what a stage writes; a record names those it has loaded.
 TOOLS = (
     *("lemminflect", "numpy", "pyarrow", "rapidfuzz", "sacrebleu", "sacremoses", "scipy"),
-    *("sentencepiece", "torch"),
+    *("sentencepiece", "stanza", "torch"),
 )
 
 

@@ -141,6 +141,16 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("second", pa.string()),
         ]
     ),
+    # In Penn Treebank brackets; null where a sentence has no tree.
+    "trees": pa.schema(
+        [
+            ("id", pa.string()),
+            ("corpus", pa.string()),
+            ("parsed", pa.bool_()),
+            ("reference", pa.string()),
+            ("paraphrases", pa.list_(pa.string())),
+        ]
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""Bootstrap intervals of corpus BLEU from sums per reference, in flat memory."""
+"""Bootstrap intervals of corpus BLEU and of means, from sums per reference, in flat memory."""
 
 from collections.abc import Iterator
 
@@ -60,3 +60,20 @@ def rank_intervals(
     )
     by_rank = [interval(values[:, rank]) for rank in range(ranks)]
     return by_rank, interval(values[:, -1] - values[:, 0])
+
+
+def mean_intervals(
+    blocks: NDArray[np.int64], samples: int, seed: int
+) -> tuple[list[dict[str, float]], dict[str, float]]:
+    """Return the intervals of means: of each rank, and of last rank minus first.
+
+    Args:
+        blocks: shape (blocks, 1 + ranks), the number of references of each block, at least one,
+            and what is to be averaged, summed by rank.
+        samples: bootstrap samples to draw.
+        seed: of the draws.
+    """
+    sums = np.concatenate(list(resampled(blocks, samples, seed)))
+    means = sums[:, 1:] / sums[:, :1]
+    by_rank = [interval(means[:, rank]) for rank in range(means.shape[1])]
+    return by_rank, interval(means[:, -1] - means[:, 0])

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_json, shard_paths, verify, verify_file, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import read_rows
@@ -24,6 +25,8 @@ from workflow_scripts.evaluate.bootstrap import BLOCKS
 from workflow_scripts.evaluate.group import Group
 from workflow_scripts.evaluate.membership import OTHER, group_of
 from workflow_scripts.evaluate.scores import ScoreHistogram, scored_histograms
+from workflow_scripts.evaluate.syntax import COLUMNS as TREE_COLUMNS
+from workflow_scripts.evaluate.syntax import Syntax, measure_trees, tree_summary
 from workflow_scripts.select.threshold import RECORD as THRESHOLD_RECORD
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.testbed.checker import Checker
@@ -90,6 +93,13 @@ def score_shard(path: Path, config: dict[str, Any]) -> dict[str, ScoreHistogram]
     return scored_histograms(path, {"all": None, **groups})
 
 
+def tree_shard(part: tuple[Path, int], config: dict[str, Any]) -> dict[str, Syntax]:
+    """Return `measure_trees` of one shard: its path, and the number of its first row."""
+    path, start = part
+    rows = progress(read_rows(path, "trees", TREE_COLUMNS), desc=f"trees {path.stem}")
+    return measure_trees(rows, config, config["syntax"]["levels"], start)
+
+
 def in_processes(
     work: Callable[[Item], Result], items: list[Item], processes: int
 ) -> Iterator[Result]:
@@ -106,22 +116,28 @@ def measure_system(
     config: dict[str, Any],
     folder: Path,
     scored_folder: Path,
+    trees_folder: Path | None,
     shards: int,
     segmenter_path: Path,
     processes: int,
 ) -> dict[str, Any]:
-    """Return measures.json of the folders of a select and a score stage.
+    """Return measures.json of the folders of a select, a score and maybe a syntax stage.
 
     Raises:
         InputError: a file is not what its stage wrote, or the configuration is inconsistent.
     """
+    if bool(trees_folder) != bool(config.get("syntax")):
+        raise InputError("--trees and the config's syntax belong together; give both or neither")
     selected, scored = shard_paths(folder, shards), shard_paths(scored_folder, shards)
     threshold = read_json(folder / "threshold.json", THRESHOLD_RECORD)
     verify_file(segmenter_path, "model")
     rows = [verify(path)["rows_out"] for path in selected]
     for path in scored:
         verify(path)
+    trees = shard_paths(trees_folder, shards) if trees_folder else []
+    tree_rows = [verify(path)["rows_out"] for path in trees]
     groups = {name: Group(config["best"]) for name in [*config["groups"], OTHER]}
+    syntax = {name: Syntax(config["best"]) for name in groups}
     histograms = {name: ScoreHistogram() for name in ["all", *config["groups"]]}
     parts = list(zip(selected, accumulate(rows[:-1], initial=0), strict=True))
     count = partial(measure_shard, config=config, segmenter_path=segmenter_path)
@@ -131,9 +147,15 @@ def measure_system(
     for shard in in_processes(partial(score_shard, config=config), scored, processes):
         for name, histogram in shard.items():
             histograms[name].merge(histogram)
+    parts = list(zip(trees, accumulate(tree_rows[:-1], initial=0), strict=False))
+    for shard in in_processes(partial(tree_shard, config=config), parts, processes):
+        for name, group in shard.items():
+            syntax[name].merge(group)
     measures = summary(groups, config)
+    tree_measures = tree_summary(syntax, config)
     for name, histogram in histograms.items():
         measures[name]["scores"] = histogram.result()
+        measures[name]["syntax"] = tree_measures[name]
     return {"config": config, "threshold": threshold, "groups": measures}
 
 
@@ -145,6 +167,7 @@ def main(argv: list[str] | None = None) -> None:
         "--folder", type=Path, required=True, help="of the select stage, with threshold.json"
     )
     parser.add_argument("--scored", type=Path, required=True, help="folder of the score stage")
+    parser.add_argument("--trees", type=Path, help="folder of the syntax stage, if there is one")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--segmenter", type=Path, required=True, help="reference.model")
     parser.add_argument("--threads", type=int, default=1, help="processes, one shard each")
@@ -154,6 +177,7 @@ def main(argv: list[str] | None = None) -> None:
         arguments.config,
         arguments.folder,
         arguments.scored,
+        arguments.trees,
         arguments.shards,
         arguments.segmenter,
         arguments.threads,

@@ -13,7 +13,7 @@ from workflow_scripts.evaluate.diversity import DECIMALS
 # What must agree, or the figures don't belong together.
 IDENTITY = ("system", "best", "groups")
 # Parts that are measures; the rest are histograms and counts by name.
-MEASURES = ("ranks", "difference", "between", "testbed")
+MEASURES = ("ranks", "difference", "between", "testbed", "syntax")
 LABELS = {"rank", "first", "second"}
 # Intervals are of one run; the spread over runs takes their place.
 OMITTED = {"interval", "low", "high", "variations"}

@@ -17,6 +17,7 @@ ROWS = {
     "generate": "references",
     "score": "references",
     "select": "references",
+    "syntax": "references",
     "evaluate": "references",
 }
 

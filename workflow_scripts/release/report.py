@@ -224,6 +224,12 @@ def report(
                 for system, each in measures.items()
                 if each["config"]["best"] > 1
             },
+            syntax=[
+                (system, name, group["syntax"])
+                for system, each in measures.items()
+                for name, group in each["groups"].items()
+                if group["syntax"]
+            ],
             quality=[
                 (system, name, group["testbed"])
                 for system, each in measures.items()

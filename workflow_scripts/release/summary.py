@@ -32,7 +32,8 @@ def measure_table(systems: dict[str, dict[str, Any]]) -> str:
     """Return the measures of every system: a row for each rank in each group of references.
 
     1-BLEU with its 95 % interval, intersection over union x 100, length ratio, mean sum of NLLs
-    (lower is better), and on the testbed the share that means exactly the same.
+    (lower is better), tree edit distance where sentences were parsed, and on the testbed the share
+    that means exactly the same.
 
     Args:
         systems: the groups of measures.json by system.
@@ -40,8 +41,9 @@ def measure_table(systems: dict[str, dict[str, Any]]) -> str:
     rows = []
     for system, groups in systems.items():
         for name, group in groups.items():
-            quality = (group["testbed"] or {"ranks": [None] * len(group["ranks"])})["ranks"]
-            for rank, exact in zip(group["ranks"], quality, strict=True):
+            absent = {"ranks": [None] * len(group["ranks"])}
+            quality, syntax = ((group[part] or absent)["ranks"] for part in ("testbed", "syntax"))
+            for rank, exact, trees in zip(group["ranks"], quality, syntax, strict=True):
                 interval, bag = rank["interval"], rank.get("words", {})
                 rows.append(
                     [
@@ -54,11 +56,12 @@ def measure_table(systems: dict[str, dict[str, Any]]) -> str:
                         bag.get("intersection_over_union"),
                         bag.get("length_ratio"),
                         rank["mean_sum"],
+                        trees["tree_edit_distance"] if trees else None,
                         exact["share"] if exact else None,
                     ]
                 )
     headers = ["system", "references", "rank", "listed", "1-BLEU", "95 % interval", "int/union"]
-    headers += ["length ratio", "mean sum", "same meaning %"]
+    headers += ["length ratio", "mean sum", "tree distance", "same meaning %"]
     return tabulate(rows, headers, intfmt=",", floatfmt=".2f")
 
 

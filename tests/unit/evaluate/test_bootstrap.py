@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 
 from workflow_scripts.evaluate import bootstrap
-from workflow_scripts.evaluate.bootstrap import interval, rank_intervals, resampled
+from workflow_scripts.evaluate.bootstrap import (
+    interval,
+    mean_intervals,
+    rank_intervals,
+    resampled,
+)
 from workflow_scripts.evaluate.diversity import bleu_counts, one_minus_bleu, sentence
 
 
@@ -89,3 +94,23 @@ def test_chunks_do_not_change_the_form_of_the_result(monkeypatch):
     monkeypatch.setattr(bootstrap, "CHUNK", 7)
     samples = list(resampled(blocks.reshape(3, -1), 20, seed=1))
     assert [len(chunk) for chunk in samples] == [7, 7, 6]
+
+
+def test_intervals_of_means_are_those_of_normal_theory():
+    random = np.random.default_rng(5)
+    values = random.integers(0, 10, size=(900, 2))
+    by_rank, difference = mean_intervals(np.insert(values, 0, 1, axis=1), 4000, seed=1)
+    errors = values.std(axis=0) / 30
+    for each, mean, error in zip(by_rank, values.mean(axis=0), errors, strict=True):
+        assert each["low"] == pytest.approx(mean - 1.96 * error, abs=0.15 * error)
+        assert each["high"] == pytest.approx(mean + 1.96 * error, abs=0.15 * error)
+    both = values[:, 1] - values[:, 0]
+    assert difference["low"] == pytest.approx(both.mean() - 1.96 * both.std() / 30, abs=0.03)
+
+
+def test_means_over_blocks_weigh_their_references():
+    # One block of three references, all 2; one of a single reference, 10.
+    blocks = np.array([[3, 6], [1, 10]])
+    (only,), difference = mean_intervals(blocks, 2000, seed=1)
+    assert only == {"low": 2.0, "high": 10.0}
+    assert difference == {"low": 0.0, "high": 0.0}

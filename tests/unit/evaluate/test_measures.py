@@ -149,6 +149,30 @@ def write_folders(folder, shards):
     write_record(threshold.with_name(THRESHOLD_RECORD), 0, 0, {}, files=[threshold])
 
 
+def write_trees(folder, shards):
+    """Write a tree of every sentence: flat, each word a part of speech of its own."""
+
+    def tree(text):
+        return f"(S {' '.join(f'({word} w)' for word in text.split())})"
+
+    for number, rows in enumerate(shards):
+        path = folder / "trees" / f"{number:04d}.parquet"
+        with TableWriter(path, "trees") as writer:
+            for each in rows:
+                texts = [paraphrase["text"] for paraphrase in each["paraphrases"]]
+                writer.write(
+                    {
+                        "id": each["id"],
+                        "corpus": each["corpus"],
+                        "parsed": bool(texts),
+                        "reference": tree(each["reference"]) if texts else None,
+                        "paraphrases": [tree(text) for text in texts],
+                    }
+                )
+        write_record(path, len(rows), len(rows), {})
+    return ["--trees", str(folder / "trees")]
+
+
 def run_main(folder, segmenter_path, shards, *options, output="measures.json", **changes):
     path = folder / output
     arguments = ["--config", json.dumps({**CONFIG, **changes})]
@@ -163,11 +187,57 @@ def test_command(tmp_path, segmenter, segmenter_path):
     path = run_main(tmp_path, segmenter_path, 2)
     measures = json.loads(path.read_text())
     scores = {name: group.pop("scores") for name, group in measures["groups"].items()}
+    assert [group.pop("syntax") for group in measures["groups"].values()] == [None] * 3
     assert measures["groups"] == measured(segmenter)
     assert (measures["config"], measures["threshold"]) == (CONFIG, {"max_sum": 3.5})
     assert scores["all"]["candidates"] == 7
     assert scores["held_out"]["candidates"] == 2
     assert verify(tmp_path / "evaluation")["files"].keys() == {"measures.json"}
+
+
+def test_trees(tmp_path, segmenter_path):
+    syntax = {"levels": 2}
+    write_folders(tmp_path / "one", [ROWS])
+    write_folders(tmp_path / "two", [ROWS[:1], ROWS[1:]])
+    one, two = (
+        run_main(
+            tmp_path / name,
+            segmenter_path,
+            len(shards),
+            *write_trees(tmp_path / name, shards),
+            *("--threads", str(len(shards))),
+            syntax=syntax,
+        ).read_bytes()
+        for name, shards in (("one", [ROWS]), ("two", [ROWS[:1], ROWS[1:]]))
+    )
+    assert one == two
+    groups = json.loads(one)["groups"]
+    # So the distances are those of the words: 2, 2, 6; 2, 2, 2; 1, 1, 1.
+    assert [rank["tree_edit_distance"] for rank in groups["all"]["syntax"]["ranks"]] == [
+        pytest.approx(5 / 3, abs=1e-6),
+        pytest.approx(5 / 3, abs=1e-6),
+        3,
+    ]
+    assert groups["held_out"]["syntax"]["ranks"][2]["tree_edit_distance"] == 2
+    assert groups["held_out"]["syntax"]["references"] == 1
+
+
+def test_trees_need_their_levels(tmp_path, segmenter_path):
+    write_folders(tmp_path, [ROWS])
+    options = write_trees(tmp_path, [ROWS])
+    with pytest.raises(InputError, match="belong together"):
+        run_main(tmp_path, segmenter_path, 1, *options)
+    with pytest.raises(InputError, match="belong together"):
+        run_main(tmp_path, segmenter_path, 1, syntax={"levels": 2})
+
+
+def test_changed_trees_are_refused(tmp_path, segmenter_path):
+    write_folders(tmp_path, [ROWS])
+    options = write_trees(tmp_path, [ROWS])
+    with (tmp_path / "trees" / "0000.parquet").open("ab") as stream:
+        stream.write(b"\0")
+    with pytest.raises(InputError, match=r"trees/0000\.parquet differs"):
+        run_main(tmp_path, segmenter_path, 1, *options, syntax={"levels": 2})
 
 
 def test_result_depends_neither_on_processes_nor_on_shards(tmp_path, segmenter_path):

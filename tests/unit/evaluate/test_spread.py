@@ -22,6 +22,10 @@ RUN = {
             "difference": None,
             "between": [{"first": 1, "second": 2, "one_minus_bleu": 30.0}],
             "testbed": {"distinct_correct": 2.0, "variations": {"synonym": 3}},
+            "syntax": {
+                "references": 5,
+                "ranks": [{"rank": 1, "tree_edit_distance": 3.0, "interval": {"low": 2.0}}],
+            },
         }
     },
 }
@@ -49,6 +53,9 @@ def test_mean_and_spread():
     }
     assert group["testbed"] == {"distinct_correct": {"mean": 2.0, "spread": 0.0}}
     assert "interval" not in group["ranks"][0]
+    assert group["syntax"]["ranks"] == [
+        {"rank": 1, "tree_edit_distance": {"mean": 3.0, "spread": 0.0}}
+    ]
 
 
 @pytest.mark.parametrize(

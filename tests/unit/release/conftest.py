@@ -168,6 +168,30 @@ def write_system(root, system, random):
     manifest.write_record(path.with_name(RECORD), 0, 0, {}, files=[path])
 
 
+def write_trees(root, system, random):
+    """Write made-up trees for the system's paraphrases; the last reference has none."""
+    shapes = ["(S (NP (N a)) (VP (V b)))", "(S (VP (V a)) (. .))", "(FRAG (NP (N a)))"]
+    for shard in range(SHARDS):
+        path = root / "syntax" / system / "v1-0123456789ab" / f"{shard:04d}.parquet"
+        rows = list(
+            read_rows(root / "select" / system / path.parent.name / path.name, "paraphrases")
+        )
+        with TableWriter(path, "trees") as writer:
+            for row in rows:
+                trees = [shapes[random.integers(3)] for _ in row["paraphrases"]]
+                writer.write(
+                    {
+                        "id": row["id"],
+                        "corpus": row["corpus"],
+                        "parsed": bool(trees),
+                        "reference": None if row is rows[-1] else shapes[0],
+                        "paraphrases": trees,
+                    }
+                )
+        manifest.write_record(path, len(rows), len(rows), {})
+    return path.parent
+
+
 def write_model(root, role):
     folder = root / "train" / role / "v1-0123456789ab"
     columns = "checkpoint updates epoch learning_rate train_perplexity validation_perplexity"
@@ -234,9 +258,12 @@ def write_measures(root, system, model):
     folder = root / "evaluate" / system / "v1-0123456789ab"
     config = {"system": system, "best": BEST, "groups": GROUPS, "bootstrap": 200, "seed": 1}
     config["testbed"] = ["news_held_out"] if system == "parabank2" else []
+    config["syntax"] = {"levels": 3} if system == "parabank2" else None
     arguments = ["--config", json.dumps(config), "--shards", str(SHARDS)]
     arguments += ["--folder", str(root / "select" / system / "v1-0123456789ab")]
     arguments += ["--scored", str(root / "score" / system / "v1-0123456789ab")]
+    if system == "parabank2":
+        arguments += ["--trees", str(write_trees(root, system, np.random.default_rng(5)))]
     arguments += ["--segmenter", str(model), "--output", str(folder / "measures.json")]
     measures.main(arguments)
 
@@ -304,5 +331,6 @@ def build_run(root, monkeypatch):
 
 @pytest.fixture(scope="session")
 def run(tmp_path_factory):
+    # The patch ends with the making of the run: other tests measure with the true checker.
     with pytest.MonkeyPatch.context() as monkeypatch:
-        yield build_run(tmp_path_factory.mktemp("run"), monkeypatch)
+        return build_run(tmp_path_factory.mktemp("run"), monkeypatch)

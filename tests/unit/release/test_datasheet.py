@@ -1,4 +1,5 @@
 import json
+import re
 
 import datasets
 import pytest
@@ -144,3 +145,13 @@ def test_missing_measures(run, tmp_path):
             write_datasheet(run, tmp_path / "README.md", system="beam")
     finally:
         measures.rename(run.measures("beam"))
+
+
+def test_tree_edit_distances(text, run, tmp_path):
+    groups = json.loads(run.measures("parabank2").read_text())["groups"]
+    rank = groups["held_out"]["syntax"]["ranks"][1]
+    (row,) = re.findall(r"Tree edit distance .*?\n(\| held-out .*?)\n", text, re.S)
+    low, high = (f"{rank['interval'][end]:.2f}" for end in ("low", "high"))
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[2] == f"{rank['tree_edit_distance']:.2f} ({low} to {high})"
+    assert "Tree edit distance" not in write_datasheet(run, tmp_path / "beam.md", "beam")

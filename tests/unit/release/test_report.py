@@ -146,6 +146,21 @@ def test_statistics_of_every_system(page, run):
         assert f"{system}: pairs by score" in page
 
 
+def test_tree_edit_distances_are_those_of_the_measures(page, run, tmp_path):
+    groups = json.loads(run.measures("parabank2").read_text())["groups"]
+    for group in groups.values():
+        for rank in group["syntax"]["ranks"]:
+            interval = rank["interval"]
+            shown = f'{rank["tree_edit_distance"]:.2f} <span class="interval">'
+            assert f">{shown}{interval['low']:.2f} to {interval['high']:.2f}<" in page
+        assert f">{group['syntax']['without_trees']}<" in page
+    for pair in groups["all"]["syntax"]["between"]:
+        ranks = f"<td>{pair['first']}, {pair['second']}</td>"
+        assert f'{ranks}<td class="number">{pair["tree_edit_distance"]:.2f}</td>' in page
+    unparsed = write_report(run, tmp_path / "report.html", systems=["beam"])
+    assert "Tree edit distance" not in unparsed
+
+
 def test_between_ranks():
     pair = {"pairs": 4, "one_minus_bleu": 60.0, "words": {"intersection_over_union": 30.0}}
     group = {"between": [{"first": 1, "second": 2, **pair}]}
@@ -176,6 +191,7 @@ def test_a_run_without_paraphrases_threshold_curve_and_bleu():
             "difference": None,
             "between": [],
             "testbed": None,
+            "syntax": None,
             "scores": scores,
         }
     model = {"parameters": 5, "validation_perplexity": 3.0, "bleu": None, "curve": []}

@@ -20,11 +20,16 @@ def test_table_has_rows_of_every_system(run):
     best = measures["beam"]["all"]["ranks"][0]
     (row,) = (row for row in cells if row[:3] == ["beam", "all", "1"])
     assert row[3:5] == [str(best["listed"]), f"{best['one_minus_bleu']:.2f}"]
+    parsed = measures["parabank2"]["all"]["syntax"]["ranks"][0]["tree_edit_distance"]
+    (row,) = (row for row in cells if row[:3] == ["parabank2", "all", "1"])
+    assert f"{parsed:.2f}" in row
+    assert "tree distance" in header
 
 
 def test_a_group_without_paraphrases_has_empty_cells():
     nothing = {"rank": 1, "listed": 0, "one_minus_bleu": None, "interval": None, "mean_sum": None}
-    table = measure_table({"none": {"all": {"testbed": None, "ranks": [nothing]}}})
+    groups = {"all": {"testbed": None, "syntax": None, "ranks": [nothing]}}
+    table = measure_table({"none": groups})
     assert table.splitlines()[-1].split() == ["none", "all", "1", "0"]
 
 

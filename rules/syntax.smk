@@ -1,0 +1,28 @@
+rule syntax:
+    input:
+        stage_target("syntax"),
+
+
+rule syntax_shard:
+    input:
+        paraphrases=part("select", "{shard}.parquet"),
+    output:
+        trees="<results>/syntax/{system}/{version}/{shard}.parquet",
+        record="<results>/syntax/{system}/{version}/{shard}.json",
+    params:
+        config=unit_config("syntax"),
+    log:
+        "<results>/logs/syntax/{system}/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/syntax/{system}/{version}/{shard}.tsv"
+    threads: COMPUTE["search_threads"]
+    resources:
+        mem_mb=grows(6000),
+        runtime=grows(1440),
+        device=COMPUTE["device"],
+    conda:
+        "../envs/syntax.yaml"
+    shell:
+        "python -m workflow_scripts.syntax.shard --config {params.config:q}"
+        " --input {input.paraphrases:q} --device {resources.device} --threads {threads}"
+        " --output {output.trees:q} 2>&1 | tee {log:q}"

@@ -1,0 +1,66 @@
+"""A run that parses: on top of a finished one, only trees and what is measured on them are new."""
+
+import json
+
+import pytest
+
+from tests import stanza_package
+from tests.e2e import micro
+from tests.rules.test_commands import flip, in_process, jobs, run_alone
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.tables import read_rows
+
+pytestmark = pytest.mark.e2e
+
+SYNTAX = {
+    "folder": str(stanza_package.FOLDER),
+    "package": stanza_package.PACKAGE,
+    "levels": 3,
+    "share": 1.0,
+}
+
+
+def test_trees_are_made_kept_and_measured(finished, copy_of, monkeypatch):
+    pipeline = copy_of(finished)
+    config = micro.merged(pipeline.config, {"evaluate": {"syntax": SYNTAX}})
+    pipeline = pipeline.with_config(config)
+    planned = pipeline.planned("syntax")
+    assert planned == {"syntax_shard": 1, "manifest": 1, "syntax": 1}
+    pipeline.run()
+
+    rows = list(read_rows(pipeline.unit("syntax.micro") / "0000.parquet", "trees"))
+    selected = list(read_rows(pipeline.unit("select.micro") / "0000.parquet", "paraphrases"))
+    assert [row["id"] for row in rows] == [row["id"] for row in selected]
+    for row, given in zip(rows, selected, strict=True):
+        assert len(row["paraphrases"]) == len(given["paraphrases"])
+    manifest = pipeline.manifest("syntax.micro")
+    assert manifest["rows_in"] == manifest["rows_out"] == len(rows)
+
+    measures = pipeline.unit("evaluate.micro") / "measures.json"
+    syntax = json.loads(measures.read_text(encoding="utf-8"))["groups"]["all"]["syntax"]
+    assert syntax["references"] + syntax["without_trees"] == sum(row["parsed"] for row in rows)
+    report = (pipeline.unit("release") / "report.html").read_text(encoding="utf-8")
+    assert "Tree edit distance" in report
+
+    # Other levels: the trees stay as they are.
+    deeper = micro.merged(config, {"evaluate": {"syntax": {"levels": 4}}})
+    planned = pipeline.with_config(deeper).planned()
+    assert "syntax_shard" not in planned
+    assert planned["evaluate_measures"] == 1
+
+    # The command alone, and on a damaged shard.
+    output = pipeline.with_config(config).run("--dry-run", "--forceall", "--printshellcmds")
+    (job,) = (each for each in jobs(output) if each.rule == "syntax_shard")
+    run_alone(job, pipeline.folder)
+    flip(pipeline.folder / job.inputs[0])
+    monkeypatch.chdir(pipeline.folder)
+    with pytest.raises(InputError, match="differs from what its stage wrote"):
+        in_process(job)()
+
+
+def test_a_missing_parser_stops_the_run_before_it_starts(tmp_path, copy_of, finished):
+    changes = {"evaluate": {"syntax": {**SYNTAX, "folder": str(tmp_path / "none")}}}
+    pipeline = copy_of(finished).with_config(micro.merged(finished.config, changes))
+    output = pipeline.fail("--dry-run")
+    assert "evaluate.syntax.folder" in output
+    assert "stanza.download('en'" in output

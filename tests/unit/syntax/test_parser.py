@@ -1,0 +1,127 @@
+import json
+import shutil
+
+import pytest
+
+from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.parser_files import parser_files
+from workflow_scripts.syntax.parser import Parser
+from workflow_scripts.syntax.trees import parse, truncate, words
+
+SENTENCE = "The doctor bought the car."
+
+
+def test_a_sentence(parser):
+    (tree,) = parser.parse([SENTENCE])
+    assert words(parse(tree)) == ["The", "doctor", "bought", "the", "car", "."]
+    assert truncate(parse(tree), 3) == "(S (NP (DT) (NN)) (VP (VBD) (NP)) (.))"
+
+
+def test_contractions_are_two_tokens(parser):
+    (tree,) = parser.parse(["The dog didn't sleep."])
+    assert words(parse(tree)) == ["The", "dog", "did", "n't", "sleep", "."]
+
+
+def test_trees_come_in_the_order_of_the_texts(parser):
+    texts = [SENTENCE, "A boy slept.", "", "Yesterday, the old teacher saw a dog.", " \n\t", "Dogs"]
+    trees = parser.parse(texts)
+    assert [tree is None for tree in trees] == [not text.strip() for text in texts]
+    for text, tree in zip(texts, trees, strict=True):
+        if tree is not None:
+            assert "".join(words(parse(tree))) == "".join(text.split())
+    assert parser.parse(texts[::-1]) == trees[::-1]
+    assert parser.parse([]) == []
+
+
+def test_a_text_is_one_sentence_whatever_is_in_it(parser):
+    (tree,) = parser.parse(["The dog slept.\n\nThe boy sang! (It was late)"])
+    assert "".join(words(parse(tree))) == "Thedogslept.Theboysang!-LRB-Itwaslate-RRB-"
+
+
+def test_odd_texts_have_trees(parser):
+    texts = ["?", "(", "word " * 120, "x" * 300, "Пёс спит.", "a\u00a0b\u2028c", "\u200b"]
+    for text, tree in zip(texts, parser.parse(texts), strict=True):
+        assert tree is None or parse(tree), text
+
+
+def test_a_text_that_ends_in_no_tree_leaves_the_others_alone(parser, monkeypatch):
+    """Stanza's parser leaves such a text out, and then fails to tell whose trees are left."""
+    model = parser._pipeline.processors["constituency"]._model
+    original = model.parse_tagged_words
+
+    def without_cats(tagged, batch_size):
+        kept = [words for words in tagged if all(word != "cat" for word, _ in words)]
+        return original(kept, batch_size)
+
+    texts = ["The dog slept.", "The cat slept.", SENTENCE, "A boy slept."]
+    expected = parser.parse(texts)
+    monkeypatch.setattr(model, "parse_tagged_words", without_cats)
+    assert parser.parse(texts) == [expected[0], None, *expected[2:]]
+
+
+def changed_index(folder, change):
+    shutil.copytree(FOLDER, folder)
+    index = json.loads((folder / "resources.json").read_text())
+    change(index)
+    (folder / "resources.json").write_text(json.dumps(index))
+    return folder
+
+
+def test_files_of_a_package():
+    files = parser_files(str(FOLDER), LANGUAGE, PACKAGE)
+    assert sorted(files) == [
+        f"{name}/trees" for name in ("constituency", "pos", "pretrain", "tokenize")
+    ]
+
+
+def test_multi_word_tokens_and_optional_parsers_are_found(tmp_path):
+    def change(index):
+        index["en"]["mwt"] = {"trees": {}}
+        package = index["en"]["packages"]["default"]
+        package["mwt"] = "trees"
+        package["optional"] = {"constituency": package.pop("constituency")}
+
+    folder = changed_index(tmp_path / "a", change)
+    (folder / "en" / "mwt").mkdir()
+    (folder / "en" / "mwt" / "trees.pt").touch()
+    assert "mwt/trees" in parser_files(str(folder), "en", "default")
+    assert "constituency/trees" in parser_files(str(folder), "en", "default")
+
+
+@pytest.mark.parametrize(
+    ("language", "package", "message"),
+    [
+        ("en", "accurate", r"no package 'accurate' of the language 'en'; it has default; fetch it"),
+        ("cs", "default", r"no package 'default' of the language 'cs'; it has none"),
+    ],
+)
+def test_unknown_names(language, package, message):
+    with pytest.raises(InputError, match=message):
+        Parser(FOLDER, language, package, "cpu")
+
+
+def test_missing_folder(tmp_path):
+    with pytest.raises(InputError, match=r"evaluate\.syntax\.folder: .*stanza\.download\('en'"):
+        Parser(tmp_path, "en", "default", "cpu")
+
+
+def test_missing_model(tmp_path):
+    folder = changed_index(tmp_path / "a", lambda index: None)
+    (folder / "en" / "pretrain" / "trees.pt").unlink()
+    with pytest.raises(InputError, match=r"pretrain/trees\.pt is missing"):
+        Parser(folder, "en", "default", "cpu")
+
+
+def test_package_without_a_parser(tmp_path):
+    folder = changed_index(
+        tmp_path / "a", lambda index: index["en"]["packages"]["default"].pop("constituency")
+    )
+    with pytest.raises(InputError, match="has no constituency model"):
+        Parser(folder, "en", "default", "cpu")
+
+
+def test_damaged_index(tmp_path):
+    (tmp_path / "resources.json").write_text("{")
+    with pytest.raises(InputError, match="is not JSON"):
+        Parser(tmp_path, "en", "default", "cpu")

@@ -1,0 +1,126 @@
+import json
+
+import pytest
+
+from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import read_record, write_record
+from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.syntax import shard
+from workflow_scripts.syntax.shard import main, parse_rows
+
+CONFIG = {
+    "folder": str(FOLDER),
+    "package": PACKAGE,
+    "language": LANGUAGE,
+    "share": 1.0,
+    "seed": 1,
+}
+
+
+def row(number, reference, *texts):
+    scores = {"forward_nll": 0.5, "backward_nll": 0.5, "sum": 1.0, "cluster": 1, "variant": ""}
+    return {
+        "id": f"c:{number}",
+        "source": "s",
+        "reference": reference,
+        "corpus": "c",
+        "paraphrases": [
+            {"rank": rank, "text": text, **scores} for rank, text in enumerate(texts, 1)
+        ],
+        "candidates": 9,
+        "kept": 5,
+        "reason": "",
+    }
+
+
+ROWS = [
+    row(1, "The doctor bought the car.", "The car was bought by the doctor.", "He did."),
+    row(2, "The dog slept."),
+    row(3, "The boy saw a dog.", "  ", "The boy saw a dog."),
+]
+
+
+def marked(texts):
+    """Stands in for a parser."""
+    return [f"<{text}>" if text.strip() else None for text in texts]
+
+
+def test_rows_of_trees():
+    one, two, three = parse_rows(ROWS, marked, share=1.0, seed=1)
+    assert one == {
+        "id": "c:1",
+        "corpus": "c",
+        "parsed": True,
+        "reference": "<The doctor bought the car.>",
+        "paraphrases": ["<The car was bought by the doctor.>", "<He did.>"],
+    }
+    # Without paraphrases there is nothing to compare.
+    nothing = {"corpus": "c", "parsed": False, "reference": None, "paraphrases": []}
+    assert two == {"id": "c:2", **nothing}
+    assert three["paraphrases"] == [None, "<The boy saw a dog.>"]
+
+
+def test_each_distinct_text_is_parsed_once():
+    given = []
+
+    def parse(texts):
+        given.extend(texts)
+        return marked(texts)
+
+    parse_rows([*ROWS, *ROWS], parse, share=1.0, seed=1)
+    assert len(given) == len(set(given)) == 5
+
+
+def test_share_is_drawn_by_id_whatever_the_shard_and_system():
+    rows = [row(number, "a", "b") for number in range(2000)]
+    drawn = {each["id"] for each in parse_rows(rows, marked, 0.25, seed=1) if each["parsed"]}
+    assert 430 < len(drawn) < 570
+    other = [row(number, "c", "d", "e") for number in range(1500, 2000)]
+    again = {each["id"] for each in parse_rows(other, marked, 0.25, seed=1) if each["parsed"]}
+    assert again == {each for each in drawn if int(each[2:]) >= 1500}
+    more = {each["id"] for each in parse_rows(rows, marked, 0.5, seed=1) if each["parsed"]}
+    assert drawn < more
+    assert drawn != {each["id"] for each in parse_rows(rows, marked, 0.25, 2) if each["parsed"]}
+
+
+def write_input(folder, rows=ROWS):
+    path = folder / "select" / "0000.parquet"
+    with TableWriter(path, "paraphrases") as writer:
+        for each in rows:
+            writer.write(each)
+    write_record(path, len(rows), len(rows), {})
+    return path
+
+
+def run_main(folder, *options, output="trees", **changes):
+    path = folder / output / "0000.parquet"
+    arguments = ["--config", json.dumps({**CONFIG, **changes}), "--device", "cpu"]
+    arguments += ["--input", str(folder / "select" / "0000.parquet"), "--output", str(path)]
+    main([*arguments, *options])
+    return path
+
+
+def test_command(tmp_path, parser):
+    write_input(tmp_path)
+    path = run_main(tmp_path)
+    assert list(read_rows(path, "trees")) == parse_rows(ROWS, parser.parse, 1.0, 1)
+    record = read_record(path)
+    assert (record["rows_in"], record["rows_out"], record["rejected"]) == (3, 3, {})
+    assert record["extra"] == {"parsed": 2, "sentences": 6, "without_tree": 1}
+    assert "stanza" in record["tools"]
+
+
+def test_windows_and_batches_change_nothing(tmp_path, monkeypatch):
+    write_input(tmp_path)
+    whole = run_main(tmp_path).read_bytes()
+    monkeypatch.setattr(shard, "WINDOW", 1)
+    assert run_main(tmp_path, "--batch-sentences", "1", output="again").read_bytes() == whole
+
+
+def test_changed_input_is_refused(tmp_path):
+    path = write_input(tmp_path)
+    with path.open("ab") as stream:
+        stream.write(b"\0")
+    with pytest.raises(InputError, match=r"0000\.parquet differs"):
+        run_main(tmp_path)

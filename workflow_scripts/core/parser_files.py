@@ -1,0 +1,65 @@
+"""The files of a Stanza package in a folder, as its own `resources.json` lists them.
+
+The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
+"""
+
+import json
+from pathlib import Path
+
+from workflow_scripts.core.errors import InputError
+
+# What parsing takes. Multi-word tokens exist in some languages only.
+PROCESSORS = ("tokenize", "mwt", "pos", "constituency")
+OPTIONAL = {"mwt"}
+DOWNLOAD = (
+    "python -c \"import stanza; stanza.download('{language}', package='{package}', "
+    "processors='tokenize,pos,constituency', model_dir='{folder}')\""
+)
+
+
+def parser_files(folder: str, language: str, package: str) -> dict[str, str]:
+    """Return the path of each model that Stanza loads to parse, by `<processor>/<model>`.
+
+    Args:
+        folder: as `stanza.download(..., model_dir=folder)` fills it, or `syntax.train`.
+        language: its code in `resources.json`.
+        package: a name among its packages, such as default.
+
+    Raises:
+        InputError: the folder lacks something; the message says what.
+    """
+    key = "evaluate.syntax"
+    advice = "; fetch it: " + DOWNLOAD.format(folder=folder, language=language, package=package)
+    index = Path(folder) / "resources.json"
+    try:
+        resources = json.loads(index.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{key}.folder: {index}: {error.strerror}{advice}") from error
+    except ValueError as error:
+        raise InputError(f"{key}.folder: {index} is not JSON: {error}{advice}") from error
+    known = resources.get(language, {})
+    if package not in known.get("packages", {}):
+        raise InputError(
+            f"{key}.package: {index} has no package '{package}' of the language '{language}'; "
+            f"it has {', '.join(known.get('packages', {})) or 'none'}{advice}"
+        )
+    chosen = known["packages"][package]
+    chosen = chosen.get("optional", {}) | chosen
+    files = {}
+    for processor in PROCESSORS:
+        if processor not in chosen:
+            if processor in OPTIONAL:
+                continue
+            raise InputError(
+                f"{key}.package: '{package}' of the language '{language}' has no {processor} "
+                "model; choose a package that has one"
+            )
+        name = chosen[processor]
+        needed = known.get(processor, {}).get(name, {}).get("dependencies", [])
+        parts = [(processor, name), *((part["model"], part["package"]) for part in needed)]
+        for part, model in parts:
+            path = Path(folder) / language / part / f"{model}.pt"
+            if not path.is_file():
+                raise InputError(f"{key}.folder: {path} is missing{advice}")
+            files[f"{part}/{model}"] = str(path)
+    return files

@@ -1,0 +1,1 @@
+"""Constituency trees of references and paraphrases, and distances between them (PB2 3.6)."""

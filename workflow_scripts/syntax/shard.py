@@ -1,0 +1,113 @@
+"""Parse the references and paraphrases of a shard; the trees are kept whole."""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.seeding import fraction
+from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.nmt.options import Batch, parse_with_compute
+from workflow_scripts.syntax.parser import Parser
+
+# References whose sentences are parsed together: enough for full batches of similar length.
+WINDOW = 128
+BATCH = Batch("--batch-sentences", 64, "sentences parsed at once")
+COLUMNS = ["id", "corpus", "reference", "paraphrases"]
+
+Row = dict[str, Any]
+
+
+def is_sampled(row: Row, share: float, seed: int) -> bool:
+    """Return whether a reference is parsed: by its id, so that systems parse the same ones."""
+    return fraction(seed, "syntax", row["id"]) < share
+
+
+def parse_rows(
+    rows: list[Row], parse: Callable[[list[str]], list[str | None]], share: float, seed: int
+) -> list[Row]:
+    """Parse some references and their paraphrases, each distinct text once.
+
+    Args:
+        rows: of the `paraphrases` schema, `COLUMNS` of them.
+        parse: texts to bracketed trees, None where there is none.
+        share: of the references that are parsed, drawn by their ids.
+        seed: of the draw.
+
+    Returns:
+        Rows of the `trees` schema, one of each given row. A reference without paraphrases, or
+        one not drawn, has no trees.
+    """
+    chosen = [row["paraphrases"] and is_sampled(row, share, seed) for row in rows]
+    texts: dict[str, str | None] = {}
+    for row, wanted in zip(rows, chosen, strict=True):
+        if wanted:
+            found = [row["reference"], *(each["text"] for each in row["paraphrases"])]
+            texts.update(dict.fromkeys(found))
+    texts = dict(zip(texts, parse(list(texts)), strict=True))
+    return [
+        {
+            "id": row["id"],
+            "corpus": row["corpus"],
+            "parsed": bool(wanted),
+            "reference": texts[row["reference"]] if wanted else None,
+            "paraphrases": [texts[each["text"]] for each in row["paraphrases"]] if wanted else [],
+        }
+        for row, wanted in zip(rows, chosen, strict=True)
+    ]
+
+
+def parse_stream(rows: Iterable[Row], parser: Parser, share: float, seed: int) -> Iterator[Row]:
+    """Yield what `parse_rows` gives, for any number of rows in bounded memory."""
+    rows = iter(rows)
+    while window := list(islice(rows, WINDOW)):
+        yield from parse_rows(window, parser.parse, share, seed)
+
+
+def parse_shard(
+    input_path: Path, output: Path, config: dict[str, Any], device: str, batch: int
+) -> None:
+    """Stream a `paraphrases` shard into a `trees` shard with its record.
+
+    Raises:
+        InputError: the shard or the parser's folder is not what it should be.
+    """
+    verify(input_path)
+    parser = Parser(config["folder"], config["language"], config["package"], device, batch)
+    rows = read_rows(input_path, "paraphrases", COLUMNS, batch_size=WINDOW)
+    parsed = parse_stream(rows, parser, config["share"], config["seed"])
+    total: Counter[str] = Counter()
+    with TableWriter(output, "trees", group_rows=1024) as writer:
+        for row in progress(parsed, count_rows(input_path), "syntax"):
+            writer.write(row)
+            trees = [row["reference"], *row["paraphrases"]] if row["parsed"] else []
+            total["parsed"] += row["parsed"]
+            total["sentences"] += len(trees)
+            total["without_tree"] += trees.count(None)
+    write_record(output, writer.rows_written, writer.rows_written, {}, extra=dict(total))
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Parse the references and paraphrases of a shard with Stanza."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--input", type=Path, required=True, help="shard of the select stage")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parse_with_compute(parser, argv, BATCH)
+    parse_shard(
+        arguments.input,
+        arguments.output,
+        arguments.config,
+        arguments.device,
+        arguments.batch_sentences,
+    )
+
+
+if __name__ == "__main__":
+    run(main)
