@@ -173,7 +173,7 @@ def write_corpora(folder: Path, lines: int) -> dict[str, int]:
     at the end; `table`: a gzipped TSV file with a header, in which some lines have too many or too
     few columns; `train`: innocent pairs; `rough`: hostile ones that the models are trained on.
     """
-    folder.mkdir(parents=True)
+    micro.write_bitext(folder)
     sizes = {"rough": lines // 20, "table": lines // 3}
     sizes["text"] = lines - sum(sizes.values())
     for seed, name in enumerate(("text", "rough")):
@@ -187,8 +187,6 @@ def write_corpora(folder: Path, lines: int) -> dict[str, int]:
         table.write(b"id\tsource\treference")
         for index, (_, source, reference) in enumerate(pairs(sizes["table"], 7)):
             table.write(b"\n" + b"\t".join([str(index).encode(), source, reference]))
-    for name in ("train", "dev", "test"):
-        micro.write_pairs(folder, name, micro.bitext()[name])
     return sizes
 
 

@@ -26,6 +26,7 @@ SEARCH_KEYS = {
     "sample": ({"k", "samples"}, {"temperature"}),
     "beam": ({"beam_size"}, {"nbest"}),
 }
+NO_BRACES = "Snakemake takes braces for wildcards; rename the file or folder"
 # Instance names that the stages themselves use beside the systems' names.
 RESERVED_SYSTEMS = {"references", "idf"}
 
@@ -39,6 +40,11 @@ def file_name(url: str) -> str:
     """Return the name under which what a URL gives is kept: its last part, made harmless."""
     name = unquote(urlsplit(url).path).rpartition("/")[2]
     return re.sub(r"[^A-Za-z0-9._-]", "_", name).lstrip(".-") or "file"
+
+
+def holds_wildcards(path: str) -> bool:
+    """Tell whether Snakemake would see wildcards, or the beginning of one, in a path."""
+    return "{" in path or "}" in path
 
 
 def validate(config: Config) -> None:
@@ -152,9 +158,8 @@ def _inconsistencies(config: Config):
     for name in (train["dev"], train["test"]):
         if name in (train["corpora"] or run["corpora"]):
             yield f"train: '{name}' can't be trained on and measured on; take it out of one"
-    for key, path in _paths(config):
-        if "{" in path or "}" in path:
-            yield f"{key}: {path}: Snakemake takes braces for wildcards; rename the file or folder"
+    if holds_wildcards(config["results"]):
+        yield f"results: {config['results']}: {NO_BRACES}"
     shards = config["shards"]
     if shards["early"] % shards["late"]:
         yield f"shards: late ({shards['late']}) does not divide early ({shards['early']})"
@@ -178,21 +183,6 @@ def _inconsistencies(config: Config):
     for name in run["embeddings"]:
         if name in config["embeddings"]:
             yield from embedding_problems(name, config)
-
-
-def _paths(config: Config) -> Iterator[tuple[str, str]]:
-    """Yield the key and the value of every path."""
-    for key in ("results", "data"):
-        yield key, config[key]
-    for catalogue, keys in (
-        ("corpora", ("source", "reference", "tsv")),
-        ("models", ("folder", "source_model", "reference_model")),
-    ):
-        for name, block in config[catalogue].items():
-            for key in keys:
-                value = block.get(key, [])
-                for path in [value] if isinstance(value, str) else value:
-                    yield f"{catalogue}.{name}.{key}", path
 
 
 def _several(value: Any) -> list[Any]:

@@ -14,7 +14,14 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workflow_scripts.core.config import FILTER_ROLES, Config, file_name, validate
+from workflow_scripts.core.config import (
+    FILTER_ROLES,
+    NO_BRACES,
+    Config,
+    file_name,
+    holds_wildcards,
+    validate,
+)
 from workflow_scripts.core.embeddings import embeddings
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.parser_files import parser_files
@@ -87,6 +94,8 @@ class FileHashes:
 
     def sha256(self, path: str, key: str) -> str:
         """Return the hash of `path`; `key` is the configuration key that names it."""
+        if holds_wildcards(path):
+            raise InputError(f"{key}: {path}: {NO_BRACES}")
         try:
             status = Path(path).stat()
             stamp = f"{Path(path).absolute()}:{status.st_size}:{status.st_mtime_ns}"

@@ -107,14 +107,20 @@ def test_path_that_cannot_be_is_named_with_its_key(path):
 
 @pytest.mark.parametrize("key", ["source", "tsv"])
 @pytest.mark.parametrize("name", ["a{b}", "{corpus}.cs", "a}"])
-def test_name_that_snakemake_would_read_as_a_wildcard_is_refused(key, name):
+def test_name_that_snakemake_would_read_as_a_wildcard_is_refused(key, name, tmp_path):
     config = copy.deepcopy(CONFIG)
     block = {"source": name, "reference": "a"}
     if key == "tsv":
-        block = {"tsv": ["a", name], "columns": {"source": 0, "reference": 1}}
-    config["corpora"]["mine"] = block
-    with pytest.raises(InputError, match=rf"corpora\.mine\.{key}: .*takes braces for wildcards"):
-        validate(config)
+        block = {"tsv": [name], "columns": {"source": 0, "reference": 1}}
+    config |= {"results": str(tmp_path)}
+    config["corpora"]["testbed"] = block
+    with pytest.raises(InputError, match=rf"corpora\.testbed\.{key}: .*takes braces for wildcards"):
+        Layout(config)
+
+
+def test_results_in_a_folder_that_snakemake_would_read_as_a_wildcard_are_refused():
+    with pytest.raises(InputError, match=r"results: a\{b\}: Snakemake takes braces"):
+        validate({**CONFIG, "results": "a{b}"})
 
 
 def test_keys_and_numbers_that_json_cannot_hold_are_named():
