@@ -150,7 +150,7 @@ def flip(path: Path) -> bytes:
         *("select_threshold", "select_shard", "filter_columns", "filter_classifier"),
         *("filter_classified", "filter_paraphrase_score", "filter_training_set"),
         *("evaluate_measures", "evaluate_statistics"),
-        *({"filter_language_model", "filter_perplexity"} - KENLM),
+        *(name for name in ("filter_language_model", "filter_perplexity") if name not in KENLM),
         *("embed_train", "embed_sts"),
         *("release_export", "release_datasheet", "release_report", "manifest"),
     ],
