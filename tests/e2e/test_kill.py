@@ -1,4 +1,4 @@
-"""A run that is killed in stage after stage, each time started again by the same command.
+"""A run that is killed in stage after stage, each time started again.
 
 It must end with what an undisturbed run writes, byte for byte. `kill -9` leaves no chance to clean
 up. It hits all processes (as a power cut does), or the job alone (as the kernel does when memory is
@@ -22,8 +22,9 @@ from tests.e2e.pipeline import Pipeline, environment
 
 pytestmark = pytest.mark.e2e
 
-# Module, below workflow_scripts, in whose job the run is killed; the folder where it writes; and
-# who is killed. In the order in which they start, so that each kill finds its job unfinished.
+# Module, below workflow_scripts, in whose job the run is killed; the folder where it writes, its
+# stage first; and who is killed. In the order of the flow, and each time up to the stage alone, so
+# that each kill finds its job unfinished.
 KILLS = [
     ("corpus.importer", "corpus", "all"),
     ("clean.shard", "clean", "all"),
@@ -34,8 +35,9 @@ KILLS = [
     ("generate.candidates", "generate/micro", "snakemake"),
     ("score.shard", "score", "job"),
     ("select.shard", "select", "all"),
-    ("release.export", "release", "all"),
+    ("embed.train", "embed", "all"),
     ("evaluate.measures", "evaluate", "all"),
+    ("release.export", "release", "all"),
     ("release.report", "release", "all"),
 ]
 PATIENCE_SECONDS = 300
@@ -84,8 +86,8 @@ def wait_for_job(
 
 
 def kill_in(pipeline: Pipeline, module: str, folder: str, victim: str) -> None:
-    """Start the pipeline and kill it in a job of the module."""
-    with pipeline.started() as snakemake:
+    """Start the pipeline up to the stage of the folder, and kill it in a job of the module."""
+    with pipeline.started(Path(folder).parts[0]) as snakemake:
         job = wait_for_job(snakemake, pipeline, module, f"results/{folder}")
         if victim == "all":
             os.killpg(snakemake.pid, signal.SIGKILL)

@@ -68,15 +68,18 @@ def test_hashes_are_those_of_the_files(finished, manifests):
 
 
 def test_manifests_name_what_they_were_made_from(finished, manifests):
-    """Up to the corpora, each by the hash of its manifest."""
+    """Up to what is read from files of the user's, each by the hash of its manifest."""
     known = {
         manifest["name"]: sha256(finished.unit(name) / "manifest.json")
         for name, manifest in manifests.items()
     }
     for name, manifest in manifests.items():
         assert manifest["upstream"].items() <= known.items(), name
-        assert bool(manifest["upstream"]) == (not name.startswith("corpus.")), name
-    assert set(manifests["release"]["upstream"]) == known.keys() - {manifests["release"]["name"]}
+        from_files = name.startswith("corpus.") or name == "embed.evaluation"
+        assert bool(manifest["upstream"]) == (not from_files), name
+    others = ("release/", "filter/", "embed/")
+    released = {name for name in known if not name.startswith(others)}
+    assert set(manifests["release"]["upstream"]) == released
 
 
 def test_flipped_byte_stops_the_run_and_what_it_says_to_do_helps(finished, copy_of):

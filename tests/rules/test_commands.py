@@ -64,8 +64,9 @@ def workplace(finished, tmp_path_factory) -> Pipeline:
     return finished.copy(tmp_path_factory.mktemp("commands") / "work")
 
 
-# What the micro run does without, and tests of its own try: the filter, constraints by IDF, trees.
-APART = ("dual_filter", "generate_idf", "syntax")
+# What the micro run does without, and tests of its own try: downloads, the filter of the bitext,
+# constraints by IDF, trees.
+APART = ("corpus_download", "dual_filter", "generate_idf", "syntax")
 KENLM = set() if micro.HAS_KENLM else {"filter_language_model", "filter_perplexity"}
 RULES = [
     name

@@ -115,7 +115,7 @@ def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model
         for number, (source, found) in enumerate(rows):
             writer.write(
                 {"id": f"c:{number}", "source": source, "reference": "r", "corpus": "c"}
-                | {"sets": [], "dropped": 0, "blocked": 0}
+                | {"sets": [], "dropped": 0, "blocked": 0, "unmet": 0}
                 | {"candidates": [sampled(text, forward) for text, forward in found]}
             )
     write_record(candidates, 3, 3, {})
