@@ -6,8 +6,9 @@
 Without an argument: both. CPU seconds and the largest resident memory are those of the processes
 that a user's run would start, as the operating system counts them. The pairs are synthetic, every
 tenth of them a duplicate of an earlier one but for case and punctuation, in whatever shard.
-Selection is measured on a tenth of the pairs, with ten candidates each; the threshold and the
-release on as many references as there are pairs, the shards of the largest selection repeated.
+Selection and the columns of its pairs are measured on a tenth of the pairs, with ten candidates
+each; the threshold, a training set and the release on as many references as there are pairs, the
+shards of the largest selection repeated.
 """
 
 import argparse
@@ -18,13 +19,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.e2e import micro
 from tests.e2e.golden import lone_segmenter, write_table
 from tests.e2e.pipeline import ROOT, Pipeline, environment, planned_jobs
-from workflow_scripts.core.manifest import read_record
+from workflow_scripts.core.manifest import read_record, shard_paths
 from workflow_scripts.core.tables import read_rows
 
 SHARDS_AND_SYSTEMS = [(512, 64, 12), (512, 512, 12)]
@@ -71,7 +73,8 @@ def cost_of(command: Sequence[str], output: Path | None = None) -> Cost:
 
 def module(name: str, config: Any, **options: Any) -> list[str]:
     """Return the command line of a stage's module."""
-    words = [sys.executable, "-m", f"workflow_scripts.{name}", "--config", json.dumps(config)]
+    words = [sys.executable, "-m", f"workflow_scripts.{name}"]
+    words += [] if config is None else ["--config", json.dumps(config)]
     for option, value in options.items():
         values = value if isinstance(value, list) else [value]
         words += [f"--{option}", *map(str, values)]
@@ -163,15 +166,16 @@ def scored_rows(pairs: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield {**row, "candidates": candidates}
 
 
-def repeated(shards: list[Path], folder: Path, count: int) -> None:
+def repeated(shards: list[Path], folder: Path, count: int) -> list[Path]:
     """Link shards and their records, as often as it takes, to the shards of a folder."""
     folder.mkdir()
-    for number in range(count):
-        path = shards[number % len(shards)]
-        record = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-        record["files"] = {f"{number:04d}.parquet": record["files"][path.name]}
-        (folder / f"{number:04d}.parquet").symlink_to(path)
-        (folder / f"{number:04d}.json").write_text(json.dumps(record), encoding="utf-8")
+    paths = shard_paths(folder, count)
+    for link, path in zip(paths, cycle(shards), strict=False):
+        record = read_record(path)
+        record["files"] = {link.name: record["files"][path.name]}
+        link.symlink_to(path)
+        link.with_suffix(".json").write_text(json.dumps(record), encoding="utf-8")
+    return paths
 
 
 # --- stages ----------------------------------------------------------------------------------
@@ -238,8 +242,16 @@ def measure_pairs(folder: Path, lines: int) -> list[Path]:
     return paths
 
 
-def measure_selection(folder: Path, clean: list[Path], lines: int) -> tuple[list[Path], list[Path]]:
-    """Measure selection on a tenth of the pairs; return scored and selected shards."""
+class Shards(NamedTuple):
+    """The shards of what follows from the scores, one of each per shard of the pairs."""
+
+    scored: list[Path]
+    selected: list[Path]
+    columns: list[Path]
+
+
+def measure_selection(folder: Path, clean: list[Path], lines: int) -> Shards:
+    """Measure selection, and the columns of its pairs, on a tenth of the pairs."""
     shards = max(1, lines // SHARD_LINES)
     segmenter = lone_segmenter(folder)
     config = {"method": "cluster", "clusters": 7, "best": 5, "keep": {"max_sum": 3.5}}
@@ -257,30 +269,43 @@ def measure_selection(folder: Path, clean: list[Path], lines: int) -> tuple[list
             "output": selected[-1],
         }
         costs.append(cost_of(module("select.shard", config, **options)))
-    show("select", sum(read_record(path)["rows_in"] for path in scored), costs)
-    return scored, selected
+    show("select, ten candidates each", rows_of(scored), costs)
+    columns, costs = [], []
+    for path in selected:
+        columns.append(folder / "columns" / path.name)
+        costs.append(cost_of(module("filter.columns", None, input=path, output=columns[-1])))
+    show("filter, columns of pairs", rows_of(columns), costs)
+    return Shards(scored, selected, columns)
 
 
-def measure_whole_stages(
-    folder: Path, scored: list[Path], selected: list[Path], lines: int
-) -> None:
+def rows_of(shards: list[Path]) -> int:
+    """Return how many rows some shards have."""
+    return sum(read_record(path)["rows_out"] for path in shards)
+
+
+def measure_whole_stages(folder: Path, known: Shards, lines: int) -> None:
     """Measure what reads all shards of a stage at once."""
     folder.mkdir()
-    references = read_record(scored[0])["rows_out"]
-    shards = max(1, lines // references)
-    repeated(scored, folder / "scored", shards)
-    repeated(selected, folder / "selected", shards)
-    total = sum(
-        read_record(folder / "scored" / f"{n:04d}.parquet")["rows_out"] for n in range(shards)
+    shards = max(1, lines // rows_of(known.scored[:1]))
+    scored, selected, columns = (
+        repeated(paths, folder / name, shards) for name, paths in known._asdict().items()
     )
     options = {"folder": folder / "scored", "shards": shards}
     command = module(
         "select.threshold", {"keep": {"quantile": 0.5}}, **options, output=folder / "threshold.json"
     )
-    show("score files, threshold", total, [cost_of(command)])
+    show("score files, threshold", rows_of(scored), [cost_of(command)])
+    settings = {
+        "bounds": {"intersection_over_union": [None, 0.7]},
+        "folds": {"column": "translation_cost", "of": 10, "keep": [1, 2, 3, 4, 5]},
+        **{"sample": lines // 2, "max_tokens": None, "seed": 1},
+    }
+    options = {"folder": folder / "columns", "shards": shards}
+    command = module("filter.training_set", settings, **options, output=folder / "pairs.parquet")
+    show("filter, training set", rows_of(columns), [cost_of(command)])
     options = {"folder": folder / "selected", "shards": shards}
     command = module("release.export", {"best": 5}, **options, output=folder / "release")
-    show("release", total, [cost_of(command)])
+    show("release", rows_of(selected), [cost_of(command)])
 
 
 def measure_stages(folder: Path, sizes: Sequence[int]) -> None:
@@ -288,13 +313,12 @@ def measure_stages(folder: Path, sizes: Sequence[int]) -> None:
     print(
         "| stage | rows | jobs | MB | CPU seconds | microseconds a row |\n|---|---|---|---|---|---|"
     )
-    scored: list[Path] = []
-    selected: list[Path] = []
+    known = Shards([], [], [])
     for lines in sizes:
         clean = measure_pairs(folder / f"pairs-{lines}", lines)
-        scored, selected = measure_selection(folder / f"pairs-{lines}", clean, lines)
+        known = measure_selection(folder / f"pairs-{lines}", clean, lines)
     for lines in sizes:
-        measure_whole_stages(folder / f"whole-{lines}", scored, selected, lines)
+        measure_whole_stages(folder / f"whole-{lines}", known, lines)
 
 
 def main() -> None:
