@@ -38,7 +38,7 @@ STAGE_VERSIONS = {
     "score": 1,
     "select": 1,
     "filter": 1,
-    "embed": 2,
+    "embed": 3,
     "syntax": 1,
     "evaluate": 3,
     "release": 1,

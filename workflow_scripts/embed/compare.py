@@ -1,8 +1,12 @@
-"""Test all embeddings of a run on its STS data sets, each beside its untrained self and overlap."""
+"""Test all embeddings of a run on its STS data sets, each beside its untrained self and overlap.
+
+And those of one kind beside each other: what one training set teaches more than another.
+"""
 
 import argparse
 import json
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +48,7 @@ def tested(
     return {
         **{name: result(data_sets, each) for name, each in found.items()},
         "gain": {
-            name: gain(data_sets, found["trained"], other, config["bootstrap"], config["seed"])
+            name: gain(data_sets, [found["trained"]], [other], config["bootstrap"], config["seed"])
             for name, other in others.items()
         },
     }
@@ -67,6 +71,41 @@ def over_seeds(repetitions: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return summary
 
 
+def differences(
+    data_sets: Sequence[DataSet],
+    found: dict[str, list[Similarities]],
+    config: dict[str, Any],
+) -> dict[str, list[dict[str, Any]]]:
+    """Return by how much the training sets differ in what they teach each kind of embedding.
+
+    Args:
+        data_sets: what the models are tested on.
+        found: the similarities of the trained models by `<entry>-<training set>`, one of each
+            seed.
+        config: see `tested`.
+
+    Returns:
+        By entry, for each two of its training sets the `gain` of the `second` over the `first`,
+        each the mean of its seeds.
+    """
+    entries: dict[str, dict[str, list[Similarities]]] = {}
+    for name, seeds in found.items():
+        entry, _, training_set = name.partition("-")
+        entries.setdefault(entry, {})[training_set] = seeds
+    drawn = config["bootstrap"], config["seed"]
+    return {
+        entry: [
+            {
+                "first": first,
+                "second": second,
+                "gain": gain(data_sets, training_sets[second], training_sets[first], *drawn),
+            }
+            for first, second in combinations(training_sets, 2)
+        ]
+        for entry, training_sets in entries.items()
+    }
+
+
 def compare(
     config: dict[str, Any], models: dict[str, dict[str, Path]], evaluation: Path
 ) -> dict[str, Any]:
@@ -81,6 +120,7 @@ def compare(
     data_sets = read_collected(evaluation)
     baseline = overlaps(data_sets)
     embeddings: dict[str, Any] = {}
+    trained: dict[str, list[Similarities]] = {}
     todo = [(name, *each) for name, seeds in models.items() for each in seeds.items()]
     for name, seed, folder in progress(todo, len(todo), "sts: models"):
         verify(folder / RECORD)
@@ -90,6 +130,7 @@ def compare(
         }
         figures = tested(data_sets, found, baseline, config)
         embeddings.setdefault(name, {"seeds": {}})["seeds"][seed] = figures
+        trained.setdefault(name, []).append(found["trained"])
     for each in embeddings.values():
         each["over_seeds"] = over_seeds(list(each["seeds"].values()))
     return {
@@ -98,6 +139,7 @@ def compare(
         "missing": record["extra"]["missing"],
         "overlap": result(data_sets, baseline),
         "embeddings": embeddings,
+        "differences": differences(data_sets, trained, config),
     }
 
 

@@ -90,34 +90,35 @@ def overlaps(data_sets: Sequence[DataSet]) -> list[NDArray[np.float64]]:
 
 def gain(
     data_sets: Sequence[DataSet],
-    better: Similarities,
-    worse: Similarities,
+    better: Sequence[Similarities],
+    worse: Sequence[Similarities],
     samples: int,
     seed: int,
 ) -> dict[str, float] | None:
     """Return by how much the mean Pearson of one method exceeds another's, and where it may lie.
 
     The interval is a 95 % percentile interval of a paired bootstrap over pairs, within each data
-    set.
+    set. Of a method with several repetitions (other seeds) Pearson is the mean over them.
 
     Args:
         data_sets: at least one, or there is no result.
-        better: the similarities that one method finds.
+        better: the similarities that one method finds, for each of its repetitions.
         worse: those that the other finds.
         samples: bootstrap samples to draw.
         seed: of the draws.
     """
     if not data_sets:
         return None
+    # What the Pearson of each repetition counts for in the difference.
+    shares = np.array([1 / len(better)] * len(better) + [-1 / len(worse)] * len(worse))
     differences, drawn = [], []
-    for each, one, other in zip(data_sets, better, worse, strict=True):
-        columns = _centred(np.column_stack([each.scores, one, other]))
-        gold, first, second = columns.T
-        sums = np.column_stack(
-            [columns, columns**2, gold * first, gold * second]
-        )  # three sums, three of squares, two of products
-        differences.append(_difference(sums.sum(axis=0)[None], len(sums))[0])
-        parts = [_difference(part, len(sums)) for part in resampled(sums, samples, seed)]
+    for number, each in enumerate(data_sets):
+        found = [similarities[number] for similarities in (*better, *worse)]
+        columns = _centred(np.column_stack([each.scores, *found]))
+        gold, others = columns[:, :1], columns[:, 1:]
+        sums = np.column_stack([columns, columns**2, gold * others])
+        differences.append(_pearson(sums.sum(axis=0)[None], len(sums))[0] @ shares)
+        parts = [_pearson(part, len(sums)) @ shares for part in resampled(sums, samples, seed)]
         drawn.append(np.concatenate(parts))
     low, high = np.quantile(np.mean(drawn, axis=0), (0.025, 0.975))
     return {
@@ -131,16 +132,20 @@ def _centred(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     return columns - columns.mean(axis=0)
 
 
-def _difference(sums: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """Return Pearson's r of gold and first, less that of gold and second, of each row of sums."""
-    means = sums / count
-    variances = means[:, 3:6] - means[:, :3] ** 2
-    return _pearson(means, variances, 1, 6) - _pearson(means, variances, 2, 7)
+def _pearson(sums: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Return Pearson's r of the gold scores with each of the others.
 
+    Args:
+        sums: shape (rows, 3 n + 2) for n others: of the gold scores and the others, of their
+            squares, and of the products of each other with the gold scores.
+        count: how many values each sum has.
 
-def _pearson(
-    means: NDArray[np.float64], variances: NDArray[np.float64], column: int, product: int
-) -> NDArray[np.float64]:
-    covariance = means[:, product] - means[:, 0] * means[:, column]
-    scale = np.sqrt(np.clip(variances[:, 0] * variances[:, column], 0.0, None))
-    return np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 1e-12)
+    Returns:
+        Shape (rows, n).
+    """
+    others = (sums.shape[1] - 2) // 3
+    means, squares, products = np.split(sums / count, (others + 1, 2 * others + 2), axis=1)
+    variances = squares - means**2
+    covariances = products - means[:, :1] * means[:, 1:]
+    scale = np.sqrt(np.clip(variances[:, :1] * variances[:, 1:], 0.0, None))
+    return np.divide(covariances, scale, out=np.zeros_like(scale), where=scale > 1e-12)

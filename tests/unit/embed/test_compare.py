@@ -13,20 +13,26 @@ from workflow_scripts.embed.model import load
 from workflow_scripts.embed.sts import model_similarities
 
 PAIRS = examples.simulated_pairs(40)
+# Two kinds of embeddings; one of them is trained on two sets, on the first with two seeds.
+MODELS = (("word-all-a", 1), ("word-all-a", 2), ("word-all-b", 1), ("trigram-all-a", 1))
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Two models, one of two seeds, and a set of pairs whose score is whether they belong."""
+    """The models, and a set of pairs whose score is whether they belong together."""
     path = tmp_path_factory.mktemp("compare")
-    pairs = examples.pairs_table(path / "pairs.parquet", PAIRS)
+    sets = {
+        "all-a": examples.pairs_table(path / "a" / "pairs.parquet", PAIRS),
+        "all-b": examples.pairs_table(path / "b" / "pairs.parquet", PAIRS[:10]),
+    }
     tested = examples.simulated_pairs(30, first=100)
     rows = [(5.0, *pair) for pair in tested]
     rows += [(0.0, one[0], other[1]) for one, other in pairwise(tested)]
     evaluation = collected(path, rows)
-    for name, seed in (("word", 1), ("word", 2), ("trigram", 1)):
+    for name, seed in MODELS:
+        entry, _, training_set = name.partition("-")
         arguments = examples.train_arguments(
-            path / name, pairs, evaluation, {"epochs": 8}, seed, encoders=[name]
+            path / name, sets[training_set], evaluation, {"epochs": 8}, seed, encoders=[entry]
         )
         arguments[arguments.index("--output") + 1] = str(path / name / str(seed))
         train.main(arguments)
@@ -34,10 +40,7 @@ def folder(tmp_path_factory):
 
 
 def figures(folder):
-    models = [
-        f"{name}/{seed}={folder / name / seed}"
-        for name, seed in (("word", "1"), ("word", "2"), ("trigram", "1"))
-    ]
+    models = [f"{name}/{seed}={folder / name / str(seed)}" for name, seed in MODELS]
     compare.main(
         [
             *("--config", json.dumps({"bootstrap": 100, "seed": 1})),
@@ -50,12 +53,12 @@ def figures(folder):
 
 def test_each_model_stands_beside_its_untrained_self_and_overlap(folder):
     found = figures(folder)
-    assert found["embeddings"].keys() == {"word", "trigram"}
-    assert found["embeddings"]["word"]["seeds"].keys() == {"1", "2"}
+    assert found["embeddings"].keys() == {"word-all-a", "word-all-b", "trigram-all-a"}
+    assert found["embeddings"]["word-all-a"]["seeds"].keys() == {"1", "2"}
     data = read_collected(folder / "evaluation.parquet")
-    one = found["embeddings"]["word"]["seeds"]["2"]
+    one = found["embeddings"]["word-all-a"]["seeds"]["2"]
     for state in ("trained", "untrained"):
-        model = load(folder / "word" / "2", untrained=state == "untrained")
+        model = load(folder / "word-all-a" / "2", untrained=state == "untrained")
         expected = compare.result(data, model_similarities(model, data))
         assert one[state] == expected
     for baseline, figure in (
@@ -70,11 +73,24 @@ def test_each_model_stands_beside_its_untrained_self_and_overlap(folder):
 
 def test_seeds_are_summed_up_by_mean_and_deviation(folder):
     found = figures(folder)["embeddings"]
-    values = [each["trained"]["mean"]["pearson"] for each in found["word"]["seeds"].values()]
-    summary = found["word"]["over_seeds"]["trained"]["pearson"]
+    values = [each["trained"]["mean"]["pearson"] for each in found["word-all-a"]["seeds"].values()]
+    summary = found["word-all-a"]["over_seeds"]["trained"]["pearson"]
     assert summary["mean"] == pytest.approx(np.mean(values), abs=1e-6)
     assert summary["deviation"] == pytest.approx(np.std(values, ddof=1), abs=1e-6)
-    assert found["trigram"]["over_seeds"]["trained"]["pearson"]["deviation"] is None
+    assert found["trigram-all-a"]["over_seeds"]["trained"]["pearson"]["deviation"] is None
+
+
+def test_training_sets_of_one_kind_are_told_apart_by_their_mean_over_seeds(folder):
+    found = figures(folder)
+    assert found["differences"]["trigram"] == []
+    (one,) = found["differences"]["word"]
+    assert (one["first"], one["second"]) == ("all-a", "all-b")
+    means = {
+        name: found["embeddings"][f"word-{name}"]["over_seeds"]["trained"]["pearson"]["mean"]
+        for name in ("all-a", "all-b")
+    }
+    assert one["gain"]["pearson"] == pytest.approx(means["all-b"] - means["all-a"], abs=1e-5)
+    assert one["gain"]["low"] <= one["gain"]["pearson"] <= one["gain"]["high"]
 
 
 def test_the_same_again_is_the_same_byte_by_byte(folder):
@@ -85,7 +101,7 @@ def test_the_same_again_is_the_same_byte_by_byte(folder):
 
 
 def test_a_damaged_model_is_found(folder):
-    path = folder / "word" / "2" / "model.safetensors"
+    path = folder / "word-all-a" / "2" / "model.safetensors"
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     try:

@@ -73,12 +73,12 @@ def test_gain_is_the_difference_of_the_means_and_lies_in_its_interval():
         sets.append(data_set(name, gold))
         better.append(gold + random.normal(size=size))
         worse.append(gold + 3 * random.normal(size=size))
-    found = gain(sets, better, worse, 500, 1)
+    found = gain(sets, [better], [worse], 500, 1)
     expected = result(sets, better)["mean"]["pearson"] - result(sets, worse)["mean"]["pearson"]
     assert found["pearson"] == pytest.approx(expected, abs=1e-5)
     assert 0 < found["low"] < found["pearson"] < found["high"]
-    assert gain(sets, better, worse, 500, 1) == found
-    back = gain(sets, worse, better, 500, 1)
+    assert gain(sets, [better], [worse], 500, 1) == found
+    back = gain(sets, [worse], [better], 500, 1)
     assert (back["low"], back["high"]) == pytest.approx((-found["high"], -found["low"]), abs=1e-5)
 
 
@@ -86,7 +86,7 @@ def test_the_interval_is_as_wide_as_that_of_a_plain_bootstrap():
     random = np.random.default_rng(4)
     gold, one, other = random.normal(size=(3, 60))
     one += gold
-    found = gain([data_set("a", gold)], [one], [other], 1000, 1)
+    found = gain([data_set("a", gold)], [[one]], [[other]], 1000, 1)
     draws = random.integers(60, size=(500, 60))
     plain = [
         stats.pearsonr(gold[rows], one[rows])[0] - stats.pearsonr(gold[rows], other[rows])[0]
@@ -99,4 +99,21 @@ def test_the_interval_is_as_wide_as_that_of_a_plain_bootstrap():
 def test_no_gain_without_data_or_variation():
     assert gain([], [], [], 10, 1) is None
     sets, same = [data_set("a", [1.0, 2.0, 3.0])], [np.array([1.0, 1.0, 1.0])]
-    assert gain(sets, same, same, 10, 1) == {"pearson": 0.0, "low": 0.0, "high": 0.0}
+    assert gain(sets, [same], [same], 10, 1) == {"pearson": 0.0, "low": 0.0, "high": 0.0}
+
+
+def test_the_pearson_of_several_repetitions_is_their_mean():
+    random = np.random.default_rng(5)
+    gold = random.normal(size=150)
+    sets = [data_set("a", gold)]
+    better = [[gold + random.normal(size=150)] for _ in range(3)]
+    worse = [[gold + 2 * random.normal(size=150)] for _ in range(2)]
+    found = gain(sets, better, worse, 300, 1)
+    means = [
+        np.mean([stats.pearsonr(gold, similarities)[0] for (similarities,) in each])
+        for each in (better, worse)
+    ]
+    assert found["pearson"] == pytest.approx(means[0] - means[1], abs=1e-5)
+    assert found["low"] < found["pearson"] < found["high"]
+    doubled = gain(sets, better * 2, worse, 300, 1)
+    assert doubled == pytest.approx(found, abs=1e-5)
