@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_json, read_manifest
 
 # What a row of each stage's manifest is. The stages of models count segmented pairs.
@@ -32,9 +33,22 @@ def read_statistics(path: Path) -> dict[str, Any]:
     return read_json(path, "counting")
 
 
+def read_sts(path: Path) -> dict[str, Any]:
+    """Return the sts.json of the embed stage, checked against its record."""
+    return read_json(path, "testing")
+
+
 def read_metrics(path: Path) -> dict[str, Any]:
     """Return the metrics.json of a model, checked against the model's record."""
     return read_json(path, "model")
+
+
+def named_path(text: str) -> tuple[str, Path]:
+    """Return the two sides of `name=path`."""
+    name, separator, path = text.partition("=")
+    if not (name and separator and path):
+        raise InputError(f"'{text}' is not of the form name=path")
+    return name, Path(path)
 
 
 def stages(manifests: Iterable[Path]) -> list[dict[str, Any]]:
