@@ -1,5 +1,6 @@
-"""What datasheet and report read: manifests, models' metrics, measures."""
+"""What datasheet, report and tables read: manifests, models' metrics, measures, STS."""
 
+import argparse
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -49,6 +50,27 @@ def named_path(text: str) -> tuple[str, Path]:
     if not (name and separator and path):
         raise InputError(f"'{text}' is not of the form name=path")
     return name, Path(path)
+
+
+def add_embeddings(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a run with embeddings, which the report takes as well."""
+    parser.add_argument("--sts", type=Path, help="sts.json, where there are embeddings")
+    parser.add_argument(
+        "--training-sets",
+        type=named_path,
+        nargs="*",
+        default=[],
+        metavar="NAME=MANIFEST",
+        help="those that embeddings were trained on",
+    )
+
+
+def read_embeddings(
+    arguments: argparse.Namespace,
+) -> tuple[dict[str, Any] | None, dict[str, dict[str, Any]]]:
+    """Return what `add_embeddings` names: sts.json or None, and the manifests by name."""
+    sts = None if arguments.sts is None else read_sts(arguments.sts)
+    return sts, {name: read_manifest(path) for name, path in arguments.training_sets}
 
 
 def stages(manifests: Iterable[Path]) -> list[dict[str, Any]]:

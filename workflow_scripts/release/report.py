@@ -21,8 +21,10 @@ from workflow_scripts.core.tables import read_batches, read_rows
 from workflow_scripts.evaluate.membership import OTHER, group_of
 from workflow_scripts.release import plots
 from workflow_scripts.release.inputs import (
+    add_embeddings,
     named_path,
     paraphrase_count,
+    read_embeddings,
     read_measures,
     read_metrics,
     read_statistics,
@@ -41,7 +43,6 @@ from workflow_scripts.release.sts_tables import (
     times_100,
     training_set_blocks,
 )
-from workflow_scripts.release.tables import add_embeddings, read_embeddings
 
 SAMPLE = 50
 COLUMNS = ["id", "source", "reference", "corpus", "paraphrases", "reason"]

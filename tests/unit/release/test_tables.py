@@ -7,9 +7,10 @@ from tests.unit.release.sts_example import QUOTED, STS, TRAINING_SETS
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import verify
-from workflow_scripts.release import tables
+from workflow_scripts.release import embedding_tables
 from workflow_scripts.release.sts_tables import models, quotations
-from workflow_scripts.release.tables import Table, main, tsv
+from workflow_scripts.release.table import Table, tsv
+from workflow_scripts.release.tables import main
 
 MODELS = models(STS, TRAINING_SETS, ["word", "trigram"])
 WITHOUT = {"diversity", "between_ranks", "lengths", "statistics", "bins"}
@@ -98,7 +99,7 @@ def test_statistics_by_their_place(run, found):
 
 
 def test_a_row_for_each_embedding_and_training_set():
-    first, *_, last = as_rows(tables.sts_models(STS, MODELS, TRAINING_SETS))
+    first, *_, last = as_rows(embedding_tables.sts_models(STS, MODELS, TRAINING_SETS))
     assert first == {
         **{"training_set": "cost-beam-1", "system": "beam", "pairs": 1200, "embedding": "word"},
         "chosen_by": "rank 1 to 2; sum ≤ 3.5; part 1 of 2 by translation_cost",
@@ -112,7 +113,7 @@ def test_a_row_for_each_embedding_and_training_set():
 
 
 def test_every_data_set_year_and_mean_with_what_others_reached():
-    found = as_rows(tables.sts_data_sets(STS, MODELS, quotations({"quoted": QUOTED})))
+    found = as_rows(embedding_tables.sts_data_sets(STS, MODELS, quotations({"quoted": QUOTED})))
     data = list(dict.fromkeys(row["data"] for row in found))
     assert data == [*STS["pairs"], "2012", "2013", "mean"]
     kinds = [row["kind"] for row in found if row["data"] == "2012"]
@@ -130,7 +131,7 @@ def test_every_data_set_year_and_mean_with_what_others_reached():
 
 
 def test_gains_over_both():
-    found = as_rows(tables.sts_gains(MODELS))
+    found = as_rows(embedding_tables.sts_gains(MODELS))
     assert len(found) == 10
     assert found[1] == {
         **{"embedding": "word", "training_set": "cost-beam-1", "seed": "1", "over": "overlap"},
