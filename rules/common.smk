@@ -35,6 +35,9 @@ INSTANCE = {
 NOTHING = r"(?!)"
 # Given to jobs as resources: unlike params, another value is no reason to run again.
 COMPUTE = config["compute"]
+# The tables of the release; those of embeddings only where there are some.
+TABLES = ["diversity", "between_ranks", "lengths", "statistics", "bins"]
+TABLES += ["sts", "sts_data_sets", "sts_gains"] if LAYOUT.embeddings else []
 EARLY = LAYOUT.shard_names("clean")
 LATE = LAYOUT.shard_names("select")
 
@@ -301,8 +304,9 @@ def unit_others(wildcards):
     if stage != "release":
         return []
     folder = LAYOUT.folder("release")
+    tables = [f"{folder}/tables/{name}.tsv" for name in TABLES]
     sums = [f"{folder}/{system}/SHA256SUMS" for system in LAYOUT.systems]
-    return [f"{folder}/report.html", *sums]
+    return [f"{folder}/report.html", *tables, *sums]
 
 
 def unit_description(wildcards):
@@ -316,6 +320,7 @@ def system_manifests(wildcards):
     return [
         manifest_path((stage, instance))
         for stage, instance in LAYOUT.upstream(("release", None))
+        if (stage, instance) not in LAYOUT.tested_units()
         if instance == system or instance not in LAYOUT.systems
         if instance != "idf" or LAYOUT.needs_idf(system)
     ]
@@ -324,6 +329,20 @@ def system_manifests(wildcards):
 def system_release_config(wildcards):
     """Params function: the configuration of one system's released corpus, as canonical JSON."""
     return canonical(LAYOUT.system_release_config(wildcards.system))
+
+
+def embedding_test(wildcards):
+    """Input function: what the embeddings reached in their test, where there are some."""
+    return [f"{LAYOUT.folder('embed', 'sts')}/sts.json"] if LAYOUT.embeddings else []
+
+
+def tested_options(wildcards):
+    """Params function: the options that name the test of embeddings and their training sets."""
+    if not LAYOUT.embeddings:
+        return []
+    *training_sets, sts = LAYOUT.tested_units()
+    manifests = [f"{name}={manifest_path((stage, name))}" for stage, name in training_sets]
+    return ["--sts", f"{LAYOUT.folder(*sts)}/sts.json", "--training-sets", *manifests]
 
 
 def of_systems(stage):

@@ -76,13 +76,51 @@ rule release_checksums:
         " --output {output:q} 2>&1 | tee {log:q}"
 
 
-rule release_report:
+rule release_tables:
     input:
-        manifests=[manifest_path(unit) for unit in LAYOUT.upstream(("release", None))],
+        tested=[manifest_path(unit) for unit in LAYOUT.tested_units()],
         measures=[f"{LAYOUT.folder('evaluate', system)}/measures.json" for system in LAYOUT.systems],
         statistics=[
             f"{LAYOUT.folder('evaluate', system)}/statistics.json" for system in LAYOUT.systems
         ],
+        sts=embedding_test,
+    output:
+        tables=[f"<results>/release/{{version}}/tables/{name}.tsv" for name in TABLES],
+        record="<results>/release/{version}/tables/tables.json",
+    params:
+        config=unit_config("release"),
+        measures=[f"{each}/measures.json" for each in of_systems("evaluate")],
+        statistics=[f"{each}/statistics.json" for each in of_systems("evaluate")],
+        tested=tested_options,
+        folder=f"{LAYOUT.folder('release')}/tables",
+    log:
+        "<results>/logs/release/{version}/tables.log",
+    benchmark:
+        "<results>/benchmarks/release/{version}/tables.tsv"
+    resources:
+        mem_mb=grows(1000),
+        runtime=grows(30),
+    conda:
+        "../envs/text.yaml"
+    shell:
+        "python -m workflow_scripts.release.tables --config {params.config:q}"
+        " --measures {params.measures:q} --statistics {params.statistics:q} {params.tested:q}"
+        " --output {params.folder:q} 2>&1 | tee {log:q}"
+
+
+rule release_report:
+    input:
+        manifests=[
+            manifest_path(unit)
+            for unit in LAYOUT.upstream(("release", None))
+            if unit not in LAYOUT.tested_units()
+        ],
+        tested=[manifest_path(unit) for unit in LAYOUT.tested_units()],
+        measures=[f"{LAYOUT.folder('evaluate', system)}/measures.json" for system in LAYOUT.systems],
+        statistics=[
+            f"{LAYOUT.folder('evaluate', system)}/statistics.json" for system in LAYOUT.systems
+        ],
+        sts=embedding_test,
         models=[f"{LAYOUT.folder('train', role)}/learning_curve.tsv" for role in LAYOUT.roles],
     output:
         report="<results>/release/{version}/report.html",
@@ -90,6 +128,7 @@ rule release_report:
         config=unit_config("release"),
         measures=[f"{each}/measures.json" for each in of_systems("evaluate")],
         statistics=[f"{each}/statistics.json" for each in of_systems("evaluate")],
+        tested=tested_options,
         models=[f"{role}={LAYOUT.folder('train', role)}" for role in LAYOUT.roles],
         selected=of_systems("select"),
         shards=len(LATE),
@@ -105,6 +144,6 @@ rule release_report:
     shell:
         "python -m workflow_scripts.release.report --config {params.config:q}"
         " --manifests {input.manifests:q} --measures {params.measures:q}"
-        " --statistics {params.statistics:q} --models {params.models:q}"
+        " --statistics {params.statistics:q} {params.tested:q} --models {params.models:q}"
         " --selected {params.selected:q} --shards {params.shards}"
         " --output {output.report:q} 2>&1 | tee {log:q}"

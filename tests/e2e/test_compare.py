@@ -1,5 +1,7 @@
 """The four systems of the papers side by side on one bitext, as recipes/compare.yaml runs them."""
 
+import csv
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -11,6 +13,7 @@ from tests.e2e import micro
 from tests.e2e.pipeline import ROOT, Pipeline
 from tests.rules.test_commands import flip, in_process, jobs, read_files, run_alone
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.generate.words import words_of
 from workflow_scripts.release.inputs import read_measures
@@ -105,6 +108,46 @@ def test_every_table_has_rows_of_each_system(compared, monkeypatch):
         measures = read_measures(compared.unit(f"evaluate.{system}") / "measures.json")
         assert measures["groups"]["all"]["references"] == 16
         assert len(measures["groups"]["all"]["ranks"]) == ranks
+
+
+def test_embeddings_have_a_row_for_the_training_set_of_each_system(compared, monkeypatch):
+    names = [f"half-{system}" for system in SYSTEMS]
+    release = compared.unit("release")
+    page = (release / "report.html").read_text(encoding="utf-8")
+    assert 'href="#embeddings"' in page
+    for caption, rows in (
+        ("half (as ParaBank 2, Table 3", [*names, "word overlap"]),
+        ("Years of SemEval", ["word overlap", *["tiny"] * 4]),
+        ("Mean Pearson", ["tiny"] * 8),
+    ):
+        part = page[page.index(caption) :]
+        part = part[: part.index("</table>")]
+        assert re.findall(r'<th scope="row">([^<]+)</th>', part) == rows, caption
+    record = verify(release / "tables" / "tables")
+    assert compared.manifest("release")["parts"]["tables/tables"] == record
+    with (release / "tables" / "sts.tsv").open(encoding="utf-8", newline="") as stream:
+        table = list(csv.DictReader(stream, delimiter="\t"))
+    assert [(row["training_set"], row["system"]) for row in table] == [
+        (f"half-{system}", system) for system in SYSTEMS
+    ]
+    assert {"filter/half-parabank2", "embed/sts"} <= {
+        name.rpartition("/")[0] for name in compared.manifest("release")["upstream"]
+    }
+    sts = json.loads((compared.unit("embed.sts") / "sts.json").read_text(encoding="utf-8"))
+    for system, row in zip(SYSTEMS, table, strict=True):
+        assert row["seeds"] == "2"
+        assert int(row["pairs"]) == compared.manifest(f"filter.half-{system}")["rows_out"]
+        found = sts["embeddings"][f"tiny-half-{system}"]["over_seeds"]["trained"]["pearson"]
+        assert float(row["trained_pearson"]) == pytest.approx(100 * found["mean"], abs=1e-3)
+    monkeypatch.chdir(compared.folder)
+    shown = describe(Path("runs/compare")).split("\n\n")[3]
+    assert [line.split()[1] for line in shown.splitlines()[2:]] == names
+
+
+def test_the_datasheet_tells_of_the_corpus_alone(compared):
+    sheet = (compared.unit("release") / "parabank2" / "README.md").read_text(encoding="utf-8")
+    assert "select / parabank2" in sheet
+    assert "half-" not in sheet and "embed" not in sheet
 
 
 def test_document_frequencies_alone_and_damaged(compared, tmp_path, monkeypatch):

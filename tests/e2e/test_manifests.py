@@ -78,7 +78,9 @@ def test_manifests_name_what_they_were_made_from(finished, manifests):
         from_files = name.startswith("corpus.") or name == "embed.evaluation"
         assert bool(manifest["upstream"]) == (not from_files), name
     others = ("release/", "filter/", "embed/")
-    released = {name for name in known if not name.startswith(others)}
+    # Of training sets and embeddings it reads what the report shows of them.
+    tested = ("filter/half-micro/", "embed/sts/")
+    released = {name for name in known if not name.startswith(others) or name.startswith(tested)}
     assert set(manifests["release"]["upstream"]) == released
 
 

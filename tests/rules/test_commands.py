@@ -153,7 +153,7 @@ def flip(path: Path) -> bytes:
         *("evaluate_measures", "evaluate_statistics"),
         *(name for name in ("filter_language_model", "filter_perplexity") if name not in KENLM),
         *("embed_train", "embed_sts"),
-        *("release_export", "release_datasheet", "release_report", "manifest"),
+        *("release_export", "release_datasheet", "release_report", "release_tables", "manifest"),
     ],
 )
 def test_flipped_bit_is_found_by_whoever_reads_it(printed, workplace, monkeypatch, rule):

@@ -40,8 +40,8 @@ STAGE_VERSIONS = {
     "filter": 1,
     "embed": 3,
     "syntax": 1,
-    "evaluate": 3,
-    "release": 1,
+    "evaluate": 4,
+    "release": 2,
 }
 Unit = tuple[str, str | None]
 _TEXT_KEYS = ("source", "reference", "tsv")
@@ -210,6 +210,11 @@ class Layout:
             return []
         return [("embed", name) for name in ("evaluation", *self.embeddings, "sts")]
 
+    def tested_units(self) -> list[Unit]:
+        """Return what the report reads of embeddings: their training sets, and their test."""
+        names = dict.fromkeys(each["training_set"] for each in self.embeddings.values())
+        return [*(("filter", name) for name in names), ("embed", "sts")] if names else []
+
     def system_of(self, training_set: str) -> str:
         """Return the system whose pairs a training set takes."""
         return self.training_sets[training_set]["system"]
@@ -267,7 +272,8 @@ class Layout:
                 return [("filter", self.embeddings[instance]["training_set"]), evaluation]
             case "release":
                 apart = ("filter", "embed", "release")
-                return [each for each in self.units() if each[0] not in apart]
+                read = [each for each in self.units() if each[0] not in apart]
+                return [*read, *self.tested_units()]
         raise ValueError(f"unknown stage {stage}")
 
     def description(self, unit: Unit) -> dict[str, Any]:
@@ -353,7 +359,7 @@ class Layout:
             case "evaluate", _:
                 return ["evaluation", "counting"]
             case "release", _:
-                return [f"{system}/paraphrases" for system in self.systems]
+                return ["tables/tables", *(f"{system}/paraphrases" for system in self.systems)]
         return []
 
     def _filter_parts(self, instance: str) -> list[str]:
@@ -679,11 +685,16 @@ class Layout:
         }
 
     def _release_config(self, _: None) -> dict[str, Any]:
+        entries = {
+            each["entry"]: {"name": each["entry"], **{k: each[k] for k in ("model", "training")}}
+            for each in self.embeddings.values()
+        }
         return {
             **self.config["release"],
             "name": self.config["run"]["name"],
             "languages": {k: v["code"] for k, v in self.config["languages"].items()},
             "systems": {name: self.config["systems"][name] for name in self.systems},
+            "embeddings": list(entries.values()),
             "seed": self.config["seed"],
         }
 
@@ -706,6 +717,7 @@ class Layout:
 
     def system_release_config(self, system: str) -> dict[str, Any]:
         """Return the configuration of the released corpus of one system."""
-        part = self._release_config(None)
+        shown = ("quoted", "embeddings")  # by the report alone
+        part = {k: v for k, v in self._release_config(None).items() if k not in shown}
         block = part.pop("systems")[system]
         return {**part, "system": system, "block": block, "best": block["select"]["best"]}

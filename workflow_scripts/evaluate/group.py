@@ -1,7 +1,7 @@
 """The measures of one group of references, as sums that add up over shards."""
 
 import math
-from itertools import accumulate, combinations
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from workflow_scripts.core.text import words
 from workflow_scripts.evaluate.bootstrap import rank_intervals
 from workflow_scripts.evaluate.diversity import DECIMALS, ORDERS, Comparison, mean, sentence
+from workflow_scripts.evaluate.lengths import ENDS, Ranks, by_length, place
 from workflow_scripts.evaluate.quality import Quality
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.testbed.checker import Checker
@@ -20,8 +21,7 @@ class Group:
 
     def __init__(self, best: int):
         self.best = best
-        self.references_by_paraphrases = [0] * (best + 1)
-        self.ranks = [Comparison() for _ in range(best)]
+        self.lengths = [Ranks(best) for _ in range(len(ENDS) + 1)]
         self.between = {pair: Comparison() for pair in combinations(range(best), 2)}
         self.copies = [0] * best
         self.scored = [0] * best
@@ -42,13 +42,15 @@ class Group:
         """
         reference, listed = row["reference"], row["paraphrases"][: self.best]
         texts = [paraphrase["text"] for paraphrase in listed]
-        self.references_by_paraphrases[len(listed)] += 1
+        counted = words(reference)
+        alike = self.lengths[place(len(counted))]
+        alike.references_by_paraphrases[len(listed)] += 1
         if checker is not None:
             self.quality.add(checker, reference, texts)
         if not listed:
             return
         for rank, paraphrase in enumerate(listed):
-            self.copies[rank] += words(paraphrase["text"]) == words(reference)
+            self.copies[rank] += words(paraphrase["text"]) == counted
             # No sum: not scored backward. Infinite: the backward model can't read the text.
             if paraphrase["sum"] is not None and math.isfinite(paraphrase["sum"]):
                 self.scored[rank] += 1
@@ -56,10 +58,7 @@ class Group:
         first = sentence(reference, segmenter)
         sentences = [sentence(text, segmenter) for text in texts]
         sentences += [sentences[-1]] * (self.best - len(sentences))
-        counts = [
-            comparison.add(first, second)
-            for comparison, second in zip(self.ranks, sentences, strict=True)
-        ]
+        counts = alike.add(first, sentences)
         for (better, worse), comparison in self.between.items():
             comparison.add(sentences[better], sentences[worse])
         sums = self.blocks.setdefault(block, np.zeros((self.best, 2, ORDERS), dtype=np.int64))
@@ -67,11 +66,8 @@ class Group:
 
     def merge(self, other: "Group") -> None:
         """Add the sums of another part of the corpus."""
-        self.references_by_paraphrases = _added(
-            self.references_by_paraphrases, other.references_by_paraphrases
-        )
-        for comparison, others in zip(self.ranks, other.ranks, strict=True):
-            comparison.merge(others)
+        for ranks, others in zip(self.lengths, other.lengths, strict=True):
+            ranks.merge(others)
         for pair, comparison in self.between.items():
             comparison.merge(other.between[pair])
         self.copies = _added(self.copies, other.copies)
@@ -83,35 +79,35 @@ class Group:
 
     def result(self, samples: int, seed: int) -> dict[str, Any]:
         """Return the group's part of measures.json, with `samples` bootstrap samples."""
+        total = Ranks(self.best)
+        for each in self.lengths:
+            total.merge(each)
+        found = total.result()
         by_rank: list[dict[str, float] | None] = [None] * self.best
         difference = None
         if self.blocks:
             blocks = np.stack([self.blocks[block] for block in sorted(self.blocks)])
             by_rank, interval = rank_intervals(blocks, samples, seed)
-            last, first = (self.ranks[rank].result()["one_minus_bleu"] for rank in (-1, 0))
+            last, first = (found[rank]["one_minus_bleu"] for rank in (-1, 0))
             difference = {"one_minus_bleu": round(last - first, DECIMALS), **interval}
-        # Listed at rank r: references with at least r paraphrases.
-        listed = list(accumulate(reversed(self.references_by_paraphrases[1:])))[::-1]
         ranks = [
             {
-                "rank": rank + 1,
-                "listed": listed[rank],
-                "repeated": listed[0] - listed[rank],
+                **each,
                 "copies": self.copies[rank],
                 "mean_sum": mean(self.nll_sums[rank], self.scored[rank]),
                 "interval": by_rank[rank],
-                **comparison.result(),
             }
-            for rank, comparison in enumerate(self.ranks)
+            for rank, each in enumerate(found)
         ]
         between = [
             {"first": better + 1, "second": worse + 1, **comparison.result()}
             for (better, worse), comparison in self.between.items()
         ]
         return {
-            "references": sum(self.references_by_paraphrases),
-            "references_by_paraphrases": self.references_by_paraphrases,
+            "references": sum(total.references_by_paraphrases),
+            "references_by_paraphrases": total.references_by_paraphrases,
             "ranks": ranks,
+            "by_length": by_length(self.lengths),
             "difference": difference,
             "between": between,
             "testbed": self.quality.result(),

@@ -13,8 +13,8 @@ from workflow_scripts.evaluate.diversity import DECIMALS
 # What must agree, or the figures don't belong together.
 IDENTITY = ("system", "best", "groups")
 # Parts that are measures; the rest are histograms and counts by name.
-MEASURES = ("ranks", "difference", "between", "testbed", "syntax")
-LABELS = {"rank", "first", "second"}
+MEASURES = ("ranks", "by_length", "difference", "between", "testbed", "syntax")
+LABELS = {"rank", "first", "second", "from", "to"}
 # Intervals are of one run; the spread over runs takes their place.
 OMITTED = {"interval", "low", "high", "variations"}
 

@@ -1,10 +1,12 @@
-"""What datasheet and report read: manifests, models' metrics, measures."""
+"""What datasheet, report and tables read: manifests, models' metrics, measures, STS."""
 
+import argparse
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_json, read_manifest
 
 # What a row of each stage's manifest is. The stages of models count segmented pairs.
@@ -32,9 +34,43 @@ def read_statistics(path: Path) -> dict[str, Any]:
     return read_json(path, "counting")
 
 
+def read_sts(path: Path) -> dict[str, Any]:
+    """Return the sts.json of the embed stage, checked against its record."""
+    return read_json(path, "testing")
+
+
 def read_metrics(path: Path) -> dict[str, Any]:
     """Return the metrics.json of a model, checked against the model's record."""
     return read_json(path, "model")
+
+
+def named_path(text: str) -> tuple[str, Path]:
+    """Return the two sides of `name=path`."""
+    name, separator, path = text.partition("=")
+    if not (name and separator and path):
+        raise InputError(f"'{text}' is not of the form name=path")
+    return name, Path(path)
+
+
+def add_embeddings(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a run with embeddings, which the report takes as well."""
+    parser.add_argument("--sts", type=Path, help="sts.json, where there are embeddings")
+    parser.add_argument(
+        "--training-sets",
+        type=named_path,
+        nargs="*",
+        default=[],
+        metavar="NAME=MANIFEST",
+        help="those that embeddings were trained on",
+    )
+
+
+def read_embeddings(
+    arguments: argparse.Namespace,
+) -> tuple[dict[str, Any] | None, dict[str, dict[str, Any]]]:
+    """Return what `add_embeddings` names: sts.json or None, and the manifests by name."""
+    sts = None if arguments.sts is None else read_sts(arguments.sts)
+    return sts, {name: read_manifest(path) for name, path in arguments.training_sets}
 
 
 def stages(manifests: Iterable[Path]) -> list[dict[str, Any]]:

@@ -14,7 +14,6 @@ from markupsafe import Markup
 
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify, verify_file
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
@@ -22,14 +21,28 @@ from workflow_scripts.core.tables import read_batches, read_rows
 from workflow_scripts.evaluate.membership import OTHER, group_of
 from workflow_scripts.release import plots
 from workflow_scripts.release.inputs import (
+    add_embeddings,
+    named_path,
     paraphrase_count,
+    read_embeddings,
     read_measures,
     read_metrics,
     read_statistics,
     stages,
     tools,
 )
+from workflow_scripts.release.lengths import length_table
 from workflow_scripts.release.rendering import decimal, environment, grouped
+from workflow_scripts.release.sts_tables import (
+    data_columns,
+    data_set_rows,
+    embedding_names,
+    gain_rows,
+    models,
+    quotations,
+    times_100,
+    training_set_blocks,
+)
 
 SAMPLE = 50
 COLUMNS = ["id", "source", "reference", "corpus", "paraphrases", "reason"]
@@ -164,6 +177,31 @@ def rank_plot(measures: dict[str, dict[str, Any]]) -> Markup | None:
     return plots.ranks(groups) if groups else None
 
 
+def embedding_section(
+    config: dict[str, Any], sts: dict[str, Any] | None, training_sets: dict[str, dict[str, Any]]
+) -> dict[str, Any] | None:
+    """Return what the section on embeddings shows, or None where the run has none.
+
+    Args:
+        config: the release's part of the configuration.
+        sts: sts.json.
+        training_sets: the manifests of those that embeddings were trained on, by name.
+    """
+    if sts is None:
+        return None
+    found = models(sts, training_sets, embedding_names(config))
+    return {
+        "pairs": sts["pairs"],
+        "missing": sts["missing"],
+        "settings": config.get("embeddings", []),
+        "overlap": times_100(sts["overlap"]["mean"]["pearson"]),
+        "blocks": training_set_blocks(found, training_sets),
+        "columns": data_columns(sts),
+        "rows": data_set_rows(sts, found, quotations(config)),
+        "gains": gain_rows(found),
+    }
+
+
 def _yaml(value: Any) -> str:
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
 
@@ -175,6 +213,8 @@ def report(
     statistics: dict[str, dict[str, Any]],
     models: dict[str, dict[str, Any]],
     samples: dict[str, list[dict[str, Any]]],
+    sts: dict[str, Any] | None = None,
+    training_sets: dict[str, dict[str, Any]] | None = None,
 ) -> str:
     """Return the page.
 
@@ -185,6 +225,8 @@ def report(
         statistics: statistics.json by system.
         models: what `read_model` returns, by role.
         samples: what `sample_references` returns, by system.
+        sts: sts.json, where the run has embeddings.
+        training_sets: the manifests of those that embeddings were trained on, by name.
     """
     first = next(iter(measures.values()))
     overviews = [overview(system, each) for system, each in measures.items()]
@@ -219,6 +261,7 @@ def report(
                 for system, each in measures.items()
             },
             rank_plot=rank_plot(measures),
+            lengths=length_table(measures),
             matrices={
                 system: matrix(each["groups"]["all"], each["config"]["best"])
                 for system, each in measures.items()
@@ -230,6 +273,7 @@ def report(
                 for name, group in each["groups"].items()
                 if group["syntax"]
             ],
+            embeddings=embedding_section(config, sts, training_sets or {}),
             quality=[
                 (system, name, group["testbed"])
                 for system, each in measures.items()
@@ -239,14 +283,6 @@ def report(
             samples=samples_by_group(samples, first["config"]["groups"]),
         )
     )
-
-
-def named_path(text: str) -> tuple[str, Path]:
-    """Return the two sides of `name=path`."""
-    name, separator, path = text.partition("=")
-    if not (name and separator and path):
-        raise InputError(f"'{text}' is not of the form name=path")
-    return name, Path(path)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -261,6 +297,7 @@ def main(argv: list[str] | None = None) -> None:
         ("--selected", "system=folder of the select stage"),
     ):
         parser.add_argument(option, type=named_path, nargs="+", required=True, help=what)
+    add_embeddings(parser)
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--output", type=Path, required=True, help="report.html")
     arguments = parser.parse_args(argv)
@@ -276,6 +313,7 @@ def main(argv: list[str] | None = None) -> None:
             )
             for system, folder in arguments.selected
         },
+        *read_embeddings(arguments),
     )
     write_text(arguments.output, page)
 

@@ -1,4 +1,4 @@
-"""What a finished run ends with on the terminal: where its results are, counts, measures."""
+"""What a finished run ends with on the terminal: where its results are, counts, measures, STS."""
 
 import argparse
 import os
@@ -11,7 +11,9 @@ from tabulate import tabulate
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import STAGE_VERSIONS
-from workflow_scripts.release.inputs import read_measures, read_metrics, stages
+from workflow_scripts.core.training_sets import training_sets
+from workflow_scripts.release.inputs import read_measures, read_metrics, read_sts, stages
+from workflow_scripts.release.sts_tables import Model, models, of_model, times_100
 
 
 def count_table(stage_list: list[dict[str, Any]]) -> str:
@@ -79,6 +81,23 @@ def model_table(metrics: dict[str, dict[str, Any]]) -> str:
     return tabulate(rows, ["model", "updates", "dev perplexity", "test BLEU"], floatfmt=".2f")
 
 
+def embedding_table(sts: dict[str, Any], found: list[Model]) -> str:
+    """Return mean Pearson's r x 100 of each embedding, over data sets and seeds.
+
+    Args:
+        sts: sts.json.
+        found: its models.
+    """
+    overlap = times_100(sts["overlap"]["mean"]["pearson"])
+    rows = []
+    for model in found:
+        untrained, trained = (of_model(model, "mean", state) for state in ("untrained", "trained"))
+        figures = [untrained["mean"], trained["mean"], trained["deviation"], overlap]
+        rows.append([model.embedding, model.training_set, len(model.seeds), *figures])
+    headers = ["embedding", "training set", "seeds", "untrained STS", "trained STS", "deviation"]
+    return tabulate(rows, [*headers, "word overlap"], floatfmt=".1f")
+
+
 def describe(folder: Path) -> str:
     """Return the summary of `runs/<name>`.
 
@@ -103,6 +122,10 @@ def describe(folder: Path) -> str:
         for system in config["run"]["systems"]
     }
     sections = [count_table(stages(known)), model_table(metrics), measure_table(measures)]
+    if config["run"]["embeddings"]:
+        sts = read_sts(folder / "embed.sts" / "sts.json")
+        found = models(sts, training_sets(config), config["run"]["embeddings"])
+        sections.append(embedding_table(sts, found))
     release = os.path.relpath((folder / "release").resolve())
     sections.append(f"release  {release}\nreport   {release}/report.html")
     return "\n\n".join(sections)

@@ -141,6 +141,14 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
             "columns.perplexity.language_model.corpora: 'web' is not among run.corpora",
         ),
         ({"columns": {"x": {}}}, "columns.x: "),
+        (
+            {"release": {"quoted": {"Doe": {"Table 1": {"Theirs": {"2012": "66.6"}}}}}},
+            "release.quoted.Doe.Table 1.Theirs.2012: '66.6' is not of type 'number'",
+        ),
+        (
+            {"release": {"quoted": {"Doe": {"Table 1": {"Theirs": {2012: 66.6}}}}}},
+            "release.quoted.Doe.Table 1.Theirs: key 2012 is no text; put it in quotes",
+        ),
         ({"evaluate": {"columns": ["lstn"]}}, "evaluate.columns: 'lstn' is not in columns"),
         (
             {"training_sets": {"all": {"systems": ["paranmt"]}}},

@@ -110,12 +110,47 @@ def test_an_embedding_is_trained_on_each_set_with_each_seed(config):
 def test_another_seed_or_encoder_leaves_the_other_embeddings_alone(config):
     config["run"]["embeddings"] = ["word", "trigram"]
     config["embeddings"]["word"]["seeds"] = [1]
-    assert changed(config, "embeddings", "word", "seeds", [1, 2]) == {("embed", "sts")}
+    shown = {("embed", "sts"), ("release", None)}
+    assert changed(config, "embeddings", "word", "seeds", [1, 2]) == shown
     assert changed(config, "embeddings", "trigram", "training", {"margin": 0.5}) == {
         ("embed", "trigram-all-parabank2-seed1"),
-        ("embed", "sts"),
+        *shown,
     }
-    assert changed(config, "sts", "bootstrap", 10) == {("embed", "sts")}
+    assert changed(config, "sts", "bootstrap", 10) == shown
+
+
+def test_the_release_reads_the_test_of_embeddings_and_their_training_sets(config):
+    config["run"]["training_sets"] = ["all", "short"]
+    config["training_sets"]["short"] = {}
+    config["run"]["embeddings"] = ["word"]
+    config["embeddings"]["word"]["training_sets"] = ["short"]
+    config["embeddings"]["word"]["seeds"] = [1, 2]
+    layout = Layout(config)
+    tested = [("filter", "short-parabank2"), ("embed", "sts")]
+    assert layout.tested_units() == tested
+    others = {"filter", "embed", "release"}
+    first = [unit for unit in layout.units() if unit[0] not in others]
+    assert layout.upstream(("release", None)) == [*first, *tested]
+    part = layout.stage_config(("release", None))
+    (shown,) = part["embeddings"]
+    assert (shown["name"], shown["training"]["margin"]) == ("word", 0.4)
+    config["run"]["embeddings"] = []
+    layout = Layout(config)
+    assert layout.tested_units() == []
+    assert layout.upstream(("release", None)) == first
+    assert layout.stage_config(("release", None))["embeddings"] == []
+
+
+def test_quoted_figures_change_the_report_and_not_the_released_corpus(config):
+    quoted = {"Doe 2020": {"Table 1": {"Theirs": {"sick.test": 77.7}}}}
+    before = Layout(config)
+    assert changed(config, "release", "quoted", quoted) == {("release", None)}
+    config["release"]["quoted"] = quoted
+    after = Layout(config)
+    assert after.stage_config(("release", None))["quoted"] == quoted
+    alone = before.system_release_config("parabank2")
+    assert after.system_release_config("parabank2") == alone
+    assert not {"quoted", "embeddings"} & alone.keys()
 
 
 def test_embeddings_follow_the_data_that_they_are_tested_on_by_its_content(config, tmp_path):
@@ -132,7 +167,8 @@ def test_embeddings_follow_the_data_that_they_are_tested_on_by_its_content(confi
     path.write_text("2\ta\tb\n", encoding="utf-8")
     after = Layout(config)
     embed = {unit for unit in before.units() if unit[0] == "embed"}
-    assert {unit for unit in before.units() if before.key(*unit) != after.key(*unit)} == embed
+    moved = {unit for unit in before.units() if before.key(*unit) != after.key(*unit)}
+    assert moved == {*embed, ("release", None)}
     config["sts"]["data"] = ["absent"]
     with pytest.raises(InputError, match=r"sts\.data: .*absent: no such file"):
         Layout(config)

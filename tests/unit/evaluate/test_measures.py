@@ -92,6 +92,37 @@ def test_groups_and_references_without_paraphrases(segmenter):
     assert groups["held_out"]["ranks"][0]["one_minus_bleu"] == alone["one_minus_bleu"]
 
 
+def test_by_length_of_the_reference(segmenter):
+    five, six, ten, long = "a b c d e", "a b c d e f", "a b c d e f g h i j", "w " * 41
+    rows = [
+        row("train", f"{five}.", "a b c d x", "x y c d e"),  # punctuation is no word
+        row("held", six, "a b c d e f"),
+        row("held", ten, "b a c d e f g h i j", "a b c d e f g h i"),
+        row("train", long, "w " * 40),
+        row("train", "?"),
+    ]
+    group = measured(segmenter, rows=rows, best=2)["all"]
+    found = group["by_length"]
+    assert [(each["from"], each["to"]) for each in found] == [
+        *((0, 5), (6, 10), (11, 20), (21, 40), (41, None))
+    ]
+    assert [each["references"] for each in found] == [2, 2, 0, 0, 1]
+    assert found[0]["references_by_paraphrases"] == [1, 0, 1]
+    # The second rank of the six words repeats the first.
+    expected = diversity([(six, six), (ten, "a b c d e f g h i")])
+    second = found[1]["ranks"][1]
+    assert (second["listed"], second["repeated"], second["pairs"]) == (1, 1, 2)
+    assert second["one_minus_bleu"] == expected["one_minus_bleu"]
+    assert second["words"]["intersection_over_union"] == 95.0
+    # 4 of 5 words, 3 of 4 bigrams, 2 of 3 trigrams, 1 of 2 4-grams: the fourth root of a fifth.
+    assert found[0]["ranks"][0]["one_minus_bleu"] == pytest.approx(100 * (1 - 0.2**0.25))
+    assert found[0]["ranks"][0]["words"]["intersection_over_union"] == pytest.approx(100 * 4 / 6)
+    assert found[2]["ranks"][0]["one_minus_bleu"] is None
+    assert found[4]["ranks"][0]["words"]["length_ratio"] == pytest.approx(40 / 41, abs=1e-6)
+    listed = sum(each["ranks"][0]["pairs"] for each in found)
+    assert listed == group["ranks"][0]["pairs"] == 4
+
+
 def test_between_ranks(segmenter):
     between = measured(segmenter)["all"]["between"]
     assert [(pair["first"], pair["second"]) for pair in between] == [(1, 2), (1, 3), (2, 3)]

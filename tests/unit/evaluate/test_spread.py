@@ -19,6 +19,7 @@ RUN = {
                     "words": {"intersection_over_union": 50.0, "length_ratio": None},
                 }
             ],
+            "by_length": [{"from": 41, "to": None, "ranks": [{"rank": 1, "one_minus_bleu": 50.0}]}],
             "difference": None,
             "between": [{"first": 1, "second": 2, "one_minus_bleu": 30.0}],
             "testbed": {"distinct_correct": 2.0, "variations": {"synonym": 3}},
@@ -45,6 +46,13 @@ def test_mean_and_spread():
     assert group["ranks"][0]["one_minus_bleu"] == {"mean": 40.0, "spread": 6.0}
     assert group["ranks"][0]["rank"] == 1
     assert group["ranks"][0]["words"]["length_ratio"] is None
+    assert group["by_length"] == [
+        {
+            "from": 41,
+            "to": None,
+            "ranks": [{"rank": 1, "one_minus_bleu": {"mean": 50.0, "spread": 0.0}}],
+        }
+    ]
     assert group["difference"] is None
     assert group["between"][0] == {
         "first": 1,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import sentencepiece
 
+from tests.unit.release.sts_example import STS, TRAINING_SETS
 from workflow_scripts.core import manifest
 from workflow_scripts.core.atomic import write_json, write_text
 from workflow_scripts.core.tables import TableWriter, read_rows
@@ -334,3 +335,15 @@ def run(tmp_path_factory):
     # The patch ends with the making of the run: other tests measure with the true checker.
     with pytest.MonkeyPatch.context() as monkeypatch:
         return build_run(tmp_path_factory.mktemp("run"), monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def embedded(tmp_path_factory):
+    """The options of a run with embeddings: their test, and the training sets' manifests."""
+    folder = tmp_path_factory.mktemp("embedded")
+    write_json(folder / "sts.json", STS)
+    manifest.write_record(folder / "testing", 0, 0, {}, files=[folder / "sts.json"])
+    for name, found in TRAINING_SETS.items():
+        write_json(folder / f"{name}.json", found)
+    named = [f"{name}={folder / name}.json" for name in TRAINING_SETS]
+    return ["--sts", str(folder / "sts.json"), "--training-sets", *named]

@@ -1,10 +1,13 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
+from tests.unit.release.sts_example import QUOTED
+from workflow_scripts.core.embeddings import MODEL, TRAINING
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.evaluate.statistics import Sample, statistics
@@ -27,8 +30,8 @@ def arguments(run, systems=None):
     return [*found, "--shards", "2"]
 
 
-def write_report(run, output, **options):
-    main([*arguments(run, **options), "--output", str(output)])
+def write_report(run, output, more=(), **options):
+    main([*arguments(run, **options), *more, "--output", str(output)])
     return output.read_text(encoding="utf-8")
 
 
@@ -146,6 +149,85 @@ def test_statistics_of_every_system(page, run):
         assert f"{system}: pairs by score" in page
 
 
+def test_measures_by_length_of_the_reference(page, run):
+    part = page[page.index("By length of the reference") :]
+    part = part[: part.index("</table>")]
+    for heading in ("0 to 5", "6 to 10", "11 to 20", "21 to 40", "over 40"):
+        assert f">{heading}</th>" in part
+    for system in run.systems:
+        for each in json.loads(run.measures(system).read_text())["groups"]["all"]["by_length"]:
+            assert f">{each['references']}</td>" in part
+            for rank in (each["ranks"][0], each["ranks"][-1]):
+                if rank["pairs"]:
+                    assert f">{rank['one_minus_bleu']:.2f}</td>" in part
+
+
+SETTINGS = [
+    {"name": "word", "model": MODEL, "training": TRAINING | {"mega_batch": 20}},
+    {"name": "trigram", "model": MODEL | {"encoders": ["trigram"]}, "training": TRAINING},
+]
+
+
+@pytest.fixture(scope="module")
+def embeddings(run, embedded, tmp_path_factory):
+    config = {**run.config, "quoted": QUOTED, "embeddings": SETTINGS}
+    output = tmp_path_factory.mktemp("embeddings") / "report.html"
+    page = write_report(replace(run, config=config), output, more=embedded)
+    reader = Reader(page)
+    assert reader.faults == [] and "embeddings" in reader.ids
+    return page[page.index('id="embeddings"') :].split("</section>")[0]
+
+
+def captioned(page, caption):
+    page = page[page.index(caption) :]
+    return page[: page.index("</table>")]
+
+
+def cells(row):
+    """The text of a row's cells."""
+    found = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)
+    return [re.sub(r"<[^>]*>", "", each) for each in found]
+
+
+def rows_of(table):
+    return [cells(row) for row in re.findall(r"<tr>(.*?)</tr>", table)]
+
+
+def test_embeddings_by_training_set(embeddings):
+    head, below, first, second, overlap = rows_of(captioned(embeddings, "cost (as ParaBank 2"))
+    assert head == ["training set", "system", "chosen by", "pairs", "word", "trigram"]
+    assert below == ["untrained", "trained"] * 2
+    said = "rank 1 to 2; sum ≤ 3.5; part 1 of 2 by translation_cost"
+    assert first == [
+        *("cost-beam-1", "beam", said, "1,200", "40.0 ± 0.0", "65.0 ± 7.1", "40.0", "90.0")
+    ]
+    assert second[3:] == ["1,201", "40.0", "50.0", "", ""]
+    assert overlap == ["word overlap", "", "", "", "", "60.0", "", "60.0"]
+    assert rows_of(captioned(embeddings, "The embeddings"))[1][:2] == ["word", "word"]
+    assert "20 x 100" in embeddings
+    assert "4 data sets, 6,616 pairs" in embeddings
+    assert "these are missing: 2013.headlines, 2013.OnWN" in embeddings
+
+
+def test_embeddings_by_data_set_with_quoted_figures(embeddings):
+    table = rows_of(captioned(embeddings, "Years of SemEval"))
+    assert table[0] == ["embedding", "training set", "2012", "2013", "sick.test", "mean"]
+    assert table[1] == ["word overlap", "", "60.0", "60.0", "60.0", "60.0"]
+    assert table[2][3:] == ["60.0 ± 14.1", "70.0 ± 0.0", "65.0 ± 7.1"]
+    assert table[-2] == ["Theirs", "quoted: Doe 2020, Table 1", "66.6", "", "77.7", ""]
+
+
+def test_gains_with_their_intervals(embeddings):
+    row = rows_of(captioned(embeddings, "Mean Pearson's r x 100 of the trained"))[1]
+    expected = ["20.0 15.0 to 25.1", "\u22125.0 \u221210.0 to 25.1"]
+    assert row == ["word", "cost-beam-1", "1", *expected]
+
+
+def test_no_embeddings_no_section(page, reader):
+    assert "embeddings" not in reader.ids
+    assert "Word overlap" not in page and "quoted" not in page.split("</style>")[1]
+
+
 def test_tree_edit_distances_are_those_of_the_measures(page, run, tmp_path):
     groups = json.loads(run.measures("parabank2").read_text())["groups"]
     for group in groups.values():
@@ -188,6 +270,10 @@ def test_a_run_without_paraphrases_threshold_curve_and_bleu():
             "references": 3,
             "references_by_paraphrases": [3, 0],
             "ranks": [rank | counts],
+            "by_length": [
+                {"from": 0, "to": None, "references": 3, "references_by_paraphrases": [3, 0]}
+                | {"ranks": [rank | counts]}
+            ],
             "difference": None,
             "between": [],
             "testbed": None,

@@ -1,8 +1,10 @@
 import pytest
 
+from tests.unit.release.sts_example import STS, TRAINING_SETS
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.release.inputs import read_measures
-from workflow_scripts.release.summary import main, measure_table
+from workflow_scripts.release.sts_tables import models
+from workflow_scripts.release.summary import embedding_table, main, measure_table
 
 
 def test_table_has_rows_of_every_system(run):
@@ -31,6 +33,13 @@ def test_a_group_without_paraphrases_has_empty_cells():
     groups = {"all": {"testbed": None, "syntax": None, "ranks": [nothing]}}
     table = measure_table({"none": groups})
     assert table.splitlines()[-1].split() == ["none", "all", "1", "0"]
+
+
+def test_embeddings_beside_their_untrained_selves_and_overlap():
+    lines = embedding_table(STS, models(STS, TRAINING_SETS, ["word", "trigram"])).splitlines()
+    first, *_, last = (line.split() for line in lines[2:])
+    assert first == ["word", "cost-beam-1", "2", "40.0", "65.0", "7.1", "60.0"]
+    assert last == ["trigram", "cost-beam-1", "1", "40.0", "90.0", "60.0"]
 
 
 def test_no_run_is_an_error(tmp_path):
