@@ -144,11 +144,21 @@ def training_pairs(wildcards):
 
 
 def embedding_models():
-    """`<entry>-<training set>/<seed>=<folder>` of every embedding, as their test takes them."""
+    """`<entry>-<training set>/<seed>=<folder>` of the embeddings that the run tests."""
     return [
         f"{part['entry']}-{part['training_set']}/{part['repetition']}={LAYOUT.folder('embed', name)}"
-        for name, part in LAYOUT.embeddings.items()
+        for name, part in LAYOUT.tested.items()
     ]
+
+
+def column_embedding(wildcards):
+    """Params function: the folder of the embedding behind a column."""
+    return LAYOUT.folder(*LAYOUT.embedding_of(wildcards.embedding_column, wildcards.system))
+
+
+def column_embedding_model(wildcards):
+    """Input function: that model; its record speaks for the whole folder."""
+    return f"{column_embedding(wildcards)}/model.json"
 
 
 def vectors_file(wildcards):

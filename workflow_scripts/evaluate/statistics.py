@@ -36,6 +36,8 @@ DECIMALS = 6
 # Table 3 of PNMT: pairs by paraphrase score, up to and including each of these.
 BIN_ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
 ORDERS = {"unigrams": 1, "trigrams": 3}
+# The kinds of columns that are one: cosines of the two sides.
+PARAPHRASE_SCORES = ("vectors", "embedding")
 
 Columns = dict[str, NDArray[np.float32]]
 
@@ -115,8 +117,8 @@ def statistics(sample: Sample, kinds: dict[str, str]) -> dict[str, Any]:
 
     Args:
         sample: the pairs.
-        kinds: of each column that a model computed: `vectors` makes it a paraphrase score,
-            `classifier` the probability to be a reference.
+        kinds: of each column that a model computed: one of `PARAPHRASE_SCORES`, or `classifier`
+            for the probability to be a reference.
     """
     numbers: dict[str, int] = {}
     references = sentences(progress(sample.references, desc="statistics, references"), numbers)
@@ -131,7 +133,7 @@ def statistics(sample: Sample, kinds: dict[str, str]) -> dict[str, Any]:
         "bins": {
             name: bins(sample.columns[name], sample.columns["overlap_3"])
             for name, kind in kinds.items()
-            if kind == "vectors"
+            if kind in PARAPHRASE_SCORES
         },
         "correlations": {
             name: correlations(paraphrases, idf, sample.columns[name])

@@ -80,6 +80,15 @@ def test_scores_have_bins_and_classifiers_correlations(run):
     }
 
 
+def test_a_score_by_an_embedding_has_bins_as_one_by_word_vectors():
+    columns = {name: np.array([0.1, 0.5], np.float32) for name in ("overlap_3", "s", "t")}
+    sample = Sample(["a"], ["a", "b"], columns)
+    found = statistics(sample, {"s": "embedding", "t": "vectors"})
+    assert found["bins"]["s"] == found["bins"]["t"]
+    assert [each["count"] for each in found["bins"]["s"]] == [1, 0, 1, 0, 0]
+    assert found["correlations"] == {}
+
+
 def test_a_sample_is_bounded_and_seeded(run):
     few = run(pairs=3)
     assert few["pairs"] == 3
