@@ -45,7 +45,7 @@ STAGE_VERSIONS = {
     "filter": 1,
     "embed": 2,
     "syntax": 1,
-    "evaluate": 3,
+    "evaluate": 4,
     "release": 1,
 }
 Unit = tuple[str, str | None]
