@@ -33,6 +33,7 @@ wildcard_constraints:
     language_model="|".join(LAYOUT.columns_of_kind("language_model")) or NOTHING,
     classifier="|".join(LAYOUT.columns_of_kind("classifier")) or NOTHING,
     vectors="|".join(LAYOUT.columns_of_kind("vectors")) or NOTHING,
+    embedding_column="|".join(LAYOUT.columns_of_kind("embedding")) or NOTHING,
     training_set="|".join(LAYOUT.training_sets) or NOTHING,
     embedding="|".join(LAYOUT.embeddings) or NOTHING,
     unit=r"[a-z_]+(/[A-Za-z][\w-]*)?",

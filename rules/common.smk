@@ -37,7 +37,7 @@ NOTHING = r"(?!)"
 COMPUTE = config["compute"]
 # The tables of the release; those of embeddings only where there are some.
 TABLES = ["diversity", "between_ranks", "lengths", "statistics", "bins"]
-TABLES += ["sts", "sts_data_sets", "sts_gains"] if LAYOUT.embeddings else []
+TABLES += ["sts", "sts_data_sets", "sts_gains"] if LAYOUT.tested else []
 EARLY = LAYOUT.shard_names("clean")
 LATE = LAYOUT.shard_names("select")
 
@@ -147,11 +147,21 @@ def training_pairs(wildcards):
 
 
 def embedding_models():
-    """`<entry>-<training set>/<seed>=<folder>` of every embedding, as their test takes them."""
+    """`<entry>-<training set>/<seed>=<folder>` of the embeddings that the run tests."""
     return [
         f"{part['entry']}-{part['training_set']}/{part['repetition']}={LAYOUT.folder('embed', name)}"
-        for name, part in LAYOUT.embeddings.items()
+        for name, part in LAYOUT.tested.items()
     ]
+
+
+def column_embedding(wildcards):
+    """Params function: the folder of the embedding behind a column."""
+    return LAYOUT.folder(*LAYOUT.embedding_of(wildcards.embedding_column, wildcards.system))
+
+
+def column_embedding_model(wildcards):
+    """Input function: that model; its record speaks for the whole folder."""
+    return f"{column_embedding(wildcards)}/model.json"
 
 
 def vectors_file(wildcards):
@@ -333,12 +343,12 @@ def system_release_config(wildcards):
 
 def embedding_test(wildcards):
     """Input function: what the embeddings reached in their test, where there are some."""
-    return [f"{LAYOUT.folder('embed', 'sts')}/sts.json"] if LAYOUT.embeddings else []
+    return [f"{LAYOUT.folder('embed', 'sts')}/sts.json"] if LAYOUT.tested else []
 
 
 def tested_options(wildcards):
     """Params function: the options that name the test of embeddings and their training sets."""
-    if not LAYOUT.embeddings:
+    if not LAYOUT.tested:
         return []
     *training_sets, sts = LAYOUT.tested_units()
     manifests = [f"{name}={manifest_path((stage, name))}" for stage, name in training_sets]

@@ -37,6 +37,7 @@ rule evaluate_measures:
 rule evaluate_statistics:
     input:
         columns=statistics_manifests,
+        trees=tree_manifest,
     output:
         statistics="<results>/evaluate/{system}/{version}/statistics.json",
         record="<results>/evaluate/{system}/{version}/counting.json",
@@ -45,6 +46,7 @@ rule evaluate_statistics:
         unit=unit_config("evaluate"),
         folder=unit_folder("filter"),
         values=statistics_values,
+        trees=tree_options,
         shards=len(LATE),
     log:
         "<results>/logs/evaluate/{system}/{version}/statistics.log",
@@ -57,5 +59,5 @@ rule evaluate_statistics:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.evaluate.statistics --config {params.config:q}"
-        " --folder {params.folder:q} --values {params.values:q} --shards {params.shards}"
+        " --folder {params.folder:q} --values {params.values:q} {params.trees:q} --shards {params.shards}"
         " --output {output.statistics:q} 2>&1 | tee {log:q}"

@@ -174,3 +174,27 @@ rule filter_paraphrase_score:
     shell:
         "python -m workflow_scripts.filter.paraphrase_score --input {input.columns:q}"
         " --vectors {input.vectors:q} --output {output.values:q} 2>&1 | tee {log:q}"
+
+
+rule filter_embedding_score:
+    input:
+        columns=part("filter", "{shard}.parquet"),
+        model=column_embedding_model,
+    output:
+        values="<results>/filter/{embedding_column}-{system}/{version}/{shard}.parquet",
+        record="<results>/filter/{embedding_column}-{system}/{version}/{shard}.json",
+    params:
+        config=unit_config("filter", "{embedding_column}-{system}"),
+        folder=column_embedding,
+    log:
+        "<results>/logs/filter/{embedding_column}-{system}/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/filter/{embedding_column}-{system}/{version}/{shard}.tsv"
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(240),
+    conda:
+        "../envs/embed.yaml"
+    shell:
+        "python -m workflow_scripts.filter.embedding_score --input {input.columns:q}"
+        " --model {params.folder:q} --output {output.values:q} 2>&1 | tee {log:q}"

@@ -758,6 +758,7 @@ def evaluate_outputs(folder: Path) -> Outputs:
         arguments(
             config,
             **{"folder": pairs.parent, "values": f"value={folder / 'values'}", "shards": 1},
+            trees=folder / "syntax",
             output=folder / "statistics.json",
         )
     )

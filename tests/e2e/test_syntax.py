@@ -1,6 +1,7 @@
 """A run that parses: on top of a finished one, only trees and what is measured on them are new."""
 
 import json
+import math
 
 import pytest
 
@@ -39,8 +40,15 @@ def test_trees_are_made_kept_and_measured(finished, copy_of, monkeypatch):
     measures = pipeline.unit("evaluate.micro") / "measures.json"
     syntax = json.loads(measures.read_text(encoding="utf-8"))["groups"]["all"]["syntax"]
     assert syntax["references"] + syntax["without_trees"] == sum(row["parsed"] for row in rows)
+    path = pipeline.unit("evaluate.micro") / "statistics.json"
+    statistics = json.loads(path.read_text(encoding="utf-8"))
+    for side, found in statistics["sides"].items():
+        trees = found["parse_entropy"]["trees"]
+        assert 0 < trees <= found["sentences"], side
+        assert 0 <= found["parse_entropy"]["entropy"] <= math.log(trees)
     report = (pipeline.unit("release") / "report.html").read_text(encoding="utf-8")
     assert "Tree edit distance" in report
+    assert " trees</span>" in report
 
     # Other levels: the trees stay as they are.
     deeper = micro.merged(config, {"evaluate": {"syntax": {"levels": 4}}})

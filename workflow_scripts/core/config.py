@@ -14,9 +14,10 @@ from urllib.parse import unquote, urlsplit
 
 from jsonschema import Draft202012Validator, ValidationError
 
+from workflow_scripts.core import embedding_columns
 from workflow_scripts.core.embeddings import problems as embedding_problems
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.training_sets import PAIR_COLUMNS
+from workflow_scripts.core.training_sets import PAIR_COLUMNS, model_columns
 
 Config = dict[str, Any]
 FILTER_ROLES = ("filter_forward", "filter_backward")
@@ -176,11 +177,15 @@ def _inconsistencies(config: Config):
             yield from _constraint_problems(name, config["systems"][name], language)
     for name, column in config["columns"].items():
         yield from _column_problems(name, column, config)
-    for name in run["training_sets"]:
+    yield from embedding_columns.problems(config)
+    # What columns of the run are read off is made too.
+    behind = [config["columns"][name].get("embedding") for name in model_columns(config)]
+    behind = [each for each in behind if each]
+    for name in dict.fromkeys([*run["training_sets"], *(each["training_set"] for each in behind)]):
         yield from _training_set_problems(name, config["training_sets"].get(name, {}), config)
     if run["embeddings"] and not run["training_sets"]:
         yield "run.embeddings: there is nothing to train on; name training sets too"
-    for name in run["embeddings"]:
+    for name in dict.fromkeys([*run["embeddings"], *(each["name"] for each in behind)]):
         if name in config["embeddings"]:
             yield from embedding_problems(name, config)
 
@@ -313,6 +318,11 @@ def _column_problems(name: str, column: dict[str, Any], config: Config):
     ):
         if name in taken:
             yield f"columns.{name}: the name is taken in {key}; choose another"
+    for key, catalogue in (("name", "embeddings"), ("training_set", "training_sets")):
+        named = column.get("embedding", {}).get(key)
+        if named is not None and named not in config[catalogue]:
+            suggestion = _suggestion(named, list(config[catalogue]))
+            yield f"columns.{name}.embedding.{key}: '{named}' is not in {catalogue}{suggestion}"
     for corpus in column.get("language_model", {}).get("corpora") or []:
         if corpus not in config["run"]["corpora"]:
             yield f"columns.{name}.language_model.corpora: '{corpus}' is not among run.corpora"

@@ -48,14 +48,32 @@ def embeddings(config: dict[str, Any], training_sets: Iterable[str]) -> dict[str
         block = config["embeddings"][entry]
         for training_set in _chosen(block, training_sets):
             for seed in block.get("seeds", SEEDS):
-                found[f"{entry}-{training_set}-seed{seed}"] = {
-                    "entry": entry,
-                    "training_set": training_set,
-                    "model": model_of(block),
-                    "training": TRAINING | block.get("training", {}),
-                    "repetition": seed,
-                }
+                found |= _trained(entry, training_set, seed, config)
     return found
+
+
+def column_embedding(column: str, system: str, config: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the one embedding behind a column of a system, as `embeddings` does.
+
+    It has the first of its entry's seeds.
+    """
+    named = config["columns"][column]["embedding"]
+    seed = config["embeddings"][named["name"]].get("seeds", SEEDS)[0]
+    return _trained(named["name"], f"{named['training_set']}-{system}", seed, config)
+
+
+def _trained(
+    entry: str, training_set: str, seed: int, config: dict[str, Any]
+) -> dict[str, dict[str, Any]]:
+    block = config["embeddings"][entry]
+    settings = {
+        "entry": entry,
+        "training_set": training_set,
+        "model": model_of(block),
+        "training": TRAINING | block.get("training", {}),
+        "repetition": seed,
+    }
+    return {f"{entry}-{training_set}-seed{seed}": settings}
 
 
 def model_of(block: dict[str, Any]) -> dict[str, Any]:
@@ -67,7 +85,9 @@ def problems(name: str, config: dict[str, Any]) -> Iterator[str]:
     """Yield what is wrong with an entry beyond what a schema can say."""
     block = config["embeddings"][name]
     where, model = f"embeddings.{name}", model_of(block)
-    for training_set in block.get("training_sets") or []:
+    # One that only columns are read off is trained on what these name.
+    tested = name in config["run"]["embeddings"]
+    for training_set in (block.get("training_sets") or []) if tested else []:
         if training_set not in config["run"]["training_sets"]:
             yield f"{where}.training_sets: '{training_set}' is not among run.training_sets"
     encoders = model["encoders"]

@@ -22,10 +22,15 @@ from workflow_scripts.core.config import (
     holds_wildcards,
     validate,
 )
-from workflow_scripts.core.embeddings import embeddings
+from workflow_scripts.core.embeddings import column_embedding, embeddings
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.parser_files import parser_files
-from workflow_scripts.core.training_sets import columns_of, model_columns, training_sets
+from workflow_scripts.core.training_sets import (
+    column_training_sets,
+    columns_of,
+    model_columns,
+    training_sets,
+)
 
 # Raised when a stage's output changes meaning; tests/e2e/golden.json notices when it must be.
 STAGE_VERSIONS = {
@@ -128,9 +133,11 @@ class Layout:
         self.config = config
         run, train, generate = config["run"], config["train"], config["generate"]
         self.systems: list[str] = run["systems"]
-        self.training_sets = training_sets(config)
-        self.embeddings = embeddings(config, self.training_sets)
         self.columns = model_columns(config)
+        # What the run names, and what its columns are read off besides; only the former is tested.
+        self.training_sets = training_sets(config) | column_training_sets(config)
+        self.tested = embeddings(config, training_sets(config))
+        self.embeddings = self.tested | self._column_embeddings()
         self.filtered: bool = config["dual_filter"]["enabled"]
         self.parsed: bool = config["evaluate"]["syntax"] is not None
         self.training_corpora: list[str] = train["corpora"] or run["corpora"]
@@ -164,12 +171,31 @@ class Layout:
             ("generate", "references"),
             *((("generate", "idf"),) if any(map(self.needs_idf, self.systems)) else ()),
             *((stage, system) for stage in self._system_stages for system in self.systems),
-            *self._column_units(),
-            *(("filter", name) for name in self.training_sets),
-            *self._embed_units(),
+            *self._after_what_they_read(
+                [
+                    *self._column_units(),
+                    *(("filter", name) for name in self.training_sets),
+                    *self._embed_units(),
+                ]
+            ),
             *(("evaluate", system) for system in self.systems),
             ("release", None),
         ]
+
+    def _after_what_they_read(self, units: list[Unit]) -> list[Unit]:
+        """Return the units in an order in which each follows those among them that it reads."""
+        ordered: dict[Unit, None] = {}
+
+        def append(unit: Unit) -> None:
+            for each in self.upstream(unit):
+                if each in units and each not in ordered:
+                    append(each)
+            ordered[unit] = None
+
+        for unit in units:
+            if unit not in ordered:
+                append(unit)
+        return list(ordered)
 
     def _column_units(self) -> list[Unit]:
         """Return the units of the columns that a model computes."""
@@ -180,6 +206,20 @@ class Layout:
     def columns_of_kind(self, kind: str) -> list[str]:
         """Return the run's columns that a `language_model`, a `classifier` ... computes."""
         return [column for column in self.columns if kind in self.config["columns"][column]]
+
+    def _column_embeddings(self) -> dict[str, dict[str, Any]]:
+        """Return the embeddings behind columns, as `embeddings` does."""
+        return {
+            name: part
+            for column in self.columns_of_kind("embedding")
+            for system in self.columns[column]
+            for name, part in column_embedding(column, system, self.config).items()
+        }
+
+    def embedding_of(self, column: str, system: str) -> Unit:
+        """Return the unit of the embedding behind a column of a system."""
+        (name,) = column_embedding(column, system, self.config)
+        return ("embed", name)
 
     def column_units(self, system: str, names: list[str]) -> dict[str, Unit]:
         """Return the units of those of some columns of a system that a model computes."""
@@ -201,18 +241,23 @@ class Layout:
         if instance in self.columns:  # a language model
             return [self.pairs, ("generate", "references")]
         column, system = instance.split("-")
-        model = [("filter", column)] if column in self.columns_of_kind("language_model") else []
+        model: list[Unit] = []
+        if column in self.columns_of_kind("language_model"):
+            model = [("filter", column)]
+        if column in self.columns_of_kind("embedding"):
+            model = [self.embedding_of(column, system)]
         return [("filter", system), *model]
 
     def _embed_units(self) -> list[Unit]:
-        """Return the evaluation data, the embeddings, and the test of them all."""
+        """Return the evaluation data, the embeddings, and the test of those that the run names."""
         if not self.embeddings:
             return []
-        return [("embed", name) for name in ("evaluation", *self.embeddings, "sts")]
+        test = ["sts"] if self.tested else []
+        return [("embed", name) for name in ("evaluation", *self.embeddings, *test)]
 
     def tested_units(self) -> list[Unit]:
         """Return what the report reads of embeddings: their training sets, and their test."""
-        names = dict.fromkeys(each["training_set"] for each in self.embeddings.values())
+        names = dict.fromkeys(each["training_set"] for each in self.tested.values())
         return [*(("filter", name) for name in names), ("embed", "sts")] if names else []
 
     def system_of(self, training_set: str) -> str:
@@ -268,7 +313,7 @@ class Layout:
                 if instance == "evaluation":
                     return []
                 if instance == "sts":
-                    return [evaluation, *(("embed", name) for name in self.embeddings)]
+                    return [evaluation, *(("embed", name) for name in self.tested)]
                 return [("filter", self.embeddings[instance]["training_set"]), evaluation]
             case "release":
                 apart = ("filter", "embed", "release")
@@ -626,7 +671,8 @@ class Layout:
         ((kind, block),) = self.config["columns"][column].items()
         if kind == "vectors":
             return {"file": str(Path(self.config["data"]) / block["file"])}
-        if kind == "language_model" and system:  # all is in the model that it reads
+        # All is in the model that it reads.
+        if kind == "embedding" or (kind == "language_model" and system):
             return {}
         if kind == "language_model":
             return {**block, "corpora": block["corpora"] or self.config["run"]["corpora"]}
@@ -687,7 +733,7 @@ class Layout:
     def _release_config(self, _: None) -> dict[str, Any]:
         entries = {
             each["entry"]: {"name": each["entry"], **{k: each[k] for k in ("model", "training")}}
-            for each in self.embeddings.values()
+            for each in self.tested.values()
         }
         return {
             **self.config["release"],

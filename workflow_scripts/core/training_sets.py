@@ -37,14 +37,45 @@ def columns_of(settings: dict[str, Any]) -> list[str]:
     return sorted({*settings["bounds"], *folds})
 
 
+def column_training_sets(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the training sets behind the columns that an embedding computes, as `training_sets`.
+
+    The run need not name them. Such an entry has no grid (`embedding_columns.problems`).
+    """
+    return {
+        name: settings
+        for column, systems in model_columns(config).items()
+        if (block := config["columns"][column].get("embedding"))
+        for name, settings in _expanded(block["training_set"], config)
+        if settings["system"] in systems
+    }
+
+
+def entry_columns(block: dict[str, Any]) -> list[str]:
+    """Return the columns that the training sets of an entry are chosen by."""
+    folds = [block["folds"]["column"]] if block.get("folds") else []
+    return sorted({*block.get("bounds", {}), *block.get("grid", {}).get("bounds", {}), *folds})
+
+
 def model_columns(config: dict[str, Any]) -> dict[str, list[str]]:
-    """Return the columns of the catalogue that the run needs, each with its systems."""
-    needed = {name: list(config["run"]["systems"]) for name in config["evaluate"]["columns"]}
-    for settings in training_sets(config).values():
-        for column in columns_of(settings):
-            systems = needed.setdefault(column, [])
-            if settings["system"] not in systems:
-                systems.append(settings["system"])
+    """Return the columns of the catalogue that the run needs, each with its systems.
+
+    Those that evaluate.columns names, those that training sets of the run are chosen by, and those
+    that the training sets behind such columns are chosen by. Names that stand in no catalogue are
+    passed over.
+    """
+    every = config["run"]["systems"]
+    entries = config["training_sets"]
+    todo = [(column, system) for column in config["evaluate"]["columns"] for system in every]
+    for block in (entries.get(name, {}) for name in config["run"]["training_sets"]):
+        systems = block.get("systems") or every
+        todo += [(column, system) for system in systems for column in entry_columns(block)]
+    needed: dict[str, list[str]] = {}
+    for column, system in todo:  # grows meanwhile
+        if column in config["columns"] and system not in needed.setdefault(column, []):
+            needed[column].append(system)
+            behind = config["columns"][column].get("embedding", {}).get("training_set")
+            todo += [(each, system) for each in entry_columns(entries.get(behind, {}))]
     return {column: needed[column] for column in config["columns"] if column in needed}
 
 

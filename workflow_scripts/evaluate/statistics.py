@@ -17,6 +17,7 @@ from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.tables import read_rows
 from workflow_scripts.evaluate.distributions import (
     Sentences,
     entropy,
@@ -27,8 +28,14 @@ from workflow_scripts.evaluate.distributions import (
     sentences,
     spearman,
 )
+from workflow_scripts.evaluate.parse_entropy import (
+    COLUMNS,
+    Shapes,
+    count_shapes,
+    parse_entropy,
+)
 from workflow_scripts.filter.pairs import Pairs, named_folder, read_pairs, verified_values
-from workflow_scripts.filter.sample import last_within, place
+from workflow_scripts.filter.sample import Place, last_within, place
 
 # The record of statistics.json, which has the suffix of a record itself.
 RECORD = "counting"
@@ -36,6 +43,8 @@ DECIMALS = 6
 # Table 3 of PNMT: pairs by paraphrase score, up to and including each of these.
 BIN_ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
 ORDERS = {"unigrams": 1, "trigrams": 3}
+# The kinds of columns that are one: cosines of the two sides.
+PARAPHRASE_SCORES = ("vectors", "embedding")
 
 Columns = dict[str, NDArray[np.float32]]
 
@@ -110,19 +119,24 @@ def correlations(some: Sentences, idf: NDArray[np.float64], values: Any) -> dict
     return {name: _figure(spearman(values, measure)) for name, measure in measures.items()}
 
 
-def statistics(sample: Sample, kinds: dict[str, str]) -> dict[str, Any]:
+def statistics(
+    sample: Sample, kinds: dict[str, str], shapes: Shapes | None = None
+) -> dict[str, Any]:
     """Return the statistics of some pairs.
 
     Args:
         sample: the pairs.
-        kinds: of each column that a model computed: `vectors` makes it a paraphrase score,
-            `classifier` the probability to be a reference.
+        kinds: of each column that a model computed: one of `PARAPHRASE_SCORES`, or `classifier`
+            for the probability to be a reference.
+        shapes: the truncated trees of the pairs, None where nothing is parsed.
     """
     numbers: dict[str, int] = {}
     references = sentences(progress(sample.references, desc="statistics, references"), numbers)
     paraphrases = sentences(progress(sample.paraphrases, desc="statistics, pairs"), numbers)
     idf = inverse_document_frequencies(references, max(len(numbers), 1))
     sides = {"references": side(references, idf), "paraphrases": side(paraphrases, idf)}
+    for name, figures in sides.items():
+        figures["parse_entropy"] = parse_entropy(shapes[name]) if shapes else None
     return {
         "pairs": len(sample.paraphrases),
         "sides": sides,
@@ -131,7 +145,7 @@ def statistics(sample: Sample, kinds: dict[str, str]) -> dict[str, Any]:
         "bins": {
             name: bins(sample.columns[name], sample.columns["overlap_3"])
             for name, kind in kinds.items()
-            if kind == "vectors"
+            if kind in PARAPHRASE_SCORES
         },
         "correlations": {
             name: correlations(paraphrases, idf, sample.columns[name])
@@ -141,25 +155,32 @@ def statistics(sample: Sample, kinds: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def read_sample(shards: list[Path], values: dict[str, list[Path]], limit: int, seed: int) -> Sample:
-    """Return a seeded sample of the pairs of `pair_columns` shards, `limit` at most."""
+def _places(some: Pairs, seed: int) -> list[Place]:
+    """Return where some pairs stand in the seeded order of all pairs."""
+    ids, ranks = some.texts.column("id").to_pylist(), some.columns["rank"].astype(int).tolist()
+    return [place(seed, *each) for each in zip(ids, ranks, strict=True)]
 
-    def pairs(texts: list[str]) -> Iterator[tuple[Pairs, list[Any]]]:
-        for some in read_pairs(shards, values, ["rank", "overlap_3"], texts):
-            ids = some.texts.column("id").to_pylist()
-            ranks = some.columns["rank"].astype(int)
-            yield some, [place(seed, *each) for each in zip(ids, ranks.tolist(), strict=True)]
 
-    def places() -> Iterator[tuple[Any, int]]:
-        for _, found in pairs(["id"]):
-            yield from ((each, 1) for each in found)
+def last_sampled(shards: list[Path], limit: int, seed: int) -> Place:
+    """Return the last place of the seeded sample of `limit` pairs of `pair_columns` shards."""
 
-    last = last_within(places, limit)
+    def places() -> Iterator[tuple[Place, int]]:
+        for some in read_pairs(shards, {}, ["rank"], ["id"]):
+            yield from ((each, 1) for each in _places(some, seed))
+
+    return last_within(places, limit)
+
+
+def read_sample(
+    shards: list[Path], values: dict[str, list[Path]], last: Place, seed: int
+) -> Sample:
+    """Return the pairs of `pair_columns` shards up to the place `last` in the seeded order."""
     references: dict[str, str] = {}
     paraphrases: list[str] = []
     columns: dict[str, list[NDArray[np.float32]]] = {"overlap_3": [], **{k: [] for k in values}}
-    for some, found in pairs(["id", "reference", "paraphrase"]):
-        chosen = [index for index, each in enumerate(found) if each <= last]
+    texts = ["id", "reference", "paraphrase"]
+    for some in read_pairs(shards, values, ["rank", "overlap_3"], texts):
+        chosen = [index for index, each in enumerate(_places(some, seed)) if each <= last]
         for row in some.texts.take(chosen).to_pylist():
             references[row["id"]] = row["reference"]
             paraphrases.append(row["paraphrase"])
@@ -170,16 +191,41 @@ def read_sample(shards: list[Path], values: dict[str, list[Path]], limit: int, s
     return Sample(list(references.values()), paraphrases, joined)
 
 
+def read_shapes(shards: list[Path], last: Place, seed: int) -> Shapes:
+    """Return the truncated trees of the same sample's pairs, from `trees` shards."""
+    rows = (row for shard in shards for row in read_rows(shard, "trees", COLUMNS))
+    return count_shapes(
+        progress(rows, desc="statistics, trees"),
+        lambda identifier, rank: place(seed, identifier, rank) <= last,
+    )
+
+
 def write_statistics(
-    folder: Path, values: dict[str, Path], shards: int, output: Path, config: dict[str, Any]
+    folder: Path,
+    values: dict[str, Path],
+    trees: Path | None,
+    shards: int,
+    output: Path,
+    config: dict[str, Any],
 ) -> None:
-    """Write the statistics of the `pair_columns` shards of a folder, with their record."""
-    paths = shard_paths(folder, shards)
-    for path in paths:
+    """Write the statistics of a system's pairs, with their record.
+
+    Args:
+        folder: with `pair_columns` shards.
+        values: a folder with `pair_values` shards for each column that a model computed.
+        trees: a folder with `trees` shards of the same references; None where nothing is parsed.
+        shards: their number.
+        output: statistics.json.
+        config: `pairs` (how many at most), `columns` by their kinds, and `seed`.
+    """
+    paths, parsed = shard_paths(folder, shards), shard_paths(trees, shards) if trees else []
+    for path in (*paths, *parsed):
         verify(path)
     others = verified_values(values, shards)
-    sample = read_sample(paths, others, config["pairs"], config["seed"])
-    write_json(output, {"config": config, **statistics(sample, config["columns"])})
+    last = last_sampled(paths, config["pairs"], config["seed"])
+    sample = read_sample(paths, others, last, config["seed"])
+    shapes = read_shapes(parsed, last, config["seed"]) if trees else None
+    write_json(output, {"config": config, **statistics(sample, config["columns"], shapes)})
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 
@@ -196,12 +242,14 @@ def main(argv: list[str] | None = None) -> None:
         metavar="COLUMN=FOLDER",
         help="with shards of a column that a model computed",
     )
+    parser.add_argument("--trees", type=Path, help="folder with shards of trees")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--output", type=Path, required=True, help="statistics.json")
     arguments = parser.parse_args(argv)
     write_statistics(
         arguments.folder,
         dict(arguments.values),
+        arguments.trees,
         arguments.shards,
         arguments.output,
         arguments.config,

@@ -43,10 +43,14 @@ class WordVectors:
         """
         if not self._places:
             return np.full(len(references), np.nan)
-        first, second = self.sums(references), self.sums(paraphrases)
-        norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-        products = np.einsum("ij,ij->i", first, second)
-        return np.divide(products, norms, out=np.full(len(norms), np.nan), where=norms > 0)
+        return cosines(self.sums(references), self.sums(paraphrases))
+
+
+def cosines(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the cosine of each pair of rows, shape (rows,); NaN where one is all zeros."""
+    norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    products = np.einsum("ij,ij->i", first, second)
+    return np.divide(products, norms, out=np.full(len(norms), np.nan), where=norms > 0)
 
 
 def vocabulary(path: Path) -> set[str]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.unit.filter.conftest import arguments, pair, write_table
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.evaluate.statistics import Sample, bins, main, spread, statistics
 
 REFERENCES = ["The dog sees the cat.", "A man reads.", "Nobody came on that cold day."]
@@ -24,8 +25,12 @@ def rows():
 
 @pytest.fixture
 def run(tmp_path):
-    def run(pairs=100, **columns):
+    def run(pairs=100, trees=None, **columns):
         table = rows()
+        options = {}
+        if trees is not None:
+            write_table(tmp_path / "trees" / "0000.parquet", "trees", trees)
+            options["trees"] = tmp_path / "trees"
         write_table(tmp_path / "pairs" / "0000.parquet", "pair_columns", table)
         for name, values in columns.items():
             column = [
@@ -40,6 +45,7 @@ def run(tmp_path):
                 {"pairs": pairs, "columns": kinds, "seed": 1},
                 folder=tmp_path / "pairs",
                 values=[f"{name}={tmp_path / name}" for name in columns],
+                **options,
                 shards=1,
                 output=output,
             )
@@ -78,6 +84,82 @@ def test_scores_have_bins_and_classifiers_correlations(run):
     assert found["correlations"]["told"].keys() == {
         *("repetition_unigrams", "repetition_trigrams", "idf", "length"),
     }
+
+
+def test_a_score_by_an_embedding_has_bins_as_one_by_word_vectors():
+    columns = {name: np.array([0.1, 0.5], np.float32) for name in ("overlap_3", "s", "t")}
+    sample = Sample(["a"], ["a", "b"], columns)
+    found = statistics(sample, {"s": "embedding", "t": "vectors"})
+    assert found["bins"]["s"] == found["bins"]["t"]
+    assert [each["count"] for each in found["bins"]["s"]] == [1, 0, 1, 0, 0]
+    assert found["correlations"] == {}
+
+
+CLAUSE, PHRASE = "(ROOT (S (NP (DT a) (NN b)) (VP (V c)) (. .)))", "(ROOT (NP (DT a) (NN b)))"
+
+
+def trees():
+    """The trees of `rows`: one sentence has none, and the second reference is not parsed."""
+    parsed = [
+        (True, CLAUSE, [CLAUSE.replace("(V c)", "(V c) (NP (NN d))"), PHRASE]),
+        (False, None, []),
+        (True, PHRASE, [None, CLAUSE, CLAUSE]),
+    ]
+    names = ("parsed", "reference", "paraphrases")
+    return [
+        {"id": f"c:{number}", "corpus": "c", **dict(zip(names, row, strict=True))}
+        for number, row in enumerate(parsed)
+    ]
+
+
+def test_parse_entropy_is_of_the_top_two_levels_of_the_trees_that_there_are(run):
+    sides = run(trees=trees())["sides"]
+    # One of either shape; and three of four that agree above the words' own nodes.
+    assert sides["references"]["parse_entropy"] == {
+        **{"trees": 2, "entropy": pytest.approx(np.log(2), abs=1e-6)},
+    }
+    expected = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25))
+    assert sides["paraphrases"]["parse_entropy"] == {
+        **{"trees": 4, "entropy": pytest.approx(expected, abs=1e-6)},
+    }
+
+
+def test_without_trees_there_is_no_parse_entropy(run):
+    assert [side["parse_entropy"] for side in run()["sides"].values()] == [None, None]
+    nothing = [{**row, "parsed": False, "reference": None, "paraphrases": []} for row in trees()]
+    for side in run(trees=nothing)["sides"].values():
+        assert side["parse_entropy"] == {"trees": 0, "entropy": None}
+
+
+@pytest.mark.parametrize("pairs", range(1, 7))
+def test_parse_entropy_is_of_the_sampled_pairs(run, pairs):
+    one_each = [
+        {
+            **row,
+            "parsed": True,
+            "reference": f"(R{row['id'][2:]} (X a))",
+            "paraphrases": [f"(P (X{rank} a))" for rank, _ in enumerate(found)],
+        }
+        for row, found in zip(trees(), PARAPHRASES, strict=True)
+    ]
+    found = run(pairs=pairs, trees=one_each)["sides"]
+    assert found["paraphrases"]["parse_entropy"]["trees"] == pairs
+    assert found["references"]["parse_entropy"] == {
+        "trees": found["references"]["sentences"],
+        "entropy": pytest.approx(np.log(found["references"]["sentences"]), abs=1e-6),
+    }
+
+
+def test_a_damaged_shard_of_trees_is_refused(run, tmp_path):
+    run(trees=trees())
+    shard = tmp_path / "trees" / "0000.parquet"
+    content = bytearray(shard.read_bytes())
+    content[len(content) // 2] ^= 1
+    config, output = {"pairs": 9, "columns": {}, "seed": 1}, tmp_path / "again.json"
+    given = {"folder": tmp_path / "pairs", "trees": tmp_path / "trees", "shards": 1}
+    shard.write_bytes(content)
+    with pytest.raises(InputError, match=r"trees/0000\.parquet"):
+        main(arguments(config, **given, output=output))
 
 
 def test_a_sample_is_bounded_and_seeded(run):

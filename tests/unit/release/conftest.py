@@ -288,6 +288,8 @@ def write_statistics(root, system):
     config = {"pairs": 500, "columns": kinds, "seed": 1}
     arguments = ["--config", json.dumps(config), "--folder", str(pairs), "--shards", str(SHARDS)]
     arguments += ["--values", *(f"{column}={folder}" for column, folder in values.items())]
+    trees = root / "syntax" / system / "v1-0123456789ab"
+    arguments += ["--trees", str(trees)] if trees.exists() else []
     output = root / "evaluate" / system / "v1-0123456789ab" / "statistics.json"
     statistics.main([*arguments, "--output", str(output)])
 

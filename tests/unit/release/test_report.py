@@ -228,6 +228,16 @@ def test_no_embeddings_no_section(page, reader):
     assert "Word overlap" not in page and "quoted" not in page.split("</style>")[1]
 
 
+def test_parse_entropies_are_those_of_the_statistics(page, run, tmp_path):
+    sides = json.loads(run.statistics("parabank2").read_text())["sides"]
+    for side in (each["parse_entropy"] for each in sides.values()):
+        assert side["trees"] > 1
+        shown = f'{side["entropy"]:.2f} <span class="interval">{side["trees"]} trees</span>'
+        assert f'<td class="number">{shown}</td>' in page
+    unparsed = write_report(run, tmp_path / "report.html", systems=["beam"])
+    assert " trees</span>" not in unparsed
+
+
 def test_tree_edit_distances_are_those_of_the_measures(page, run, tmp_path):
     groups = json.loads(run.measures("parabank2").read_text())["groups"]
     for group in groups.values():
