@@ -151,7 +151,7 @@ class Decoder:
     def _store(self, memory: Memory, places: list[int]) -> None:
         """Put the sentences of `memory` into `places`."""
         size, width = max(places) + 1, memory.keys[0].shape[2]
-        index = torch.tensor(places, device=self.model.device)
+        index = self.model.integers(places)
         for layer, new in enumerate(zip(memory.keys, memory.values, strict=True)):
             stored = _grown(_grown(self._memory[layer], 1, size), 3, width)
             for part, tensor in zip(stored, new, strict=True):

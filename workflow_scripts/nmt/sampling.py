@@ -200,7 +200,8 @@ class _Sampler:
     def _draw(self) -> None:
         """Draw one more token for every row that has not ended.
 
-        Neither shapes nor the host depend on what is drawn: an accelerator is never waited for.
+        No shape depends on what is drawn, and the host reads nothing of it, so that it never waits
+        for an accelerator.
         """
         k, temperature = self._settings.k, self._settings.temperature
         rows, negative = self._rows, self._negative
@@ -256,7 +257,7 @@ class _Sampler:
     def _start(self, starts: list[tuple[int, int]]) -> None:
         rows = self._new_rows(starts)
         sources = [self._jobs[number].request.source for number, _ in starts]
-        places, place = self._distinct(self._integers(self._decoder.places(sources)))
+        places, place = self._distinct(self._model.integers(self._decoder.places(sources)))
         rows.slot = self._decoder.start(places)[place]
         self._pack_automata(rows)
         self._rows = self._rows.join(rows)
@@ -274,8 +275,7 @@ class _Sampler:
     def _distinct(self, values: Tensor) -> tuple[Tensor, Tensor]:
         """Return the values [M] that get a slot each, and which of them each of `values` [N] is.
 
-        Rows of equal values share a slot. Not where they part before the next compaction: there
-        each has its own.
+        Rows of equal values share a slot, except where they may part before slots change again.
         """
         if self._settings.stride > 1:
             return values, torch.arange(len(values), device=values.device)
@@ -293,24 +293,21 @@ class _Sampler:
     def _new_rows(self, starts: list[tuple[int, int]]) -> _Rows:
         """Return rows for (job, sample) numbers, with slots and states still to be set."""
         jobs = [self._jobs[number] for number, _ in starts]
-        samples = self._integers([sample for _, sample in starts])
+        samples = self._model.integers([sample for _, sample in starts])
         limits = [job.limit for job in jobs]
         zeros = torch.zeros_like(samples)
         return _Rows(
-            job=self._integers([number for number, _ in starts]),
+            job=self._model.integers([number for number, _ in starts]),
             sample=samples,
-            key=derive(self._integers([job.key for job in jobs]), samples),
+            key=derive(self._model.integers([job.key for job in jobs]), samples),
             state=zeros,
             slot=zeros,
             token=torch.full_like(zeros, BOS),
-            limit=self._integers(limits),
+            limit=self._model.integers(limits),
             length=zeros,
             nll=zeros.double(),
             output=zeros.new_zeros(len(starts), max(limits, default=0)),
         )
-
-    def _integers(self, values: list[int]) -> Tensor:
-        return torch.tensor(values, dtype=torch.int64, device=self._model.device)
 
 
 def draw(
