@@ -164,8 +164,8 @@ class _Search:
         self._positive = PositiveTable.pack([], model.device)
         self._beams = self._new_beams([])
         # Per slot of the decoder: its hypothesis, numbered through the beams, and its next token.
-        self._hypotheses = self._integers([])
-        self._tokens = self._integers([])
+        self._hypotheses = self._model.integers([])
+        self._tokens = self._model.integers([])
 
     def refill(self) -> bool:
         """Start new sentences if enough beams are free; tells whether there are any beams."""
@@ -325,7 +325,7 @@ class _Search:
     def _start(self, numbers: list[int]) -> None:
         new = self._new_beams(numbers)
         sources = [self._jobs[number].request.source for number in numbers]
-        slots = self._decoder.start(self._integers(self._decoder.places(sources)))
+        slots = self._decoder.start(self._model.integers(self._decoder.places(sources)))
         self._tokens = torch.cat([self._tokens, torch.full_like(slots, BOS)])
         first = len(self._beams) + torch.arange(len(numbers), device=slots.device)
         self._hypotheses = torch.cat([self._hypotheses, first * self._beam_size])
@@ -381,8 +381,8 @@ class _Search:
         score = torch.full(shape, torch.inf, dtype=torch.float64, device=self._model.device)
         score[:, 0] = 0
         return _Beams(
-            job=self._integers(numbers),
-            limit=self._integers(limits),
+            job=self._model.integers(numbers),
+            limit=self._model.integers(limits),
             index=zeros[:, 0],
             score=score,
             length=zeros,
@@ -392,9 +392,6 @@ class _Search:
             met=zeros,
             output=zeros.new_full((*shape, max(limits, default=0) + 1), PAD),
         )
-
-    def _integers(self, values: list[int]) -> Tensor:
-        return torch.tensor(values, dtype=torch.int64, device=self._model.device)
 
 
 def allocate(

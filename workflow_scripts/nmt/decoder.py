@@ -6,6 +6,7 @@ values once for all slots of the sentence. Letters of shapes as in `model`.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -23,11 +24,18 @@ class Decoder:
     """Up to `capacity` slots, of which 0..N-1 are in use, and the sentences they decode.
 
     `position`, `place`: [N], how many tokens each slot has read, and its sentence's place.
+
+    The first step after slots have changed reads their numbers from the device and fixes all
+    shapes; the next `stride - 1` steps have the same shapes and read nothing.
     """
 
-    def __init__(self, model: Model, capacity: int):
+    def __init__(self, model: Model, capacity: int, stride: int = 1):
         self.model = model
         self.capacity = capacity
+        self._stride = stride
+        # No slot has read more tokens than this.
+        self._read = 0
+        self._layout: _Layout | None = None
         self.position = torch.zeros(0, dtype=torch.int64, device=model.device)
         self.place = self.position
         heads, layers = model.config.decoder_heads, model.config.decoder_layers
@@ -66,6 +74,7 @@ class Decoder:
         first = len(self)
         if first + len(places) > self.capacity:
             raise ValueError(f"{len(places)} new slots, {self.capacity - first} are free")
+        self._layout = None
         self.position = torch.cat([self.position, torch.zeros_like(places)])
         self.place = torch.cat([self.place, places])
         return torch.arange(first, len(self), device=places.device)
@@ -94,21 +103,19 @@ class Decoder:
         position, place = self.position[parents], self.place[parents]
         self.position, self.place = torch.empty_like(position), torch.empty_like(place)
         self.position[slots], self.place[slots] = position, place
+        self._layout = None
+        self._read = int(self.position.max()) if count else 0
         return slots
 
     def step(self, tokens: Tensor) -> Tensor:
         """Let every slot read one token of `tokens` [N]; returns the decoder's output [N, D]."""
         model, weights = self.model, self.model.weights
         heads, count = model.config.decoder_heads, len(self)
-        width = int(self.position.max()) + 1
-        if width > self._cache[0].shape[3]:
-            self._cache = [_grown(cache, 3, width) for cache in self._cache]
+        if self._layout is None or self._read == self._layout.width:
+            self._layout = self._arrange()
+        width, groups, valid = self._layout.width, self._layout.groups, self._layout.valid
         slots = torch.arange(count, device=model.device)
         unread = torch.arange(width, device=model.device) > self.position[:, None]
-        groups = _Groups(self.place, weights.target_embedding)
-        lengths = self._lengths[: groups.places]
-        source_width = int(lengths.max())
-        valid = torch.arange(source_width, device=model.device) < lengths[:, None, None, None]
         # Beyond the positions of the training data the last one repeats, as in Sockeye.
         position = self.position.clamp(max=model.config.max_target - 1)
         x = weights.target_embedding[tokens] + weights.target_positions[position]
@@ -122,19 +129,29 @@ class Decoder:
             query = groups.gather(F.linear(layer.cross.norm(x), layer.cross.query), heads)
             context = F.scaled_dot_product_attention(
                 query,
-                *memory[:, : groups.places, :, :source_width],
+                *memory[:, : groups.places, :, : valid.shape[3]],
                 attn_mask=valid,
                 scale=1.0,
             )
             x = torch.addmm(x, groups.scatter(context), layer.cross.out.T)
             x = layer.feed_forward(x)
         self.position = self.position + 1
+        self._read += 1
         return weights.decoder_norm(x)
+
+    def _arrange(self) -> "_Layout":
+        """Return the shapes of the next steps, for which there is room in the caches then."""
+        width = self._read + self._stride
+        self._cache = [_grown(cache, 3, width) for cache in self._cache]
+        groups = _Groups(self.place, self.model.weights.target_embedding)
+        lengths = self._lengths[: groups.places]
+        valid = torch.arange(int(lengths.max()), device=lengths.device)
+        return _Layout(width, groups, valid < lengths[:, None, None, None])
 
     def _store(self, memory: Memory, places: list[int]) -> None:
         """Put the sentences of `memory` into `places`."""
         size, width = max(places) + 1, memory.keys[0].shape[2]
-        index = torch.tensor(places, device=self.model.device)
+        index = self.model.integers(places)
         for layer, new in enumerate(zip(memory.keys, memory.values, strict=True)):
             stored = _grown(_grown(self._memory[layer], 1, size), 3, width)
             for part, tensor in zip(stored, new, strict=True):
@@ -155,11 +172,24 @@ class Decoder:
         return torch.zeros(shape, device=self.model.device, dtype=self.model.dtype)
 
 
+@dataclass
+class _Layout:
+    """What a step must know of the slots besides their positions.
+
+    `width`: how many positions of the caches it reads; `groups`: for cross-attention; `valid`:
+    [places, 1, 1, L], the positions of the sources.
+    """
+
+    width: int
+    groups: "_Groups"
+    valid: Tensor
+
+
 class _Groups:
     """Slots [N] arranged by place for attention: [places, G], G the most slots of a place.
 
-    All layers of a step share one buffer in the kind of `like` [..., D]: what is beyond the
-    slots of a place stays zero.
+    All layers share one buffer in the kind of `like` [..., D]: what is beyond the slots of a
+    place stays zero.
     """
 
     def __init__(self, place: Tensor, like: Tensor):

@@ -186,7 +186,8 @@ class Model:
             The encoder's output [S, L, D] and the lengths [S] with </s>. Positions beyond a
             sentence's length hold numbers without meaning.
         """
-        tokens, lengths = self._padded([[*source, EOS] for source in sources])
+        tokens = self._padded([[*source, EOS] for source in sources])
+        lengths = self.integers([len(source) + 1 for source in sources])
         mask = _valid(lengths, tokens.shape[1])[:, None, None]
         weights = self.weights
         x = weights.source_embedding[tokens] + weights.source_positions[: tokens.shape[1]]
@@ -211,9 +212,16 @@ class Model:
         Returns:
             The decoder's output [tokens, D] before every piece and </s>, target after target.
         """
-        tokens, lengths = self._padded([[BOS, *target] for target in targets])
+        tokens = self._padded([[BOS, *target] for target in targets])
+        width = tokens.shape[1]
+        # A mask would do as well, but an accelerator would be waited for to count it.
+        wanted = [
+            row * width + position
+            for row, target in enumerate(targets)
+            for position in range(len(target) + 1)
+        ]
         weights, heads = self.weights, self.config.decoder_heads
-        x = weights.target_embedding[tokens] + weights.target_positions[: tokens.shape[1]]
+        x = weights.target_embedding[tokens] + weights.target_positions[:width]
         cross_mask = _valid(memory.lengths, memory.keys[0].shape[2])[:, None, None]
         for layer, keys, values in zip(weights.decoder, memory.keys, memory.values, strict=True):
             x = self._attend_self(x, layer.attention, heads, None)
@@ -223,13 +231,15 @@ class Model:
             )
             x = x + F.linear(context.transpose(1, 2).flatten(2), layer.cross.out)
             x = layer.feed_forward(x)
-        return weights.decoder_norm(x)[_valid(lengths, tokens.shape[1])]
+        return weights.decoder_norm(x).flatten(0, 1)[self.integers(wanted)]
 
     def labels(self, targets: list[list[int]]) -> Tensor:
         """Return the ids [tokens] that `decode` has to predict: each target, then its </s>."""
-        return torch.tensor([token for target in targets for token in (*target, EOS)]).to(
-            self.device
-        )
+        return self.integers([token for target in targets for token in (*target, EOS)])
+
+    def integers(self, values: Sequence[int] | Sequence[Sequence[int]]) -> Tensor:
+        """Return integers as a tensor on the device, without waiting for what it computes."""
+        return torch.tensor(values, dtype=torch.int64).to(self.device, non_blocking=True)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return the scores [N, output rows] of the decoder's output [N, D]."""
@@ -245,18 +255,10 @@ class Model:
         )
         return x + F.linear(context.transpose(1, 2).flatten(2), block.out)
 
-    def _padded(self, sequences: list[list[int]]) -> tuple[Tensor, Tensor]:
-        """Return ids [S, L] filled up with <pad>, and the lengths [S]."""
-        lengths = [len(sequence) for sequence in sequences]
-        width = max(lengths)
-        rows = [
-            sequence + [PAD] * (width - length)
-            for sequence, length in zip(sequences, lengths, strict=True)
-        ]
-        return (
-            torch.tensor(rows, device=self.device),
-            torch.tensor(lengths, device=self.device),
-        )
+    def _padded(self, sequences: list[list[int]]) -> Tensor:
+        """Return ids [S, L] filled up with <pad>."""
+        width = max(map(len, sequences))
+        return self.integers([sequence + [PAD] * (width - len(sequence)) for sequence in sequences])
 
 
 def log_normaliser(logits: Tensor, maximum: Tensor) -> Tensor:

@@ -17,11 +17,14 @@ from workflow_scripts.nmt.decoder import Decoder
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.randomness import derive, request_key, uniform
 from workflow_scripts.nmt.streaming import run_search
-from workflow_scripts.nmt.vocabulary import BOS, EOS
+from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD
 
 # New hypotheses wait until this share of the rows is free, so that sentences are encoded and
 # automata are packed for many of them at once.
 REFILL_SHARE = 0.125
+# Tokens drawn at a stretch on an accelerator. More leave it waiting less often, and let more rows
+# that have ended be computed in vain.
+STRIDE = 8
 
 
 @dataclass(frozen=True)
@@ -63,13 +66,15 @@ def sample(
     seed: int,
     temperature: float = 1.0,
     batch_rows: int = 512,
+    stride: int | None = None,
 ) -> Iterator[SampleResult]:
     """Yield the samples of every request, in the order of the requests.
 
     Each token is drawn from the `k` most probable ones that complete no forbidden phrase,
     renormalised. A sample depends on (seed, id, set, number of the sample) alone, beyond the
-    rounding of floating-point sums; at equal device, threads and `batch_rows` it is the same to
-    the bit. A source that the model cannot read (`Model.can_read`) has all its samples dropped.
+    rounding of floating-point sums; at equal device, threads, `batch_rows` and `stride` it is the
+    same to the bit. A source that the model cannot read (`Model.can_read`) has all its samples
+    dropped.
 
     Args:
         model: generates.
@@ -80,10 +85,15 @@ def sample(
         seed: of the run.
         temperature: divides the log-probabilities before the draw; NLLs are those at 1.
         batch_rows: most hypotheses at a time; with the longest sentence it bounds the memory.
+        stride: tokens drawn at a stretch, in steps of equal shapes that read nothing from the
+            device; rows that have ended wait for the last. Above 1 no two samples share a row of
+            the decoder. Default: 1 on a CPU, else `STRIDE`.
     """
-    if k < 1 or samples < 1 or batch_rows < 1 or not temperature > 0:
-        raise InputError("k, samples, batch_rows and temperature must be above zero")
-    settings = _Settings(k, samples, seed, temperature)
+    if stride is None:
+        stride = 1 if model.device.type == "cpu" else STRIDE
+    if min(k, samples, batch_rows, stride) < 1 or not temperature > 0:
+        raise InputError("k, samples, batch_rows, stride and temperature must be above zero")
+    settings = _Settings(k, samples, seed, temperature, stride)
     yield from run_search(partial(_Sampler, model, settings), requests, batch_rows, 1)
 
 
@@ -95,6 +105,7 @@ class _Settings:
     samples: int
     seed: int
     temperature: float
+    stride: int
 
 
 @dataclass
@@ -125,7 +136,8 @@ class _Rows(Columns):
     """One row per hypothesis: tensors [rows].
 
     `job`, `sample`: their numbers; `key`: of the random numbers; `state`: of the automaton;
-    `slot`: of the decoder; `length`: tokens so far, at most `limit`; `nll`: their sum (fp64).
+    `slot`: of the decoder; `token`: the last one, <s> before the first, <pad> where none was
+    allowed; `length`: tokens so far, at most `limit`; `nll`: their sum (fp64).
     """
 
     job: Tensor
@@ -133,9 +145,14 @@ class _Rows(Columns):
     key: Tensor
     state: Tensor
     slot: Tensor
+    token: Tensor
     limit: Tensor
     length: Tensor
     nll: Tensor
+
+    def ended(self) -> Tensor:
+        """Return which rows [rows] stay as they are."""
+        return (self.token == EOS) | (self.token == PAD) | (self.length == self.limit)
 
 
 class _Sampler:
@@ -151,15 +168,14 @@ class _Sampler:
         self._model = model
         self._settings = settings
         self._batch_rows = batch_rows
-        self._decoder = Decoder(model, batch_rows)
+        self._decoder = Decoder(model, batch_rows, settings.stride)
         self._output_layer = OutputLayer(model)
         # Jobs whose results are not out yet, in order, by number.
         self._jobs: dict[int, _Job] = {}
         self._waiting = self._hypotheses(requests)
         self._rows = self._new_rows([])
         self._negative = NegativeTable.pack([], model.device)
-        # The token that each slot of the decoder reads next.
-        self._tokens = self._integers([])
+        self._steps = 0
 
     def refill(self) -> bool:
         """Start new hypotheses if enough rows are free; tells whether there are any rows."""
@@ -175,28 +191,46 @@ class _Sampler:
         return [job.request for job in self._jobs.values()]
 
     def step(self) -> None:
-        """Draw one more token for every row."""
+        """Draw one more token for every row; the last step of a stride frees those that ended."""
+        self._draw()
+        self._steps += 1
+        if self._steps % self._settings.stride == 0:
+            self._compact()
+
+    def _draw(self) -> None:
+        """Draw one more token for every row that has not ended.
+
+        No shape depends on what is drawn, and the host reads nothing of it, so that it never waits
+        for an accelerator.
+        """
         k, temperature = self._settings.k, self._settings.temperature
         rows, negative = self._rows, self._negative
-        hidden = self._decoder.step(self._tokens)
+        tokens = rows.token.new_empty(len(self._decoder))
+        tokens[rows.slot] = rows.token
+        hidden = self._decoder.step(tokens)
         # However many of the best tokens are forbidden to a row, k others are among these.
         best = self._output_layer.best(hidden, k + negative.forbidden.shape[1])
         ids, log_probabilities = best.ids[rows.slot], best.log_probabilities[rows.slot]
         allowed = excludes(ids, negative.forbidden[rows.state])
         numbers = uniform(rows.key, rows.length)
         drawn = draw(ids, log_probabilities, allowed, k, temperature, numbers)[:, None]
-        tokens = ids.gather(1, drawn)
-        rows.nll = rows.nll - log_probabilities.gather(1, drawn)[:, 0]
-        rows.output.scatter_(1, rows.length[:, None], tokens)
-        rows.length = rows.length + 1
-        tokens = tokens[:, 0]
-        rows.state = negative.moves.advance(rows.state, tokens)
-        possible = allowed.any(dim=1)
-        finished = possible & (tokens == EOS)
-        ended = finished | ~possible | (rows.length == rows.limit)
-        self._collect(rows.select(ended), finished[ended])
-        self._rows = rows.select(~ended)
-        self._branch(tokens[~ended])
+        goes_on = ~rows.ended()
+        tokens = ids.gather(1, drawn)[:, 0].where(allowed.any(dim=1), PAD)
+        rows.token = tokens.where(goes_on, rows.token)
+        rows.nll = rows.nll - log_probabilities.gather(1, drawn)[:, 0].where(goes_on, 0)
+        rows.length = rows.length + goes_on
+        # A row that ended before writes its last token once more.
+        rows.output.scatter_(1, rows.length[:, None] - 1, rows.token[:, None])
+        rows.state = negative.moves.advance(rows.state, rows.token)
+
+    def _compact(self) -> None:
+        """Hand rows that have ended to their jobs, and let the decoder follow the others."""
+        ended = self._rows.ended()
+        self._collect(self._rows.select(ended.nonzero()[:, 0]))
+        self._rows = rows = self._rows.select((~ended).nonzero()[:, 0])
+        size = len(self._model.target_vocab)
+        children, child = self._distinct(rows.slot * size + rows.token)
+        rows.slot = self._decoder.branch(children // size)[child]
 
     def results(self) -> Iterator[SampleResult]:
         """Yield, and forget, the jobs that have ended, up to the first that has not."""
@@ -223,12 +257,8 @@ class _Sampler:
     def _start(self, starts: list[tuple[int, int]]) -> None:
         rows = self._new_rows(starts)
         sources = [self._jobs[number].request.source for number, _ in starts]
-        places, place = torch.unique(
-            self._integers(self._decoder.places(sources)), return_inverse=True
-        )
-        slots = self._decoder.start(places)
-        rows.slot = slots[place]
-        self._tokens = torch.cat([self._tokens, torch.full_like(slots, BOS)])
+        places, place = self._distinct(self._model.integers(self._decoder.places(sources)))
+        rows.slot = self._decoder.start(places)[place]
         self._pack_automata(rows)
         self._rows = self._rows.join(rows)
 
@@ -242,44 +272,42 @@ class _Sampler:
         new.state = negative.start[index[len(rows) :]]
         self._negative = negative
 
-    def _branch(self, tokens: Tensor) -> None:
-        """Let rows go on with `tokens`; those of one slot that agree go on in one slot."""
-        size = len(self._model.target_vocab)
-        children, child = torch.unique(self._rows.slot * size + tokens, return_inverse=True)
-        slots = self._decoder.branch(children // size)
-        self._rows.slot = slots[child]
-        self._tokens = torch.empty_like(children)
-        self._tokens[slots] = children % size
+    def _distinct(self, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the values [M] that get a slot each, and which of them each of `values` [N] is.
 
-    def _collect(self, rows: _Rows, finished: Tensor) -> None:
+        Rows of equal values share a slot, except where they may part before slots change again.
+        """
+        if self._settings.stride > 1:
+            return values, torch.arange(len(values), device=values.device)
+        return torch.unique(values, return_inverse=True)
+
+    def _collect(self, rows: _Rows) -> None:
         """Hand rows that have ended to their jobs."""
-        columns = (rows.job, rows.sample, finished, rows.length, rows.nll, rows.output)
-        for number, sample, whole, length, nll, output in zip(
+        columns = (rows.job, rows.sample, rows.token, rows.length, rows.nll, rows.output)
+        for number, sample, token, length, nll, output in zip(
             *(column.tolist() for column in columns), strict=True
         ):
-            end = (output[: length - 1], nll / length) if whole else None
+            end = (output[: length - 1], nll / length) if token == EOS else None
             self._jobs[number].ended[sample] = end
 
     def _new_rows(self, starts: list[tuple[int, int]]) -> _Rows:
         """Return rows for (job, sample) numbers, with slots and states still to be set."""
         jobs = [self._jobs[number] for number, _ in starts]
-        samples = self._integers([sample for _, sample in starts])
+        samples = self._model.integers([sample for _, sample in starts])
         limits = [job.limit for job in jobs]
         zeros = torch.zeros_like(samples)
         return _Rows(
-            job=self._integers([number for number, _ in starts]),
+            job=self._model.integers([number for number, _ in starts]),
             sample=samples,
-            key=derive(self._integers([job.key for job in jobs]), samples),
+            key=derive(self._model.integers([job.key for job in jobs]), samples),
             state=zeros,
             slot=zeros,
-            limit=self._integers(limits),
+            token=torch.full_like(zeros, BOS),
+            limit=self._model.integers(limits),
             length=zeros,
             nll=zeros.double(),
             output=zeros.new_zeros(len(starts), max(limits, default=0)),
         )
-
-    def _integers(self, values: list[int]) -> Tensor:
-        return torch.tensor(values, dtype=torch.int64, device=self._model.device)
 
 
 def draw(

@@ -80,7 +80,7 @@ def _batches(order: list[int], pairs: list[Pair], batch_tokens: int) -> Iterator
 def _score_batch(model: Model, pairs: list[Pair]) -> list[float]:
     """Score pairs in one batch, or in halves where the device is out of memory."""
     try:
-        return _score_at_once(model, pairs)
+        return _score_at_once(model, pairs).tolist()
     except torch.OutOfMemoryError:
         if len(pairs) == 1:
             raise
@@ -88,18 +88,19 @@ def _score_batch(model: Model, pairs: list[Pair]) -> list[float]:
     return _score_batch(model, pairs[:half]) + _score_batch(model, pairs[half:])
 
 
-def _score_at_once(model: Model, pairs: list[Pair]) -> list[float]:
+def _score_at_once(model: Model, pairs: list[Pair]) -> Tensor:
+    """Return the NLLs [B] of pairs, for which an accelerator need not be waited for."""
     places: dict[tuple[int, ...], int] = {}
     index = [places.setdefault(tuple(source), len(places)) for source, _ in pairs]
     memory = model.remember(*model.encode([list(source) for source in places]))
     if len(places) < len(pairs):
-        memory = memory.select(torch.tensor(index, device=model.device))
+        memory = memory.select(model.integers(index))
     targets = [target for _, target in pairs]
     losses = _token_losses(model, model.decode(targets, memory), model.labels(targets))
-    lengths = torch.tensor([len(target) + 1 for target in targets], device=model.device)
-    row = torch.arange(len(targets), device=model.device).repeat_interleave(lengths)
+    lengths = [len(target) + 1 for target in targets]
+    row = model.integers([row for row, length in enumerate(lengths) for _ in range(length)])
     sums = torch.zeros(len(targets), dtype=torch.float64, device=model.device)
-    return (sums.index_add_(0, row, losses.double()) / lengths).tolist()
+    return sums.index_add_(0, row, losses.double()) / model.integers(lengths)
 
 
 def _token_losses(model: Model, hidden: Tensor, labels: Tensor) -> Tensor:

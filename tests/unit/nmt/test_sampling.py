@@ -198,7 +198,7 @@ def test_requests_are_read_as_rows_become_free(tiny: Model):
     assert len(list(stream)) == 999
 
 
-@pytest.mark.parametrize("wrong", [{"k": 0}, {"samples": 0}, {"temperature": 0.0}])
+@pytest.mark.parametrize("wrong", [{"k": 0}, {"samples": 0}, {"temperature": 0.0}, {"stride": 0}])
 def test_impossible_settings_are_refused(tiny: Model, wrong: dict):
     with pytest.raises(InputError, match="above zero"):
         next(sample(tiny, [], **({"k": 1, "samples": 1, "seed": 1} | wrong)))

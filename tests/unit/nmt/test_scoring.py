@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sockeye.model import load_model as load_sockeye_model
 
 from tests.unit.nmt.folders import write_model
+from tests.unit.nmt.no_data import Recorder, without_data
 from workflow_scripts.nmt import scoring
 from workflow_scripts.nmt.checkpoint import load_model
 from workflow_scripts.nmt.model import Memory, Model
@@ -89,6 +90,15 @@ def test_bf16_is_close(tiny_folder: Path, tiny: Model):
     pairs = [([4, 5, 6], [7, 8]), ([9] * 10, [4, 11, 5])]
     low = score(load_model(tiny_folder, "cpu", "bf16"), pairs)
     assert list(low) == pytest.approx(list(score(tiny, pairs)), abs=0.1)
+
+
+@torch.inference_mode()
+def test_nothing_is_read_before_the_nlls(tiny: Model):
+    with Recorder():
+        nlls = scoring._score_at_once(
+            without_data(tiny), [([4, 5], [6]), ([4, 5], [7, 8]), ([9], [4, 5, 6])]
+        )
+    assert (nlls.device.type, len(nlls)) == ("meta", 3)
 
 
 def test_memory_that_runs_out_halves_the_batch(tiny: Model, monkeypatch: pytest.MonkeyPatch):

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 import torch
@@ -11,9 +12,10 @@ from workflow_scripts.nmt.sampling import SampleRequest, sample
 SOURCES = [[4 + n, 5, 6, 7, 8] for n in range(12)]
 
 
-def draw(model: Model) -> list[list[list[int]]]:
+def draw(model: Model, stride: int = 1) -> list[list[list[int]]]:
     requests = (SampleRequest(str(n), 0, source, []) for n, source in enumerate(SOURCES))
-    return [result.outputs for result in sample(model, requests, k=9, samples=3, seed=1)]
+    results = sample(model, requests, k=9, samples=3, seed=1, stride=stride)
+    return [result.outputs for result in results]
 
 
 def search(model: Model) -> list[list[list[int]]]:
@@ -37,7 +39,7 @@ def starve(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     return starve
 
 
-@pytest.mark.parametrize("run", [draw, search])
+@pytest.mark.parametrize("run", [draw, partial(draw, stride=4), search])
 def test_memory_that_runs_out_halves_the_rows(
     tiny: Model, run, starve: Callable[[int], None], capsys: pytest.CaptureFixture
 ):
@@ -47,7 +49,7 @@ def test_memory_that_runs_out_halves_the_rows(
     assert "going on with 8 rows" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("run", [draw, search])
+@pytest.mark.parametrize("run", [draw, partial(draw, stride=4), search])
 def test_memory_for_the_fewest_rows_is_needed(tiny: Model, run, starve: Callable[[int], None]):
     starve(0)
     with pytest.raises(torch.OutOfMemoryError):

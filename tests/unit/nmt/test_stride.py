@@ -1,0 +1,113 @@
+"""Sampling at a stretch, as on an accelerator, gives the samples of single steps."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.unit.nmt.folders import write_model
+from tests.unit.nmt.no_data import Recorder, without_data
+from tests.unit.nmt.test_sampling import REQUESTS, outputs
+from workflow_scripts.nmt import sampling
+from workflow_scripts.nmt.checkpoint import PRECISIONS, load_model
+from workflow_scripts.nmt.decoder import Decoder
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
+
+
+def assert_same(results: list[SampleResult], expected: list[SampleResult]) -> None:
+    assert [result.request for result in results] == [result.request for result in expected]
+    assert outputs(results) == outputs(expected)
+    for result, other in zip(results, expected, strict=True):
+        assert result.nlls == pytest.approx(other.nlls, abs=1e-5)
+
+
+@settings(deadline=None, max_examples=25)
+@given(requests=REQUESTS, k=st.integers(1, 30), rows=st.integers(1, 40), stride=st.integers(2, 20))
+def test_random_models(tiny: Model, requests, k: int, rows: int, stride: int):
+    arguments = {"k": k, "samples": 4, "seed": 7}
+    at_a_stretch = sample(tiny, requests, **arguments, batch_rows=rows, stride=stride)
+    assert_same(list(at_a_stretch), list(sample(tiny, requests, **arguments)))
+
+
+@pytest.mark.parametrize(("rows", "stride"), [(64, 8), (33, 3)])
+def test_trained_model(oracle: Model, oracle_dir: Path, rows: int, stride: int):
+    lines = (oracle_dir / "cases" / "negative_phrase.jsonl").read_text().splitlines()
+    requests = [
+        SampleRequest(
+            str(number),
+            0,
+            oracle.source_vocab.ids(line["text"].split()),
+            [tuple(oracle.target_vocab.ids(phrase.split())) for phrase in line["avoid"]],
+        )
+        for number, line in enumerate(map(json.loads, lines))
+    ]
+    arguments = {"k": 10, "samples": 4, "seed": 3}
+    at_a_stretch = sample(oracle, requests, **arguments, batch_rows=rows, stride=stride)
+    assert_same(list(at_a_stretch), list(sample(oracle, requests, **arguments)))
+
+
+@pytest.mark.parametrize("rows", [5, 64])
+def test_lengths_differ_widely_and_samples_are_dropped(tmp_path: Path, rows: int):
+    model = load_model(write_model(tmp_path / "model", end_bias=0.5), "cpu")
+    requests = [
+        SampleRequest(str(number), 0, [4 + number] * length, [(5,), (6, 7)])
+        for number, length in enumerate([1, 30, 0, 2, 39, 40, 1, 17])
+    ]
+    arguments = {"k": 20, "samples": 6, "seed": 2}
+    expected = list(sample(model, requests, **arguments))
+    assert sum(result.dropped for result in expected) > 12  # those of 0 and 40 pieces
+    lengths = [len(output) for result in expected for output in result.outputs]
+    assert max(lengths) > 20 > 3 > min(lengths)
+    assert_same(list(sample(model, requests, **arguments, batch_rows=rows, stride=8)), expected)
+
+
+def test_repeating_is_identical_to_the_bit(tiny: Model):
+    requests = [SampleRequest(str(n), 0, [4 + n, 5], []) for n in range(9)]
+    arguments = {"k": 8, "samples": 6, "seed": 1, "batch_rows": 20, "stride": 4}
+    assert list(sample(tiny, requests, **arguments)) == list(sample(tiny, requests, **arguments))
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@torch.inference_mode()
+def test_steps_of_a_stride_have_equal_shapes_and_read_nothing(tiny_folder: Path, precision: str):
+    model = load_model(tiny_folder, "cpu", precision)
+    requests = [SampleRequest(str(n), 0, [4, 5, 6][:n], [(7,), (8, 9)]) for n in (1, 2, 3)]
+    settings = sampling._Settings(k=5, samples=4, seed=1, temperature=1.0, stride=4)
+    search = sampling._Sampler(model, settings, iter(requests), 16)
+    search.refill()
+    search.step()
+    search = without_data(search)
+    runs = []
+    for _ in range(2):
+        with Recorder() as recorder:
+            search.step()
+        runs.append(recorder.operations)
+        # Nothing is sent there either.
+        assert recorder.devices == {"meta"}
+    assert runs[0] == runs[1]
+    # The last step looks at the rows: what is to be shown above would be found.
+    with pytest.raises(NotImplementedError):
+        search.step()
+
+
+@pytest.mark.parametrize(("device", "stride"), [("cpu", 1), ("meta", sampling.STRIDE)])
+def test_stride_is_for_accelerators(tiny: Model, monkeypatch, device: str, stride: int):
+    monkeypatch.setattr(sampling, "run_search", lambda start, *_: [start.args[1]])
+    model = tiny if device == "cpu" else without_data(tiny)
+    [settings] = sample(model, [], k=1, samples=1, seed=1)
+    assert settings.stride == stride
+
+
+@settings(deadline=None, max_examples=20)
+@given(tokens=st.lists(st.integers(4, 23), min_size=1, max_size=30), stride=st.integers(2, 20))
+def test_the_decoder_follows_prefixes_without_a_change_of_slots(tiny: Model, tokens, stride: int):
+    decoder = Decoder(tiny, capacity=2, stride=stride)
+    decoder.start(torch.tensor(decoder.places([[4], [5, 6]])))
+    expected = tiny.decode([tokens, tokens[::-1]], tiny.remember(*tiny.encode([[4], [5, 6]])))
+    hidden = [decoder.step(torch.tensor([2, 2]))]
+    hidden += [decoder.step(torch.tensor(pair)) for pair in zip(tokens, tokens[::-1], strict=True)]
+    assert torch.allclose(torch.stack(hidden, dim=1).flatten(0, 1), expected, atol=1e-4)
