@@ -37,7 +37,8 @@ NOTHING = r"(?!)"
 COMPUTE = config["compute"]
 # The tables of the release; those of embeddings only where there are some.
 TABLES = ["diversity", "between_ranks", "lengths", "statistics", "bins"]
-TABLES += ["sts", "sts_data_sets", "sts_gains"] if LAYOUT.tested else []
+if LAYOUT.tested:
+    TABLES += ["sts", "sts_data_sets", "sts_gains", "sts_differences"]
 EARLY = LAYOUT.shard_names("clean")
 LATE = LAYOUT.shard_names("select")
 

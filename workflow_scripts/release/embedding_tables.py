@@ -8,6 +8,7 @@ from workflow_scripts.release.sts_tables import (
     chosen_by,
     correlation,
     data_columns,
+    difference_rows,
     gain_rows,
     matching,
     of_model,
@@ -80,10 +81,23 @@ def sts_gains(found: list[Model]) -> Table:
     rows = [
         (
             *(each["embedding"], each["training_set"], each["seed"], over),
-            *((gain["pearson"], gain["low"], gain["high"]) if gain else (None, None, None)),
+            *_interval(each[over]),
         )
         for each in gain_rows(found)
         for over in ("untrained", "overlap")
-        for gain in (each[over],)
     ]
     return Table(("embedding", "training_set", "seed", "over", "pearson", "low", "high"), rows)
+
+
+def sts_differences(sts: dict[str, Any], found: list[Model]) -> Table:
+    """Return the gain of one training set over another, means over seeds, with 95 % intervals."""
+    columns = ("embedding", "first", "second", "pearson", "low", "high")
+    rows = [
+        (each["embedding"], each["first"], each["second"], *_interval(each["gain"]))
+        for each in difference_rows(sts, found)
+    ]
+    return Table(columns, rows)
+
+
+def _interval(gain: dict[str, float | None] | None) -> tuple[float | None, ...]:
+    return (gain["pearson"], gain["low"], gain["high"]) if gain else (None, None, None)

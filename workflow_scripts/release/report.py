@@ -36,6 +36,7 @@ from workflow_scripts.release.rendering import decimal, environment, grouped
 from workflow_scripts.release.sts_tables import (
     data_columns,
     data_set_rows,
+    difference_rows,
     embedding_names,
     gain_rows,
     models,
@@ -199,6 +200,7 @@ def embedding_section(
         "columns": data_columns(sts),
         "rows": data_set_rows(sts, found, quotations(config)),
         "gains": gain_rows(found),
+        "differences": difference_rows(sts, found),
     }
 
 

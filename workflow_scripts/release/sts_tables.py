@@ -249,11 +249,28 @@ def gain_rows(found: list[Model]) -> list[dict[str, Any]]:
             "embedding": model.embedding,
             "training_set": model.training_set,
             "seed": seed,
-            **{
-                over: gain and {key: times_100(value) for key, value in gain.items()}
-                for over, gain in figures["gain"].items()
-            },
+            **{over: _gain_times_100(gain) for over, gain in figures["gain"].items()},
         }
         for model in found
         for seed, figures in model.seeds.items()
     ]
+
+
+def difference_rows(sts: Figures, found: list[Model]) -> list[dict[str, Any]]:
+    """Return by how much each two training sets differ in what they teach an embedding.
+
+    Returns:
+        Dicts of `embedding`, `first`, `second` (training sets) and `gain`, that of the second over
+        the first: a dict of `pearson`, `low` and `high`, or None where there was nothing to test
+        on. In the order of `found`.
+    """
+    entries = dict.fromkeys(model.embedding for model in found)
+    return [
+        {"embedding": entry, **each, "gain": _gain_times_100(each["gain"])}
+        for entry in entries
+        for each in sts["differences"][entry]
+    ]
+
+
+def _gain_times_100(gain: dict[str, float] | None) -> dict[str, float | None] | None:
+    return gain and {key: times_100(value) for key, value in gain.items()}

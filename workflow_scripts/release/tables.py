@@ -11,7 +11,12 @@ from typing import Any
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.manifest import write_record
-from workflow_scripts.release.embedding_tables import sts_data_sets, sts_gains, sts_models
+from workflow_scripts.release.embedding_tables import (
+    sts_data_sets,
+    sts_differences,
+    sts_gains,
+    sts_models,
+)
 from workflow_scripts.release.inputs import (
     add_embeddings,
     named_path,
@@ -61,6 +66,7 @@ def tables(
         result["sts"] = sts_models(sts, tested, training_sets)
         result["sts_data_sets"] = sts_data_sets(sts, tested, quotations(config))
         result["sts_gains"] = sts_gains(tested)
+        result["sts_differences"] = sts_differences(sts, tested)
     return result
 
 

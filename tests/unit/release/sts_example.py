@@ -35,6 +35,7 @@ def seed(trained: list[float], untrained: list[float]) -> dict[str, Any]:
     }
 
 
+LOSS = {"pearson": -0.15, "low": -0.2012, "high": 0.01}
 LOW = [0.3, 0.5, 0.4, 0.4]  # mean 0.4
 STS = {
     "config": {"bootstrap": 100, "seed": 1},
@@ -49,6 +50,13 @@ STS = {
         "word-cost-beam-2": {"seeds": {"1": seed([0.5, 0.5, 0.5, 0.5], LOW)}},
         "word-all-beam": {"seeds": {"1": seed([0.8, 0.8, 0.8, 0.8], LOW)}},
         "trigram-cost-beam-1": {"seeds": {"1": seed([0.9, 0.9, 0.9, 0.9], LOW)}},
+    },
+    "differences": {
+        "trigram": [],
+        "word": [
+            {"first": "cost-beam-1", "second": "cost-beam-2", "gain": LOSS},
+            {"first": "cost-beam-1", "second": "all-beam", "gain": None},
+        ],
     },
 }
 

@@ -223,6 +223,12 @@ def test_gains_with_their_intervals(embeddings):
     assert row == ["word", "cost-beam-1", "1", *expected]
 
 
+def test_differences_between_training_sets_with_their_intervals(embeddings):
+    first, second = rows_of(captioned(embeddings, "Mean Pearson's r x 100 of the embedding"))[1:]
+    assert first == ["word", "cost-beam-1", "cost-beam-2", "\u221215.0 \u221220.1 to 1.0"]
+    assert second[:3] == ["word", "cost-beam-1", "all-beam"]
+
+
 def test_no_embeddings_no_section(page, reader):
     assert "embeddings" not in reader.ids
     assert "Word overlap" not in page and "quoted" not in page.split("</style>")[1]

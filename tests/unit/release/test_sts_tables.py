@@ -6,6 +6,7 @@ from workflow_scripts.release.sts_tables import (
     correlation,
     data_columns,
     data_set_rows,
+    difference_rows,
     gain_rows,
     matching,
     models,
@@ -137,6 +138,15 @@ def test_gains_of_every_seed():
     ]
     assert rows[0]["untrained"] == {"pearson": 20.0, "low": 15.0, "high": 25.1}
     assert rows[0]["overlap"] == {"pearson": -5.0, "low": -10.0, "high": 25.1}
+
+
+def test_differences_between_training_sets():
+    loss = {"pearson": -15.0, "low": -20.12, "high": 1.0}
+    pair = {"embedding": "word", "first": "cost-beam-1"}
+    assert difference_rows(SHUFFLED, MODELS) == [
+        {**pair, "second": "cost-beam-2", "gain": loss},
+        {**pair, "second": "all-beam", "gain": None},
+    ]
 
 
 def test_nothing_to_test_on():

@@ -44,7 +44,7 @@ def test_fields_never_hold_what_ends_them():
 
 
 def test_embeddings_have_tables_where_there_are_some(run, found, tmp_path):
-    assert found.keys() == WITHOUT | {"sts", "sts_data_sets", "sts_gains"}
+    assert found.keys() == WITHOUT | {"sts", "sts_data_sets", "sts_gains", "sts_differences"}
     assert write(run, tmp_path).keys() == WITHOUT
     assert verify(tmp_path / "tables")["files"].keys() == {f"{name}.tsv" for name in WITHOUT}
 
@@ -137,6 +137,15 @@ def test_gains_over_both():
         **{"embedding": "word", "training_set": "cost-beam-1", "seed": "1", "over": "overlap"},
         **{"pearson": -5.0, "low": -10.0, "high": 25.1},
     }
+
+
+def test_differences_between_training_sets():
+    found = as_rows(embedding_tables.sts_differences(STS, MODELS))
+    pair = {"embedding": "word", "first": "cost-beam-1"}
+    assert found == [
+        {**pair, "second": "cost-beam-2", "pearson": -15.0, "low": -20.12, "high": 1.0},
+        {**pair, "second": "all-beam", "pearson": None, "low": None, "high": None},
+    ]
 
 
 def test_damaged_test_of_embeddings(run, embedded, tmp_path):
