@@ -205,7 +205,7 @@ def test_embeddings_by_training_set(embeddings):
     assert overlap == ["word overlap", "", "", "", "", "60.0", "", "60.0"]
     assert rows_of(captioned(embeddings, "The embeddings"))[1][:2] == ["word", "word"]
     assert "20 x 100" in embeddings
-    assert "4 data sets, 6,616 pairs" in embeddings
+    assert "Data sets: 4, with 6,616 pairs" in embeddings
     assert "these are missing: 2013.headlines, 2013.OnWN" in embeddings
 
 
