@@ -188,7 +188,9 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: no readable manifest ({error}); run its stage again") from error
+        raise InputError(
+            f"{path} is no readable manifest ({error}); delete it and run again"
+        ) from error
 
 
 def main(argv: list[str] | None = None) -> None:
