@@ -61,16 +61,17 @@ def message(path: str | Path | None) -> str:
     return f"{where}: {REASON}; {ADVICE}"
 
 
-def advise_on_full_disks(log: str | Path, folders: Iterable[str | Path]) -> None:
+def advise_on_full_disks(logs: Iterable[str], folders: Iterable[str]) -> None:
     """Say at the end of a run that failed what to do, if it met a full disk.
 
     Args:
-        log: of Snakemake; the messages of jobs are not in it.
+        logs: of Snakemake; the messages of jobs are not in it.
         folders: where the run writes, beside the folder for temporary files.
     """
     with suppress(OSError):
         full = [folder for folder in (*folders, tempfile.gettempdir()) if not has_space(folder)]
-        if full or says_full(Path(log).read_text(encoding="utf-8", errors="replace")):
+        texts = (Path(log).read_text(encoding="utf-8", errors="replace") for log in logs)
+        if full or any(map(says_full, texts)):
             print(f"error: {message(', '.join(map(str, full)) or None)}", file=sys.stderr)
 
 

@@ -85,11 +85,11 @@ def test_command_shows_where_an_unknown_error_comes_from():
 )
 def test_advice_at_the_end_of_a_run_whose_log_is_about_space(tmp_path, capsys, log, advised):
     write_text(tmp_path / "log", log)
-    space.advise_on_full_disks(tmp_path / "log", [tmp_path])
+    space.advise_on_full_disks([str(tmp_path / "log")], [str(tmp_path)])
     assert (space.ADVICE in capsys.readouterr().err) == advised
 
 
 def test_advice_names_the_folder_that_is_full(tmp_path, capsys, no_space):
     write_text(tmp_path / "log", "")
-    space.advise_on_full_disks(tmp_path / "log", ["results"])
+    space.advise_on_full_disks([str(tmp_path / "log")], ["results"])
     assert capsys.readouterr().err.startswith("error: results, ")
