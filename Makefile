@@ -2,7 +2,7 @@
 # make test    lint, unit, rule and e2e tests  make bench   measurements
 # make deps    the system packages             make test-slurm   the tests on a real Slurm of one node
 # make test-hostile   100,000 lines of every hostile kind through all stages
-# make test-faults    kills, full disks, too little memory, damaged files (root, for the disks)
+# make test-faults   kills, full disks (as root), too little memory and damaged files in all stages
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:

@@ -7,6 +7,7 @@ bytes. Records and manifests lose their end; data files lose theirs or have a by
 import os
 import random
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from fnmatch import fnmatch
@@ -16,13 +17,13 @@ from tests.e2e.faults.undisturbed import STAGES, Event, Undisturbed, outcome
 from tests.e2e.pipeline import Pipeline
 
 FLIPPED, TRUNCATED = "a byte flipped", "truncated"
-# What jobs read files of their own stage for: it is made again, so that they are read.
+# What is made of files of the same stage: it is made again, so that they are read.
 READ_INSIDE = {
-    "subword": ("000?.*",),
+    "subword": ("000?.*", "manifest.json"),
     "generate": ("references/*/000?.*",),
     "select": ("000?.*",),
-    "filter": ("*-micro/*/000?.*", "half-micro/*/pairs.*"),
-    "embed": ("sts/*/sts.json", "sts/*/testing.json"),
+    "filter": ("*-micro/*/000?.*", "half-micro/*/pairs.*", "*-micro/*/manifest.json"),
+    "embed": ("sts/*/*.json",),
     "evaluate": ("manifest.json",),
     "release": ("manifest.json",),
 }
@@ -49,29 +50,43 @@ def damage(path: Path, how: str) -> None:
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def chosen(undisturbed: Undisturbed, stage: str, chance: random.Random) -> dict[str, str]:
-    """Draw one file of each kind that a stage writes and somebody reads, and its damage."""
-    kinds: dict[tuple[str, ...], list[str]] = {}
+def chosen(
+    undisturbed: Undisturbed, stage: str, records: bool, chance: random.Random
+) -> dict[str, str]:
+    """Draw files of a stage, and how each is damaged: one of each kind of folder.
+
+    One alone, because with a damaged file all that its job wrote is made again.
+
+    Args:
+        undisturbed: the run.
+        stage: whose files.
+        records: whether they are records and manifests, or the data these speak for.
+        chance: draws.
+    """
     again = READ_INSIDE.get(stage, ())
+    folders: dict[str, dict[str, list[str]]] = {}
     for name in sorted(undisturbed.hashes):
-        _, own, *folders, file = name.split("/")
-        if own == stage and not any(fnmatch(file, pattern) for pattern in UNREAD):
-            if any(fnmatch(name, f"*/{pattern}") for pattern in again):
-                continue
+        folder, _, file = name.rpartition("/")
+        _, own, instance, *_ = name.split("/")
+        if own != stage or any(fnmatch(file, pattern) for pattern in UNREAD):
+            continue
+        if any(fnmatch(name, f"*/{pattern}") for pattern in again):
+            continue
+        if _is_record(undisturbed.pipeline.folder / name) == records:
             # Corpora, models and repetitions of an embedding are alike; columns are not.
-            instance = folders[0].partition("-seed")[0] if stage in ("filter", "embed") else ""
-            kinds.setdefault((instance, re.sub(r"\d{4}", "N", file)), []).append(name)
-    found = {}
-    for files in kinds.values():
-        name = chance.choice(files)
-        record = name.endswith(".json") and _is_record(undisturbed.pipeline.folder / name)
-        found[name] = TRUNCATED if record else chance.choice((FLIPPED, TRUNCATED))
-    return found
+            kind = instance.partition("-seed")[0] if stage in ("filter", "embed") else ""
+            kind = folder if stage == "generate" else kind
+            folders.setdefault(kind, {}).setdefault(folder, []).append(name)
+    return {
+        chance.choice(files): TRUNCATED if records else chance.choice((FLIPPED, TRUNCATED))
+        for alike in folders.values()
+        for files in [alike[chance.choice(sorted(alike))]]
+    }
 
 
 def _is_record(path: Path) -> bool:
-    """Tell a record or a manifest from data in JSON; only they count rows."""
-    return b'"rows_in"' in path.read_bytes()
+    """Tell a record or a manifest from data; only they count rows."""
+    return path.suffix == ".json" and b'"rows_in"' in path.read_bytes()
 
 
 def ruin(
@@ -88,32 +103,46 @@ def ruin(
     first = STAGES.index(stages[0])
     pipeline, chance = undisturbed.begun(folder, STAGES[: first + 1]), random.Random(seed)
     events: list[tuple[str, Event]] = []
+    named: set[str] = set()
     for stage in stages:
-        damaged = chosen(undisturbed, stage, chance)
-        for name, how in damaged.items():
-            damage(pipeline.folder / name, how)
-        for pattern in READ_INSIDE.get(stage, ()):
-            for path in (pipeline.folder / "results" / stage).glob(f"**/{pattern}"):
-                path.unlink()
-        start = time.monotonic()
-        targets = STAGES[STAGES.index(stage) :][:2]
-        named = follow_orders(pipeline, targets)
-        seconds = (time.monotonic() - start) / len(damaged)
-        print(f"seed {seed}: {stage}: {damaged}; named: {named}", flush=True)
-        for name, how in damaged.items():
-            text = "found" if name in named else "made again with another"
-            events.append((name, Event(how, stage, text, seconds, True)))
-    pipeline.run()
+        for records in (False, True):
+            damaged = chosen(undisturbed, stage, records, chance)
+            for name, how in damaged.items():
+                damage(pipeline.folder / name, how)
+            make_readers_run(pipeline, stage)
+            start = time.monotonic()
+            found = follow_orders(pipeline, STAGES[STAGES.index(stage) :][:2])
+            seconds = (time.monotonic() - start) / max(1, len(damaged))
+            print(f"seed {seed}: {stage}: {damaged}; named: {found}", flush=True)
+            named |= found
+            events += [
+                (name, Event(how, stage, "", seconds, True)) for name, how in damaged.items()
+            ]
+    named |= follow_orders(pipeline, ())
     differences = undisturbed.differences(pipeline)
     text, right = outcome(differences)
     for name, event in events:
-        found = event.outcome if name not in differences else f"NOT FOUND: {name}"
-        yield event._replace(outcome=f"{found}, {text}", right=right)
+        fate = "found" if name in named else "made again with another"
+        fate = f"NOT FOUND: {name}" if name in differences else fate
+        yield event._replace(outcome=f"{fate}, {text}", right=right)
 
 
-def follow_orders(pipeline: Pipeline, targets: tuple[str, ...]) -> list[str]:
+def make_readers_run(pipeline: Pipeline, stage: str) -> None:
+    """Remove what was made of the files of a stage, in it and in the next."""
+    results = pipeline.folder / "results"
+    for following in STAGES[STAGES.index(stage) + 1 :]:
+        if following != "train":  # which would begin anew; it verifies before it publishes again
+            shutil.rmtree(results / following, ignore_errors=True)
+        for path in (results / following).rglob("m*.json"):
+            path.unlink()
+    for pattern in READ_INSIDE.get(stage, ()):
+        for path in (results / stage).glob(f"**/{pattern}"):
+            path.unlink()
+
+
+def follow_orders(pipeline: Pipeline, targets: tuple[str, ...]) -> set[str]:
     """Give the same command until it succeeds, deleting what it says; return what it named."""
-    named: list[str] = []
+    named: set[str] = set()
     for _ in range(_ATTEMPTS):
         status, output = pipeline.attempt(*targets)
         if status == 0:
@@ -125,5 +154,5 @@ def follow_orders(pipeline: Pipeline, targets: tuple[str, ...]) -> list[str]:
             for each in re.split(", | and ", wanted):
                 # Two jobs may have told the same.
                 (path if each == "it" else path.with_name(each)).unlink(missing_ok=True)
-        named += [name for name, _ in sorted(orders)]
+        named |= {name for name, _ in orders}
     raise AssertionError(f"the run has not come to its end, although {named} were deleted")

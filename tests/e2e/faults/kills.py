@@ -26,9 +26,9 @@ from tests.e2e.pipeline import Pipeline
 WORKER, SNAKEMAKE, ALL = "a worker", "Snakemake", "all"
 VICTIMS = (WORKER, SNAKEMAKE, ALL)
 # The first series begins with nothing done; the others with the trained models.
-EARLY = tuple(stage for stage in STAGES for _ in range(1 + (stage in TRAINED)))
 LATE = STAGES[len(TRAINED) :]
-SERIES = (EARLY, LATE, LATE, LATE)
+EARLY = ("corpus", "corpus", "clean", "clean", "subword", "subword", *["train"] * 3, *LATE)
+SERIES = (EARLY, LATE, LATE)
 PATIENCE_SECONDS = 600
 _WRITES = re.compile(r"\bresults/(\w+)/")
 # How often a run may come to its end before the kill, which is then tried with a shorter wait.
@@ -107,7 +107,9 @@ def strike(undisturbed: Undisturbed, pipeline: Pipeline, kill: Kill, chance: ran
     for attempt in range(_ATTEMPTS):
         if undisturbed.is_finished(pipeline, kill.stage):
             wait_for_orphans(pipeline.folder)
-            shutil.rmtree(pipeline.folder / "results" / kill.stage)
+            # With what came after, or else nobody needs it.
+            for stage in STAGES[STAGES.index(kill.stage) :]:
+                shutil.rmtree(pipeline.folder / "results" / stage, ignore_errors=True)
         start = time.monotonic()
         with pipeline.started() as snakemake:
             jobs = wait_for_moment(snakemake, kill, seconds / 2**attempt)
