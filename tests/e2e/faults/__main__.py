@@ -79,7 +79,10 @@ def main() -> int:
         pipeline = Pipeline(folder / "undisturbed", config)
         pipeline.run()
         print(f"the undisturbed run took {time.monotonic() - start:.0f} s", flush=True)
-        events = list(all_faults(Undisturbed(pipeline), folder, seed))
+        events = []
+        for event in all_faults(Undisturbed(pipeline), folder, seed):
+            print(f"{event.fault} in {event.stage}: {event.outcome}", flush=True)
+            events.append(event)
     print(table(events))
     if disk.obstacle():
         print(f"NO FULL DISK WAS TRIED: {disk.obstacle()}")

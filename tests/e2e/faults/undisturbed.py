@@ -14,6 +14,7 @@ STAGES = (
     *("evaluate", "release"),
 )
 TRAINED = STAGES[: STAGES.index("train") + 1]
+SCORED = STAGES[: STAGES.index("score") + 1]
 # Below results/, what is no stage.
 _NO_STAGE = ("logs", "benchmarks")
 # In a stage's folder, what only its own job reads.
