@@ -138,8 +138,8 @@ def flipped(path: Path, content: bytes) -> bytes:
 
 
 def truncated(path: Path, content: bytes) -> bytes:
-    """Leave away the last byte."""
-    return content[:-1]
+    """Leave away the second half; the last byte of a record is a line feed that none misses."""
+    return content[: len(content) // 2]
 
 
 def damage(path: Path, how: Callable[[Path, bytes], bytes]) -> bytes:
