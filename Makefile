@@ -2,6 +2,7 @@
 # make test    lint, unit, rule and e2e tests  make bench   measurements
 # make deps    the system packages             make test-slurm   the tests on a real Slurm of one node
 # make test-hostile   100,000 lines of every hostile kind through all stages
+# make test-faults   kills, full disks (as root), too little memory and damaged files in all stages
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
@@ -17,7 +18,7 @@ SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-pr
 
 SLURM_PACKAGES := slurmctld slurmd slurm-client munge
 
-.PHONY: setup deps slurm-packages demo test test-slurm test-hostile lint format bench clean
+.PHONY: setup deps slurm-packages demo test test-slurm test-hostile test-faults lint format bench clean
 
 setup: $(STAMP) $(BIN)/lmplz
 
@@ -85,6 +86,9 @@ test-slurm: setup slurm-packages
 
 test-hostile: setup
 	$(RUN) python -m tests.e2e.hostile
+
+test-faults: setup
+	$(RUN) python -m tests.e2e.faults
 
 format: $(STAMP)
 	$(RUN) ruff check --fix .

@@ -44,6 +44,11 @@ onstart:
     cancel_orphans(ALIVE)
 
 
+# Snakemake's own files, and the logs that `tee` writes, meet a full disk as well.
+onerror:
+    advise_on_full_disks(log, [config["results"], "."])
+
+
 rule all:
     default_target: True
     input:

@@ -1,7 +1,11 @@
+import logging
 import shlex
 import sys
 
 sys.path.insert(0, workflow.basedir)
+# Where Snakemake's log can't be written, on a full disk, a traceback for each of its lines would bury
+# what the jobs say.
+logging.raiseExceptions = False
 
 from snakemake.exceptions import WorkflowError
 
@@ -9,6 +13,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
 from workflow_scripts.core.layout import Layout, canonical
 from workflow_scripts.core.runs import cancel_orphans, link_run, remove_stale_locks
+from workflow_scripts.core.space import advise_on_full_disks
 
 # Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile. The
 # strict mode is Snakemake's own default, which a prefix replaces.
@@ -16,12 +21,11 @@ shell.prefix(f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(workflow.ba
 
 try:
     LAYOUT = Layout(config)
+    # Open as long as this process lives. A job's own Snakemake takes no part: one that outlives
+    # the Snakemake that started it, on a cluster, is no reason to refuse the next.
+    ALIVE = remove_stale_locks() if workflow.is_main_process else None
 except InputError as error:
     raise WorkflowError(str(error)) from None
-
-# Open as long as this process lives. A job's own Snakemake takes no part: one that outlives the
-# Snakemake that started it, on a cluster, is no reason to refuse the next.
-ALIVE = remove_stale_locks() if workflow.is_main_process else None
 
 # The wildcard that tells the instances of a stage apart.
 INSTANCE = {
@@ -274,7 +278,10 @@ def stage_target(stage):
 
     def paths(wildcards):
         if workflow.executor_plugin is not None and not workflow.dryrun:
-            run = link_run(LAYOUT)
+            try:
+                run = link_run(LAYOUT)
+            except InputError as error:
+                raise WorkflowError(str(error)) from None
             if workflow.is_main_process:
                 record_events(run)
         if workflow.get_rule(stage) in workflow.dag.forcerules:

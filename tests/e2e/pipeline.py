@@ -45,11 +45,15 @@ def environment() -> dict[str, str]:
 
 
 class Pipeline:
-    """A working directory with its configuration file."""
+    """A working directory with its configuration file.
+
+    `environment` is that of Snakemake and its jobs.
+    """
 
     def __init__(self, folder: Path, config: dict[str, Any]):
         self.folder = folder
         self.config = config
+        self.environment = environment()
         self.folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(config)
         # A run that several processes read stays as it is.
@@ -89,7 +93,7 @@ class Pipeline:
         """
         process = subprocess.Popen(
             self.command(*arguments),
-            env=environment(),
+            env=self.environment,
             stdout=terminal,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,

@@ -98,9 +98,10 @@ def test_flipped_byte_stops_the_run_and_what_it_says_to_do_helps(finished, copy_
     assert "Traceback" not in output
     name = damaged.relative_to(pipeline.folder.resolve())
     assert f"error: {name} differs from what its stage wrote" in output
-    assert "delete the file and run again" in output
+    assert "delete it, 0000.json and manifest.json beside it and run again" in output
 
-    damaged.unlink()
+    for name in ("0000.parquet", "0000.json", "manifest.json"):
+        damaged.with_name(name).unlink()
     pipeline.run("select")
     assert pipeline.hashes() == before
 

@@ -129,16 +129,23 @@ def in_process(job: Job) -> Callable[[], None]:
     return lambda: importlib.import_module(module).main(arguments)
 
 
-def flip(path: Path) -> bytes:
-    """Flip one bit in the middle of a file, whose times stay; return what it held.
-
-    In JSON it is that of a digit, which leaves JSON.
-    """
-    content, status = path.read_bytes(), path.stat()
+def flipped(path: Path, content: bytes) -> bytes:
+    """Flip one bit in the middle; in JSON it is that of a digit, which leaves JSON."""
     place = len(content) // 2
     if path.suffix == ".json":
         place = re.compile(rb"\d").search(content, place // 2).start()
-    path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+
+
+def truncated(path: Path, content: bytes) -> bytes:
+    """Leave away the second half; the last byte of a record is a line feed that none misses."""
+    return content[: len(content) // 2]
+
+
+def damage(path: Path, how: Callable[[Path, bytes], bytes]) -> bytes:
+    """Change a file, whose times stay; return what it held."""
+    content, status = path.read_bytes(), path.stat()
+    path.write_bytes(how(path, content))
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     return content
 
@@ -156,13 +163,14 @@ def flip(path: Path) -> bytes:
         *("release_export", "release_datasheet", "release_report", "release_tables", "manifest"),
     ],
 )
-def test_flipped_bit_is_found_by_whoever_reads_it(printed, workplace, monkeypatch, rule):
+@pytest.mark.parametrize("how", [flipped, truncated])
+def test_damage_is_found_by_whoever_reads_it(printed, workplace, monkeypatch, rule, how):
     job = printed[rule]
     monkeypatch.chdir(workplace.folder)
     damaged = read_files(job) or [name for name in job.inputs if name.endswith("/paraphrases.json")]
     assert damaged
     for name in damaged:
-        content = flip(Path(name))
+        content = damage(Path(name), how)
         try:
             with pytest.raises(InputError, match=re.escape(Path(name).name)):
                 in_process(job)()

@@ -56,7 +56,7 @@ def test_the_mxnet_environment_has_the_version_that_is_asked_for():
     "name",
     [
         *("__init__", "train/__init__", "train/launcher", "train/layout", "train/snapshots"),
-        *("core/__init__", "core/atomic"),
+        *("core/__init__", "core/atomic", "core/errors", "core/space"),
     ],
 )
 def test_the_launcher_is_python_3_8(name):

@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from workflow_scripts.core.space import explained
+
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
@@ -20,19 +22,24 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     The data is on disk (fsync) before the rename. On an exception the temporary file goes away
     and `path` stays as it was. An orphaned writer of the same file only ever renames its own
     complete copy. What writers of it left that were killed on this machine is removed.
+
+    Raises:
+        InputError: the disk is full; the message names `path`.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with explained(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{path.name}.{socket.gethostname()}"
     for leftover in path.parent.glob(f"{glob.escape(prefix)}.*.tmp"):
         if not _is_alive(int(leftover.name.split(".")[-3])):
             leftover.unlink(missing_ok=True)
     temporary = path.with_name(f"{prefix}.{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
     try:
-        yield temporary
-        _sync(temporary)
-        temporary.replace(path)
-        _sync(path.parent)
+        with explained(path):
+            yield temporary
+            _sync(temporary)
+            temporary.replace(path)
+            _sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -14,6 +14,7 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.config import (
     FILTER_ROLES,
     NO_BRACES,
@@ -114,10 +115,7 @@ class FileHashes:
         return self._known[stamp]
 
     def _save(self) -> None:
-        self._cache.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self._cache.with_name(f"{self._cache.name}.{os.getpid()}")
-        temporary.write_text(json.dumps(self._known), encoding="utf-8")
-        temporary.replace(self._cache)
+        write_text(self._cache, json.dumps(self._known))
 
 
 class Layout:

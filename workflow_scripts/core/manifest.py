@@ -86,10 +86,10 @@ def read_record(data_path: str | Path) -> dict[str, Any]:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise InputError(
-            f"{data_path} has no record {path.name} beside it; delete the file and run again"
+            f"{data_path} has no record {path.name} beside it; {_remedy(Path(data_path))}"
         ) from error
     except ValueError as error:
-        raise InputError(f"{path} is damaged ({error}); delete it and run again") from error
+        raise InputError(f"{path} is damaged ({error}); {_remedy(path)}") from error
 
 
 def verify(data_path: str | Path) -> dict[str, Any]:
@@ -117,11 +117,11 @@ def verify_file(path: str | Path, record: str) -> None:
     path = Path(path)
     record_file = record_path(path.with_name(record))
     if not record_file.is_file():
-        raise InputError(f"{path} has no record {record_file.name} beside it; run its stage again")
+        raise InputError(f"{path} has no record {record_file.name} beside it; {_remedy(path)}")
     known = read_record(record_file)["files"]
     if path.name not in known:
         raise InputError(
-            f"{path} is not in {record_file.name} beside it; delete both and run again"
+            f"{path} is not in {record_file.name} beside it; {_remedy(path, record_file)}"
         )
     _check(path, known[path.name], record_file)
 
@@ -134,12 +134,31 @@ def read_json(path: str | Path, record: str) -> dict[str, Any]:
 
 def _check(data: Path, expected: str, record: Path) -> None:
     if not data.is_file():
-        raise InputError(f"{data} is missing; delete {record} and run again")
+        raise InputError(f"{data} is missing; {_remedy(data, record)}")
     if sha256(data) != expected:
         raise InputError(
             f"{data} differs from what its stage wrote (its SHA-256 is not the one in "
-            f"{record.name}); delete the file and run again"
+            f"{record.name}); {_remedy(data, record)}"
         )
+
+
+def _remedy(damaged: Path, record: Path | None = None) -> str:
+    """Say what must go so that a damaged file is made again.
+
+    With it what vouches for it: Snakemake does not miss a file while there is a manifest behind
+    which a later job reads its folder, nor a manifest its data while there is the record.
+    """
+    vouchers = [record] if record else []
+    vouchers.append(damaged.with_name("manifest.json"))
+    names = [
+        *(["it"] if damaged.exists() else []),
+        *(path.name for path in vouchers if path.exists()),
+    ]
+    if not names:
+        return "run its stage again with --forcerun"
+    *others, last = names
+    listed = f"{', '.join(others)} and {last}" if others else last
+    return f"delete {listed}{' beside it' if last != 'it' else ''} and run again"
 
 
 def shard_names(count: int) -> list[str]:
@@ -188,7 +207,9 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: no readable manifest ({error}); run its stage again") from error
+        raise InputError(
+            f"{path} is no readable manifest ({error}); delete it and run again"
+        ) from error
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -23,6 +23,7 @@ import yaml
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Config, Layout, Unit
+from workflow_scripts.core.space import explained
 
 RUNS = Path("runs")
 # Below a results folder: a link to every run that uses it, of whatever working directory.
@@ -88,15 +89,16 @@ def link_run(layout: Layout, runs: Path = RUNS) -> Path:
     Links of an earlier configuration of the same name are replaced.
     """
     run = runs / layout.config["run"]["name"]
-    run.mkdir(parents=True, exist_ok=True)
-    for entry in run.iterdir():
-        if entry.is_symlink():
-            entry.unlink()
-    for stage, instance in layout.units():
-        link = run / link_name(stage, instance)
-        link.symlink_to(os.path.relpath(layout.folder(stage, instance), run))
-    write_text(run / "config.yaml", yaml.safe_dump(layout.config, sort_keys=False))
-    _register(run.resolve(), Path(layout.config["results"]) / USERS)
+    with explained(run):
+        run.mkdir(parents=True, exist_ok=True)
+        for entry in run.iterdir():
+            if entry.is_symlink():
+                entry.unlink()
+        for stage, instance in layout.units():
+            link = run / link_name(stage, instance)
+            link.symlink_to(os.path.relpath(layout.folder(stage, instance), run))
+        write_text(run / "config.yaml", yaml.safe_dump(layout.config, sort_keys=False))
+        _register(run.resolve(), Path(layout.config["results"]) / USERS)
     return run
 
 
@@ -120,8 +122,9 @@ def remove_stale_locks(folder: Path = Path(".snakemake")) -> IO[bytes]:
     Returns:
         The locked file; it must stay open as long as the process lives.
     """
-    folder.mkdir(exist_ok=True)
-    alive = (folder / "alive").open("ab")
+    with explained(folder):
+        folder.mkdir(exist_ok=True)
+        alive = (folder / "alive").open("ab")
     with suppress(OSError):
         fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
         for lock in (folder / "locks").glob("*.lock"):

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from workflow_scripts.core.space import explained
+
 _PREFIX = ".spill-"
 _BUFFER_CHARACTERS = 1 << 24
 
@@ -53,7 +55,8 @@ class Spill:
     def _flush(self) -> None:
         for shard, fields in enumerate(self._buffers):
             if fields:
-                with self._path(shard).open("a", encoding="utf-8", newline="\n") as stream:
+                path = self._path(shard)
+                with explained(path), path.open("a", encoding="utf-8", newline="\n") as stream:
                     stream.writelines(f"{field}\n" for field in fields)
                 fields.clear()
         self._buffered = 0

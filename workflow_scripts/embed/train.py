@@ -19,6 +19,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import sha256, verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.space import explained
 from workflow_scripts.core.tables import count_rows, read_rows
 from workflow_scripts.embed import parts
 from workflow_scripts.embed.correlations import result
@@ -155,8 +156,10 @@ def prepare_work(task: Task, pairs: Pairs) -> dict[str, Any]:
 
         config = task.config
         model = initial_model(config["model"], text, config["seed"], config["repetition"])
-        parts.write(unfinished, model)
-        without = prepare(progress(pairs, total, "embed: read"), model.tokenisers, unfinished)
+        rows = progress(pairs, total, "embed: read")
+        with explained(folder):
+            parts.write(unfinished, model)
+            without = prepare(rows, model.tokenisers, unfinished)
         counts = {"rows_in": total, "rejected": {**pairs.rejected, "without_tokens": without}}
         write_json(unfinished / _COUNTS, counts)
         unfinished.rename(folder)
@@ -218,7 +221,8 @@ def publish(
     """Write the model folder, file by file, and its record last."""
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
-    files = [*save(work, model), shutil.copyfile(untrained, work / UNTRAINED)]
+    with explained(work):
+        files = [*save(work, model), shutil.copyfile(untrained, work / UNTRAINED)]
     for file in files:
         with atomic_path(output / file.name) as temporary:
             shutil.copyfile(file, temporary)

@@ -212,8 +212,8 @@ class Training:
                 self._report(done - before, total - before, now - started)
                 reported = now
             if checkpoint and now - saved >= every:
-                with atomic_path(checkpoint) as temporary:
-                    torch.save(self.state(), temporary)
+                with atomic_path(checkpoint) as temporary, temporary.open("wb") as stream:
+                    torch.save(self.state(), stream)
                 saved = time.monotonic()
         if self._best is not None:
             self._network.load_state_dict(self._best)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from workflow_scripts.core import space
 from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.errors import InputError
 
@@ -51,14 +52,16 @@ def estimate(sentences: Iterable[list[str]], order: int, output: Path) -> int:
         # Small data may give no valid discounts, for which it then takes fixed ones.
         options = ["-o", str(order), "-S", MEMORY, "-T", name, "--discount_fallback"]
         files = ["--text", str(folder / "text"), "--arpa", str(folder / "arpa")]
-        _run([lmplz, *options, *files])
+        _run([lmplz, *options, *files], folder)
         with atomic_path(output) as temporary:
-            _run([build_binary, str(folder / "arpa"), str(temporary)])
+            _run([build_binary, str(folder / "arpa"), str(temporary)], output)
     return count
 
 
-def _run(command: list[str]) -> None:
+def _run(command: list[str], written: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if done.returncode and space.says_full(done.stderr):
+        raise InputError(space.message(written))
     if done.returncode:
         raise InputError(f"{Path(command[0]).name} failed: {done.stderr.strip()[-1000:]}")
 

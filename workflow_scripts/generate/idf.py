@@ -20,6 +20,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.space import explained
 from workflow_scripts.core.tables import TableWriter, read_rows
 from workflow_scripts.generate.words import words_of
 
@@ -57,7 +58,10 @@ def document_frequencies(
         if len(counts) >= most:
             runs.append(folder / str(len(runs)))
             lines = (f"{word}\t{count}\n" for word, count in sorted(counts.items()))
-            with runs[-1].open("w", encoding="utf-8", newline="\n") as stream:
+            with (
+                explained(runs[-1]),
+                runs[-1].open("w", encoding="utf-8", newline="\n") as stream,
+            ):
                 stream.writelines(lines)
             counts.clear()
     parts = heapq.merge(*map(_read_run, runs), sorted(counts.items()))

@@ -6,11 +6,13 @@ import re
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from workflow_scripts.core import space
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.progress import INTERVAL_SECONDS
 from workflow_scripts.train import layout
@@ -93,7 +95,7 @@ def run_sockeye(
         python: the interpreter. What PYTHONPATH names is for our own, and no other gets it.
 
     Raises:
-        InputError: it failed, or was killed.
+        InputError: it failed, or was killed; or the disk is full.
     """
     search_path = [str(_REPOSITORY)]
     if python == sys.executable:
@@ -112,18 +114,20 @@ def run_sockeye(
         text=True,
         errors="replace",
     )
-    with process, (work / layout.LOG).open("a", encoding="utf-8") as log:
+    log_path, tail = work / layout.LOG, deque[str](maxlen=_LOG_TAIL_LINES)
+    with space.explained(log_path), process, log_path.open("a", encoding="utf-8") as log:
         for line in process.stdout:
+            tail.append(line)
             log.write(line)
             log.flush()
             lines.read(line)
     if process.returncode:
-        raise InputError(_failure(work, process.returncode))
+        raise InputError(_failure(work, process.returncode, "".join(tail)))
 
 
-def _failure(work: Path, status: int) -> str:
-    log = work / layout.LOG
-    end = "\n".join(log.read_text(encoding="utf-8").splitlines()[-_LOG_TAIL_LINES:])
+def _failure(work: Path, status: int, end: str) -> str:
+    if space.says_full(end) or space.is_cut_short(end, work):
+        return f"{space.message(work)} from its last checkpoint"
     if status == -9:
         reason = "was killed (out of memory?)"
     elif "out of memory" in end:
@@ -132,5 +136,5 @@ def _failure(work: Path, status: int) -> str:
         reason = f"failed with exit status {status}"
     return (
         f"Sockeye's training {reason}. The same command goes on from its last checkpoint. "
-        f"The end of {log}:\n{end}"
+        f"The end of {work / layout.LOG}:\n{end}"
     )

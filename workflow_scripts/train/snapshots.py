@@ -16,6 +16,7 @@ import shutil
 from pathlib import Path
 
 _NAME = re.compile(r"snapshot\.(\d{6})")
+_UNFINISHED = ".unfinished"
 
 
 def _sync_tree(folder: Path) -> None:
@@ -31,8 +32,10 @@ def _sync_tree(folder: Path) -> None:
 
 def _copy_tree(source: Path, target: Path) -> None:
     """Copy a folder so that `target` appears whole; links stay links (they are relative)."""
-    unfinished = target.with_name(f"{target.name}.unfinished")
-    shutil.rmtree(unfinished, ignore_errors=True)
+    # What a kill or a full disk left, of whatever checkpoint, takes up space that is needed now.
+    for leftover in target.parent.glob(f"*{_UNFINISHED}"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    unfinished = target.with_name(f"{target.name}{_UNFINISHED}")
     shutil.copytree(source, unfinished, symlinks=True)
     _sync_tree(unfinished)
     unfinished.rename(target)

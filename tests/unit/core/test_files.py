@@ -148,3 +148,25 @@ def test_manifest_merges_records_and_hashes_upstream(tmp_path):
     assert merged["upstream"] == {"corpus/c/v1-1": manifest.sha256(tmp_path / "up.json")}
     assert "pyarrow" in merged["tools"]
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("gone", "remedy"),
+    [
+        ((), "delete it, a.json and manifest.json beside it and run again"),
+        (("manifest.json",), "delete it and a.json beside it and run again"),
+        (("a.parquet",), "delete a.json and manifest.json beside it and run again"),
+        (("a.json",), "delete it and manifest.json beside it and run again"),
+        (("a.json", "a.parquet"), "delete manifest.json beside it and run again"),
+    ],
+)
+def test_what_vouches_for_a_damaged_file_is_to_be_deleted_with_it(tmp_path, gone, remedy):
+    path = tmp_path / "a.parquet"
+    write_pairs(path)
+    manifest.write_record(path, 5, 5, {})
+    write_text(tmp_path / "manifest.json", "{}")
+    path.write_bytes(path.read_bytes()[:-1])
+    for name in gone:
+        (tmp_path / name).unlink()
+    with pytest.raises(InputError, match=f"; {remedy}$"):
+        manifest.verify(path)

@@ -71,6 +71,7 @@ def test_progress_lines_are_seldom(capsys):
         ("print('the reason'); raise SystemExit(3)", r"exit status 3(?s:.*)the reason"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "was killed"),
         ("print('CUDA out of memory.'); raise SystemExit(1)", "halve batch_words"),
+        ("raise OSError(28, 'No space left on device')", "^[^\n]*: no space left on device; free"),
     ],
 )
 def test_a_failure_shows_the_end_of_the_log(tmp_path, monkeypatch, script, message):

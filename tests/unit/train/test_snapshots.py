@@ -123,3 +123,9 @@ def test_snapshots_are_dropped_when_training_is_over(tmp_path, model):
     snapshots.drop(tmp_path)
     assert snapshots.snapshots(tmp_path) == []
     assert contents(model)
+
+
+def test_what_a_full_disk_left_of_a_snapshot_takes_up_no_space_later(tmp_path, model):
+    write_model(tmp_path / "snapshot.000003.unfinished", 3)
+    assert snapshots.restore(tmp_path, model)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "snapshot.000002"]

@@ -1,0 +1,158 @@
+"""Finished files that a flipped byte or a lost end has damaged, in one stage after another.
+
+Whoever reads such a file next must find it and say what to do; doing that must lead to the same
+bytes. Records and manifests lose their end; data files lose theirs or have a byte flipped.
+"""
+
+import os
+import random
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+
+from tests.e2e.faults.undisturbed import STAGES, Event, Undisturbed, outcome
+from tests.e2e.pipeline import Pipeline
+
+FLIPPED, TRUNCATED = "a byte flipped", "truncated"
+# What is made of files of the same stage: it is made again, so that they are read.
+READ_INSIDE = {
+    "subword": ("000?.*", "manifest.json"),
+    "generate": ("references/*/000?.*",),
+    "select": ("000?.*",),
+    "filter": ("*-micro/*/000?.*", "half-micro/*/pairs.*", "*-micro/*/manifest.json"),
+    "embed": ("sts/*/*.json",),
+    "evaluate": ("manifest.json",),
+    "release": ("manifest.json",),
+}
+# Nothing reads these again: for the user alone, or already in the manifest.
+UNREAD = (
+    *("rejected.tsv.*", "learning_curve.svg", "report.html", "README.md", "SHA256SUMS"),
+    *("*.py", "config_sentence_transformers.json", "whitespacetokenizer_config.json"),
+)
+# What the user is told to delete.
+_ORDER = re.compile(r"error: (\S+) .*; delete (.+?)(?: beside it)? and run again")
+# How often the same command may have to be given for one stage.
+_ATTEMPTS = 15
+
+
+def damage(path: Path, how: str) -> None:
+    """Flip a bit of the byte in the middle of a file, or cut it off there; its times stay."""
+    content, status = bytearray(path.read_bytes()), path.stat()
+    middle = len(content) // 2
+    if how == FLIPPED:
+        content[middle] ^= 1
+        path.write_bytes(content)
+    else:
+        path.write_bytes(content[:middle])
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def chosen(
+    undisturbed: Undisturbed, stage: str, records: bool, chance: random.Random
+) -> dict[str, str]:
+    """Draw files of a stage, and how each is damaged: one of each kind of folder.
+
+    One alone, because with a damaged file all that its job wrote is made again.
+
+    Args:
+        undisturbed: the run.
+        stage: whose files.
+        records: whether they are records and manifests, or the data these speak for.
+        chance: draws.
+    """
+    again = READ_INSIDE.get(stage, ())
+    folders: dict[str, dict[str, list[str]]] = {}
+    for name in sorted(undisturbed.hashes):
+        folder, _, file = name.rpartition("/")
+        _, own, instance, *_ = name.split("/")
+        if own != stage or any(fnmatch(file, pattern) for pattern in UNREAD):
+            continue
+        if any(fnmatch(name, f"*/{pattern}") for pattern in again):
+            continue
+        if _is_record(undisturbed.pipeline.folder / name) == records:
+            # Corpora, models and repetitions of an embedding are alike; columns are not.
+            kind = instance.partition("-seed")[0] if stage in ("filter", "embed") else ""
+            kind = folder if stage == "generate" else kind
+            folders.setdefault(kind, {}).setdefault(folder, []).append(name)
+    return {
+        chance.choice(files): TRUNCATED if records else chance.choice((FLIPPED, TRUNCATED))
+        for alike in folders.values()
+        for files in [alike[chance.choice(sorted(alike))]]
+    }
+
+
+def _is_record(path: Path) -> bool:
+    """Tell a record or a manifest from data; only they count rows."""
+    return path.suffix == ".json" and b'"rows_in"' in path.read_bytes()
+
+
+def ruin(
+    undisturbed: Undisturbed, folder: Path, seed: str, stages: tuple[str, ...] = STAGES
+) -> Iterator[Event]:
+    """Let one run go on stage by stage, and damage files of each before the next reads them.
+
+    Args:
+        undisturbed: the run to compare with.
+        folder: a new one, of the run.
+        seed: of which files are damaged, and how.
+        stages: consecutive ones, whose files are damaged.
+    """
+    first = STAGES.index(stages[0])
+    pipeline, chance = undisturbed.begun(folder, STAGES[: first + 1]), random.Random(seed)
+    events: list[tuple[str, Event]] = []
+    named: set[str] = set()
+    for stage in stages:
+        for records in (False, True):
+            damaged = chosen(undisturbed, stage, records, chance)
+            for name, how in damaged.items():
+                damage(pipeline.folder / name, how)
+            make_readers_run(pipeline, stage)
+            start = time.monotonic()
+            found = follow_orders(pipeline, STAGES[STAGES.index(stage) :][:2])
+            seconds = (time.monotonic() - start) / max(1, len(damaged))
+            print(f"seed {seed}: {stage}: {damaged}; named: {found}", flush=True)
+            named |= found
+            events += [
+                (name, Event(how, stage, "", seconds, True)) for name, how in damaged.items()
+            ]
+    named |= follow_orders(pipeline, ())
+    differences = undisturbed.differences(pipeline)
+    text, right = outcome(differences)
+    for name, event in events:
+        fate = "found" if name in named else "made again with another"
+        fate = f"NOT FOUND: {name}" if name in differences else fate
+        yield event._replace(outcome=f"{fate}, {text}", right=right)
+
+
+def make_readers_run(pipeline: Pipeline, stage: str) -> None:
+    """Remove what was made of the files of a stage, in it and in the next."""
+    results = pipeline.folder / "results"
+    for following in STAGES[STAGES.index(stage) + 1 :]:
+        if following != "train":  # which would begin anew; it verifies before it publishes again
+            shutil.rmtree(results / following, ignore_errors=True)
+        for path in (results / following).rglob("m*.json"):
+            path.unlink()
+    for pattern in READ_INSIDE.get(stage, ()):
+        for path in (results / stage).glob(f"**/{pattern}"):
+            path.unlink()
+
+
+def follow_orders(pipeline: Pipeline, targets: tuple[str, ...]) -> set[str]:
+    """Give the same command until it succeeds, deleting what it says; return what it named."""
+    named: set[str] = set()
+    for _ in range(_ATTEMPTS):
+        status, output = pipeline.attempt(*targets)
+        if status == 0:
+            return named
+        orders = set(_ORDER.findall(output))
+        assert orders and "Traceback (most recent call last)" not in output, output
+        for name, wanted in sorted(orders):
+            path = pipeline.folder / name
+            for each in re.split(", | and ", wanted):
+                # Two jobs may have told the same.
+                (path if each == "it" else path.with_name(each)).unlink(missing_ok=True)
+        named |= {name for name, _ in orders}
+    raise AssertionError(f"the run has not come to its end, although {named} were deleted")

@@ -1,0 +1,106 @@
+"""The run that nothing happened to, and what a disturbed one is compared with it by."""
+
+import csv
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.e2e.pipeline import Pipeline, sha256
+
+# Stages of the micro run, in the order of the flow; it has no dual filter and no parser.
+STAGES = (
+    *("corpus", "clean", "subword", "train", "generate", "score", "select", "filter", "embed"),
+    *("evaluate", "release"),
+)
+TRAINED = STAGES[: STAGES.index("train") + 1]
+SCORED = STAGES[: STAGES.index("score") + 1]
+# Below results/, what is no stage.
+_NO_STAGE = ("logs", "benchmarks")
+# In a stage's folder, what only its own job reads.
+_NO_DATA = ("work", "timings.json")
+
+
+class Event(NamedTuple):
+    """One fault: what was done to the run, the stage that it hit, and what came of it.
+
+    `seconds`: from the command that met the fault to the end of that which made it good.
+    """
+
+    fault: str
+    stage: str
+    outcome: str
+    seconds: float
+    right: bool
+
+
+class Undisturbed:
+    """The finished micro run."""
+
+    def __init__(self, pipeline: Pipeline):
+        self.pipeline = pipeline
+        self.hashes = pipeline.hashes()
+
+    def begun(self, folder: Path, done: tuple[str, ...]) -> Pipeline:
+        """Return a copy in a new folder in which only some stages are done."""
+        copy = self.pipeline.copy(folder)
+        for stage in set(STAGES) - set(done):
+            shutil.rmtree(copy.folder / "results" / stage)
+        return copy
+
+    def seconds(self, stage: str) -> float:
+        """Return how long the longest job of a stage took."""
+        folder = self.pipeline.folder / "results" / "benchmarks" / stage
+        return max(_benchmarked(folder))
+
+    def wrong_files(self, pipeline: Pipeline) -> list[str]:
+        """Return the files of another run that have their final name and not the right bytes.
+
+        There must be none at any moment: a file appears whole or not at all.
+        """
+        return [
+            name
+            for name in finished_files(pipeline)
+            if sha256(pipeline.folder / name) != self.hashes.get(name)
+        ]
+
+    def is_finished(self, pipeline: Pipeline, stage: str) -> bool:
+        """Tell whether another run has all files of a stage."""
+        files = [name for name in self.hashes if name.startswith(f"results/{stage}/")]
+        return all((pipeline.folder / name).exists() for name in files)
+
+    def differences(self, pipeline: Pipeline) -> list[str]:
+        """Return the files that a run which has come to its end has differently, or left behind."""
+        found = pipeline.hashes()
+        both = found.keys() | self.hashes.keys()
+        names = {name for name in both if found.get(name) != self.hashes.get(name)}
+        names |= {str(path) for path in (pipeline.folder / "results").rglob(".*.tmp")}
+        if "Nothing to be done" not in pipeline.run("--dry-run"):
+            names.add("jobs that Snakemake would run again")
+        return sorted(names)
+
+
+def finished_files(pipeline: Pipeline) -> Iterator[str]:
+    """Yield the data files of a run that have their final names, below its folder."""
+    results = pipeline.folder / "results"
+    for stage in results.iterdir() if results.exists() else ():
+        if stage.name in _NO_STAGE or stage.name.startswith("."):
+            continue
+        for path in stage.rglob("*"):
+            parts = path.relative_to(stage).parts
+            hidden = any(part.startswith(".") for part in parts)
+            if path.is_file() and not hidden and not set(parts) & set(_NO_DATA):
+                yield str(path.relative_to(pipeline.folder))
+
+
+def _benchmarked(folder: Path) -> Iterator[float]:
+    for path in folder.rglob("*.tsv"):
+        with path.open(encoding="utf-8", newline="") as stream:
+            yield from (float(row["s"]) for row in csv.DictReader(stream, delimiter="\t"))
+
+
+def outcome(differences: list[str]) -> tuple[str, bool]:
+    """Say in the table how a finished run compares with the undisturbed one, and if it is right."""
+    if not differences:
+        return "same bytes", True
+    return f"DIFFERENT: {', '.join(differences[:5])} ({len(differences)} in all)", False

@@ -1,0 +1,65 @@
+"""A short selection of the faults that `make test-faults` tries, on the last stages of the run."""
+
+import pytest
+
+from tests.e2e.faults import damage, disk, kills, memory
+from tests.e2e.faults.__main__ import table
+from tests.e2e.faults.undisturbed import STAGES, Event, Undisturbed
+
+pytestmark = pytest.mark.e2e
+
+BEFORE = STAGES[: STAGES.index("evaluate")]
+LAST = STAGES[len(BEFORE) :]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(finished) -> Undisturbed:
+    return Undisturbed(finished)
+
+
+def check(events: list[Event], least: int) -> None:
+    assert len(events) >= least
+    assert all(event.right for event in events), table(events)
+
+
+def test_run_that_is_killed_at_random_ends_with_the_same_bytes(undisturbed, tmp_path):
+    check(list(kills.series(undisturbed, tmp_path / "run", LAST, "1")), len(LAST))
+
+
+def test_planned_kills_are_enough_and_spread():
+    planned = [
+        kill for stages in kills.SERIES for seed in "12" for kill in kills.planned(stages, seed)
+    ]
+    assert len(planned) >= 2 * 30
+    assert {kill.stage for kill in planned} == set(STAGES)
+    assert {kill.victim for kill in planned} == set(kills.VICTIMS)
+
+
+def test_full_disk_is_explained_and_the_same_command_goes_on(undisturbed, tmp_path):
+    if disk.obstacle():
+        pytest.skip(disk.obstacle())
+    check(list(disk.fill(undisturbed, tmp_path / "run", "1", BEFORE, disk.ALL, most=1)), 1)
+
+
+def test_half_the_device_memory_changes_next_to_nothing(undisturbed, tmp_path):
+    target = ("score",)
+    check(list(memory.run_out(undisturbed, tmp_path / "run", beam=False, target=target)), 2)
+
+
+def test_damaged_files_are_found_and_what_is_said_to_do_helps(undisturbed, tmp_path):
+    events = list(damage.ruin(undisturbed, tmp_path / "run", "1", ("evaluate",)))
+    check(events, 2)
+    assert {event.outcome for event in events} == {"found, same bytes"}
+
+
+def test_table_counts_what_has_the_same_outcome():
+    events = [
+        Event("full", "embed", "fine", 2.0, True),
+        Event("full", "clean", "fine", 4.0, True),
+        Event("full", "clean", "WRONG", 4.0, False),
+    ]
+    rows = table(events).splitlines()[2:]
+    assert rows == [
+        "| full | clean 1, embed 1 | 2 | fine | 3 |",
+        "| full | clean 1 | 1 | WRONG | 4 |",
+    ]
