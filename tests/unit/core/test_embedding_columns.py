@@ -102,6 +102,7 @@ def test_another_training_of_the_embedding_is_another_column(tmp_path):
         *(("embed", name) for name in ("trigram-all-parabank2-seed1", "sts")),
         *(("filter", name) for name in ("score-parabank2", "close-parabank2")),
         ("embed", "word-close-parabank2-seed1"),
+        ("release", None),  # it shows what the tested embeddings reached
     }
 
 
