@@ -35,10 +35,11 @@ class Counter:
         encoded = references.dictionary_encode()
         different, chosen = len(encoded.dictionary), encoded.indices.to_numpy().astype(np.int64)
         kinds = self._lexicon.tokens(pa.concat_arrays([encoded.dictionary, paraphrases]))
-        words, tokens = (
-            count(each.part(slice(None, different)).take(chosen), each.part(slice(different, None)))
-            for each in kinds
-        )
+        firsts = (each.part(slice(None, different)) for each in kinds)
+        if different < len(references):
+            firsts = (each.take(chosen) for each in firsts)
+        seconds = (each.part(slice(different, None)) for each in kinds)
+        words, tokens = map(count, firsts, seconds)
         return words, tokens
 
     def columns(

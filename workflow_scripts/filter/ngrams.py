@@ -43,14 +43,14 @@ def count(first: Tokens, second: Tokens) -> Counts:
 def _shared(first: Tokens, second: Tokens) -> Integers:
     """Return shape (pairs, 4): shared n-grams.
 
-    An n-gram is one integer: its pair, its tokens, and in the last bit its side. Sorted, equal
-    ones of both sides are neighbours. After each sentence stands a number that the other side
-    does not have, so that no n-gram across sentences is shared. Where 63 bits are too few, each
-    half of the pairs is counted by itself.
+    At each token a window of four begins, which is one integer: its pair, its tokens, and in the
+    last bit its side. Sorted, all windows that begin with the same n-gram stand together, whatever
+    n is. After each sentence stands a number that the other side does not have, so that no n-gram
+    across sentences is shared. Where 63 bits are too few, each half of the pairs is counted by
+    itself.
     """
     pairs = len(first.lengths)
-    ids = _renumbered(np.concatenate([first.ids, second.ids]))
-    different = int(ids.max(initial=-1)) + 1
+    ids, different = _renumbered(np.concatenate([first.ids, second.ids]))
     width = (different + 1).bit_length()
     if ORDERS * width + max(pairs - 1, 0).bit_length() + 1 > _BITS:
         if pairs == 1:
@@ -63,43 +63,44 @@ def _shared(first: Tokens, second: Tokens) -> Integers:
     sides = (owners >= pairs).astype(np.int64)
     numbers = different + sides  # where a sentence ends; the others follow
     numbers[np.arange(len(ids)) + np.repeat(np.arange(2 * pairs), lengths)] = ids
-    ngrams = owners - pairs * sides
+    following = np.concatenate([numbers, np.zeros(ORDERS - 1, np.int64)])
+    windows = owners - pairs * sides
+    for order in range(ORDERS):
+        windows = (windows << width) | following[order : order + len(numbers)]
+    windows = (windows << 1) | sides
+    windows.sort()
+    return _shared_beginnings(windows, width, pairs)
+
+
+def _shared_beginnings(windows: Integers, width: int, pairs: int) -> Integers:
+    """Return what `_shared` does, of its sorted windows; `width` is the bits of a token."""
+    # From 1 up where the windows before and at a place differ, the higher the earlier in them.
+    changes = np.empty_like(windows)
+    changes[:1], changes[1:] = np.iinfo(np.int64).max, windows[1:] ^ windows[:-1]
+    seconds = np.concatenate([[0], np.cumsum(windows & 1)])  # of the second side, up to a place
     result = np.zeros((pairs, ORDERS), np.int64)
-    for order in range(1, ORDERS + 1):
-        places = max(len(numbers) - order + 1, 0)
-        ngrams = (ngrams[:places] << width) | numbers[order - 1 :]
-        found = (ngrams << 1) | sides[:places]
-        found.sort()
-        matches = _matches(found) >> (1 + order * width)
-        result[:, order - 1] = np.bincount(matches, minlength=pairs)
+    begins = np.flatnonzero(changes >= 2)
+    for order in range(ORDERS, 0, -1):
+        if order < ORDERS:  # a group of equal n-grams is one of longer ones, or several
+            begins = begins[changes[begins] >= 1 << (1 + (ORDERS - order) * width)]
+        sizes = np.diff(begins, append=len(windows))
+        several = np.flatnonzero(sizes > 1)
+        start, size = begins[several], sizes[several]
+        second = seconds[start + size] - seconds[start]
+        owners = windows[start] >> (1 + ORDERS * width)
+        shared = np.minimum(second, size - second)
+        result[:, order - 1] = np.bincount(owners, shared, pairs)
     return result
 
 
-def _matches(found: Integers) -> Integers:
-    """Return the n-grams that are on both sides, each as often as on the side that has fewer.
+def _renumbered(ids: Integers) -> tuple[Integers, int]:
+    """Return numbers from 0 that are equal where `ids` are, and how many different ones.
 
-    Args:
-        found: n-grams with their sides in the last bit, 0 or 1, sorted.
+    Without sorting: of equal ids, one place stays in the table.
     """
-    # The last one of the first side, followed by one of the second that is equal but for the side.
-    ends = np.flatnonzero((found[1:] ^ found[:-1]) == 1)
-    matches = [found[ends]]
-    # And as many further ones as there are on either side.
-    further = 1
-    while len(ends):
-        ends = ends[(ends >= further) & (ends + 1 + further < len(found))]
-        more = (found[ends - further] == found[ends]) & (
-            found[ends + 1 + further] == found[ends + 1]
-        )
-        ends = ends[more]
-        matches.append(found[ends])
-        further += 1
-    return np.concatenate(matches)
-
-
-def _renumbered(ids: Integers) -> Integers:
-    """Return numbers from 0 that are equal where `ids` are: as few bits as possible."""
-    different = np.unique(ids)
-    numbers = np.empty(int(different[-1]) + 1 if len(different) else 0, np.int64)
-    numbers[different] = np.arange(len(different))
-    return numbers[ids]
+    table = np.empty(int(ids.max(initial=-1)) + 1, np.int64)
+    places = np.arange(len(ids))
+    table[ids] = places
+    different = ids[table[ids] == places]
+    table[different] = places[: len(different)]
+    return table[ids], len(different)

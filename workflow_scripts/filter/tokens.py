@@ -1,8 +1,7 @@
 """Sentences as numbers, many at once: their words, and sacrebleu's tokens.
 
 Both tokenisations treat what stands between blanks by itself, so each such string is tokenised
-once and then looked up. (In a line that has no line feed; sacrebleu joins what a hyphen and a line
-feed divide.)
+once and then looked up.
 """
 
 from array import array
@@ -43,8 +42,16 @@ def _rows(
     starts: NDArray[np.int64], widths: NDArray[np.int64], chosen: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return the places of the chosen rows of a flat array; `widths` are those of the chosen."""
-    before = widths.cumsum() - widths
-    return np.arange(widths.sum()) + np.repeat(starts[chosen] - before, widths)
+    if not widths.all():
+        chosen, widths = chosen[widths > 0], widths[widths > 0]
+    if not len(chosen):
+        return np.zeros(0, np.int64)
+    # From each place to the next it is one step, but from the end of a row to the next row.
+    ends, firsts = widths.cumsum(), starts[chosen]
+    steps = np.ones(ends[-1], np.int64)
+    steps[0] = firsts[0]
+    steps[ends[:-1]] += firsts[1:] - firsts[:-1] - widths[:-1]
+    return steps.cumsum()
 
 
 class _Pieces:
@@ -77,18 +84,16 @@ class Lexicon(dict[str, int]):
         self._tokenizer = Tokenizer13a()
 
     def __missing__(self, string: str) -> int:
-        self._words.append(words(string))
-        self._sacrebleu.append(self._tokenized(string))
+        # Most strings are words, with or without a stop or comma, and need no tokeniser.
+        word, mark = (string[:-1], [string[-1]]) if string[-1:] in (".", ",") else (string, [])
+        if word.isalnum():
+            self._words.append([word.lower()])
+            self._sacrebleu.append([word, *mark])
+        else:
+            self._words.append(words(string))
+            self._sacrebleu.append(self._tokenizer(string).split())
         self[string] = number = len(self)
         return number
-
-    def _tokenized(self, string: str) -> list[str]:
-        """Return sacrebleu's tokens; most strings are words, with or without a stop or comma."""
-        if string.isalnum():
-            return [string]
-        if string[-1:] in (".", ",") and string[:-1].isalnum():
-            return [string[:-1], string[-1]]
-        return self._tokenizer(string).split()
 
     def tokens(self, sentences: pa.StringArray) -> tuple[Tokens, Tokens]:
         """Return the sentences' words, and their tokens under sacrebleu's default, 13a.
@@ -99,10 +104,11 @@ class Lexicon(dict[str, int]):
         if len(self) > CAPACITY:
             self.clear()
             self._words, self._sacrebleu = _Pieces(), _Pieces()
-        split = pc.utf8_split_whitespace(sentences)
+        # At blanks alone: the tokenisations know what else counts as one.
+        split = pc.split_pattern(sentences, " ")
         counts = split.value_lengths().to_numpy().astype(np.int64)
         encoded = split.flatten().dictionary_encode()
-        different = encoded.dictionary.to_pylist()
+        different = encoded.dictionary.to_numpy(zero_copy_only=False)
         numbers = np.fromiter(map(self.__getitem__, different), np.int64, len(different))
         strings = numbers[encoded.indices.to_numpy()]
         return self._words.tokens(strings, counts), self._sacrebleu.tokens(strings, counts)
