@@ -11,7 +11,7 @@ import yaml
 
 from tests.e2e import micro
 from tests.e2e.pipeline import ROOT, Pipeline
-from tests.rules.test_commands import flip, in_process, jobs, read_files, run_alone
+from tests.rules.test_commands import damage, flipped, in_process, jobs, read_files, run_alone
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.tables import read_rows
@@ -163,6 +163,6 @@ def test_document_frequencies_alone_and_damaged(compared, tmp_path, monkeypatch)
     for rule, file in (("generate_idf", "0000.parquet"), ("generate_shard", "idf.parquet")):
         job = printed[rule]
         (name,) = (each for each in read_files(job) if each.endswith(file))
-        flip(Path(name))
+        damage(Path(name), flipped)
         with pytest.raises(InputError, match=re.escape(Path(name).name)):
             in_process(job)()

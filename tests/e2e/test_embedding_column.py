@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.e2e import micro
-from tests.rules.test_commands import flip, in_process, jobs, read_files, run_alone
+from tests.rules.test_commands import damage, flipped, in_process, jobs, read_files, run_alone
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.embed.model import load
@@ -67,7 +67,7 @@ def test_pairs_are_scored_by_an_embedding_of_unfiltered_pairs(finished, copy_of,
     damaged = read_files(job)
     assert len(damaged) == 2  # the pairs, and the model's weights
     for name in damaged:
-        content = flip(pipeline.folder / name)
+        content = damage(pipeline.folder / name, flipped)
         with pytest.raises(InputError, match="differs from what its stage wrote"):
             in_process(job)()
         (pipeline.folder / name).write_bytes(content)

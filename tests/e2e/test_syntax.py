@@ -7,7 +7,7 @@ import pytest
 
 from tests import stanza_package
 from tests.e2e import micro
-from tests.rules.test_commands import flip, in_process, jobs, run_alone
+from tests.rules.test_commands import damage, flipped, in_process, jobs, run_alone
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.tables import read_rows
 
@@ -60,7 +60,7 @@ def test_trees_are_made_kept_and_measured(finished, copy_of, monkeypatch):
     output = pipeline.with_config(config).run("--dry-run", "--forceall", "--printshellcmds")
     (job,) = (each for each in jobs(output) if each.rule == "syntax_shard")
     run_alone(job, pipeline.folder)
-    flip(pipeline.folder / job.inputs[0])
+    damage(pipeline.folder / job.inputs[0], flipped)
     monkeypatch.chdir(pipeline.folder)
     with pytest.raises(InputError, match="differs from what its stage wrote"):
         in_process(job)()

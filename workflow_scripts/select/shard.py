@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -137,6 +138,7 @@ def select_shard(
     verify(input_path)
     verify_file(segmenter_path, "model")
     max_sum = read_json(threshold_path, RECORD)["max_sum"]
+    max_sum = math.inf if max_sum is None else max_sum
     segmenter = Segmenter(segmenter_path)
     summary = Summary()
     rows = progress(

@@ -40,7 +40,9 @@ def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> d
             above it).
 
     Returns:
-        `keep`, `max_sum`, and the numbers `candidates`, `pruned` and `kept`.
+        `keep`, `max_sum`, and the numbers `candidates`, `pruned` and `kept`. `max_sum` is None, no
+        bound, where the quantile lies among candidates of an infinite sum, which the backward
+        model can't read.
 
     Raises:
         InputError: there is no candidate, or one that was pruned might be below the threshold.
@@ -66,7 +68,13 @@ def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> d
     if max_sum > least_pruned:
         raise _pruned_too_much(f"the threshold {max_sum:.6g}")
     kept = sum(int(np.count_nonzero(part.sums <= max_sum)) for part in scores())
-    return {"keep": keep, "max_sum": max_sum, "candidates": total, "pruned": pruned, "kept": kept}
+    return {
+        "keep": keep,
+        "max_sum": max_sum if math.isfinite(max_sum) else None,
+        "candidates": total,
+        "pruned": pruned,
+        "kept": kept,
+    }
 
 
 def _pruned_too_much(what: str) -> InputError:

@@ -147,7 +147,10 @@ def test_a_beam_gives_its_nbest_list_best_first(model, tmp_path):
 
     single = config | {"search": {"method": "beam", "beam_size": 6}}
     (best, *_) = read_rows(run_main(tmp_path / "best", model, pairs[:1], single), "candidates")
-    assert best["candidates"] == rows[0]["candidates"][:1]
+    # Fewer sentences at once may round sums otherwise.
+    first = rows[0]["candidates"][0]
+    expected = first | {"forward_nll": pytest.approx(first["forward_nll"], abs=1e-5)}
+    assert best["candidates"] == [expected]
 
 
 def test_a_beam_avoids_the_words_of_each_set(model, tmp_path):

@@ -73,6 +73,18 @@ def test_fixed_threshold_includes_its_own_value():
     }
 
 
+def test_no_bound_where_the_backward_model_cannot_read_what_is_to_be_kept():
+    parts = passes(([1.0, math.inf, 2.0], []), ([math.inf], []))
+    assert threshold(parts, {"quantile": 1.0}) == {
+        "keep": {"quantile": 1.0},
+        "max_sum": None,
+        "candidates": 4,
+        "pruned": 0,
+        "kept": 4,
+    }
+    assert threshold(parts, {"quantile": 0.5})["max_sum"] == 2.0
+
+
 def test_no_candidates_at_all():
     with pytest.raises(InputError, match="no candidate"):
         threshold(passes(([], [])), {"quantile": 0.5})
