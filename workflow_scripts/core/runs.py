@@ -23,7 +23,7 @@ import yaml
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Config, Layout, Unit
-from workflow_scripts.core.space import explained
+from workflow_scripts.core.space import explained, require
 
 RUNS = Path("runs")
 # Below a results folder: a link to every run that uses it, of whatever working directory.
@@ -87,6 +87,9 @@ def link_run(layout: Layout, runs: Path = RUNS) -> Path:
     """Write `runs/<name>/config.yaml` and a link `<stage>[.<instance>]` to each folder.
 
     Links of an earlier configuration of the same name are replaced.
+
+    Raises:
+        InputError: the disk is full, or too full to begin.
     """
     run = runs / layout.config["run"]["name"]
     with explained(run):
@@ -99,6 +102,7 @@ def link_run(layout: Layout, runs: Path = RUNS) -> Path:
             link.symlink_to(os.path.relpath(layout.folder(stage, instance), run))
         write_text(run / "config.yaml", yaml.safe_dump(layout.config, sort_keys=False))
         _register(run.resolve(), Path(layout.config["results"]) / USERS)
+    require(runs)
     return run
 
 

@@ -27,6 +27,8 @@ _CUT_SHORT = re.compile(
 )
 # What a writer that needed more has left free; the file that it could not finish is still there.
 _NEXT_TO_NOTHING = 1 << 20
+# What Snakemake writes into a working directory before its first job, and some more.
+_TO_BEGIN = 1 << 15
 
 
 def says_full(text: str) -> bool:
@@ -78,6 +80,16 @@ def advise_on_full_disks(logs: Iterable[str], folders: Iterable[str]) -> None:
 def has_space(folder: str | Path) -> bool:
     """Tell whether a folder's disk has space left, if only some."""
     return shutil.disk_usage(folder).free >= _NEXT_TO_NOTHING
+
+
+def require(folder: Path) -> None:
+    """Check that Snakemake can write its own files, for which it has no message.
+
+    Raises:
+        InputError: there is no space left for them.
+    """
+    if shutil.disk_usage(folder).free < _TO_BEGIN:
+        raise InputError(message(folder.resolve()))
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 import errno
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
@@ -87,6 +88,13 @@ def test_advice_at_the_end_of_a_run_whose_log_is_about_space(tmp_path, capsys, l
     write_text(tmp_path / "log", log)
     space.advise_on_full_disks([str(tmp_path / "log")], [str(tmp_path)])
     assert (space.ADVICE in capsys.readouterr().err) == advised
+
+
+def test_run_does_not_begin_without_space_for_its_own_files(tmp_path, monkeypatch):
+    space.require(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=4096))
+    with pytest.raises(InputError, match=f"^{tmp_path}: no space left on device; free some"):
+        space.require(tmp_path)
 
 
 def test_advice_names_the_folder_that_is_full(tmp_path, capsys, no_space):
