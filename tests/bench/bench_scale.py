@@ -87,13 +87,13 @@ def module(name: str, config: Any, **options: Any) -> list[str]:
 def many_jobs(data: Path, early: int, late: int, systems: int) -> dict[str, Any]:
     """Return a configuration with so many shards and systems, and with the dual filter.
 
-    Its end is the release: no training sets.
+    Its end is the release: neither training sets nor embeddings.
     """
     config = micro.config(data)
     (system,) = config["systems"].values()
     names = [f"system{number}" for number in range(systems)]
     config["systems"] = dict.fromkeys(names, system)
-    config["run"] |= {"systems": names, "training_sets": []}
+    config["run"] |= {"systems": names, "training_sets": [], "embeddings": []}
     config["shards"] = {"early": early, "late": late}
     config["dual_filter"]["enabled"] = True
     return config
