@@ -42,7 +42,7 @@ STAGE_VERSIONS = {
     "train": 1,
     "generate": 2,
     "score": 1,
-    "select": 1,
+    "select": 2,
     "filter": 1,
     "embed": 3,
     "syntax": 1,

@@ -25,6 +25,7 @@ from workflow_scripts.select.threshold import RECORD
 from workflow_scripts.subword.segmenter import Segmenter
 
 NO_CANDIDATES = "no_candidates"  # nothing was scored for this reference
+FEW_CANDIDATES = "few_candidates"  # all were selected, and more were wanted
 
 
 def choose(
@@ -84,15 +85,15 @@ def select(
         "paraphrases": paraphrases,
         "candidates": len(candidates),
         "kept": len(candidates) - rejected[ABOVE_THRESHOLD],
-        "reason": "" if full else describe(rejected),
+        "reason": "" if full else describe(len(candidates), rejected),
     }
     return selected, rejected
 
 
-def describe(rejected: Counter[str]) -> str:
+def describe(candidates: int, rejected: Counter[str]) -> str:
     """Return why a list is not full, e.g. `above_threshold 140, reference_cluster 3`."""
     counts = [f"{reason} {rejected[reason]}" for reason in REASONS if rejected[reason]]
-    return ", ".join(counts) or NO_CANDIDATES
+    return ", ".join(counts) or (FEW_CANDIDATES if candidates else NO_CANDIDATES)
 
 
 class Summary:
@@ -110,7 +111,7 @@ class Summary:
         self._candidates["selected"] += found
         self._references[found] += 1
         if selected["reason"]:
-            self._short.update(list(rejected) or [NO_CANDIDATES])
+            self._short.update(list(rejected) or [selected["reason"]])
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts.

@@ -48,6 +48,7 @@ ROWS = [
     ),
     row(2, [candidate("nonsense", 4.0, None), candidate("the dog sleeps", 0.5, 0.5)]),
     row(3, []),
+    row(4, [candidate("a hound is napping", 0.5, 0.5)]),
 ]
 
 
@@ -67,6 +68,8 @@ def test_a_short_list_says_why():
     assert selected["reason"] == "above_threshold 1, same_as_reference 1"
     selected, _ = select(ROWS[2], CONFIG, 3.5, str.split)
     assert selected["reason"] == "no_candidates"
+    selected, _ = select(ROWS[3], CONFIG, 3.5, str.split)
+    assert (len(selected["paraphrases"]), selected["reason"]) == (1, "few_candidates")
 
 
 def test_pruned_or_not_the_selection_is_the_same():
@@ -105,7 +108,7 @@ def test_main_writes_every_reference_and_adds_up(tmp_path, segmenter):
     with TableWriter(scored, "scored") as writer:
         for content in ROWS:
             writer.write(content)
-    write_record(scored, 3, 3, {})
+    write_record(scored, 4, 4, {})
     write_json(tmp_path / "threshold.json", {"max_sum": 3.5})
     write_record(tmp_path / RECORD, 0, 0, {}, files=[tmp_path / "threshold.json"])
 
@@ -118,14 +121,15 @@ def test_main_writes_every_reference_and_adds_up(tmp_path, segmenter):
     output = tmp_path / "out" / "0000.parquet"
     assert run_main(output) == run_main(tmp_path / "again.parquet")
     rows = list(read_rows(output, "paraphrases"))
-    assert [found["id"] for found in rows] == ["c:1", "c:2", "c:3"]
+    assert [found["id"] for found in rows] == ["c:1", "c:2", "c:3", "c:4"]
     assert len(rows[0]["paraphrases"]) == 2
     record = read_record(output)
-    assert (record["rows_in"], record["rows_out"]) == (3, 3)
-    assert sum(record["extra"]["candidates"].values()) == 8
-    assert record["extra"]["references_by_paraphrases"] == {"0": 2, "2": 1}
+    assert (record["rows_in"], record["rows_out"]) == (4, 4)
+    assert sum(record["extra"]["candidates"].values()) == 9
+    assert record["extra"]["references_by_paraphrases"] == {"0": 2, "1": 1, "2": 1}
     assert record["extra"]["short_references_by_reason"] == {
         "above_threshold": 1,
         "same_as_reference": 1,
         "no_candidates": 1,
+        "few_candidates": 1,
     }
