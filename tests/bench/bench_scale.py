@@ -29,7 +29,8 @@ from tests.e2e.pipeline import ROOT, Pipeline, environment, planned_jobs
 from workflow_scripts.core.manifest import read_record, shard_paths
 from workflow_scripts.core.tables import read_rows
 
-SHARDS_AND_SYSTEMS = [(512, 64, 12), (512, 512, 12)]
+# Early shards, late shards, systems; and whether columns of the pairs are evaluated.
+DAGS = [(512, 64, 12, False), (512, 64, 12, True), (512, 512, 12, False)]
 LINES = (100_000, 300_000, 1_000_000)
 SHARD_LINES = 100_000
 CANDIDATES = 10
@@ -84,10 +85,11 @@ def module(name: str, config: Any, **options: Any) -> list[str]:
 # --- the DAG ---------------------------------------------------------------------------------
 
 
-def many_jobs(data: Path, early: int, late: int, systems: int) -> dict[str, Any]:
+def many_jobs(data: Path, early: int, late: int, systems: int, columns: bool) -> dict[str, Any]:
     """Return a configuration with so many shards and systems, and with the dual filter.
 
-    Its end is the release: neither training sets nor embeddings.
+    Its end is the release: neither training sets nor embeddings, and only with `columns` those of
+    the stage filter, for the evaluation.
     """
     config = micro.config(data)
     (system,) = config["systems"].values()
@@ -96,6 +98,8 @@ def many_jobs(data: Path, early: int, late: int, systems: int) -> dict[str, Any]
     config["run"] |= {"systems": names, "training_sets": [], "embeddings": []}
     config["shards"] = {"early": early, "late": late}
     config["dual_filter"]["enabled"] = True
+    if not columns:
+        config["evaluate"]["columns"] = []
     return config
 
 
@@ -104,15 +108,17 @@ def measure_dags(folder: Path) -> None:
     data = micro.write_bitext(folder / "data")
     idle = cost_of([sys.executable, "-c", "import snakemake.cli"])
     print(f"Snakemake with its plugins alone: {idle.megabytes:,.0f} MB")
-    print("| early | late | systems | jobs | CPU seconds | MB |\n|---|---|---|---|---|---|")
-    for early, late, systems in SHARDS_AND_SYSTEMS:
-        pipeline = Pipeline(folder / f"{early}-{late}", many_jobs(data, early, late, systems))
+    print("| early | late | systems | columns | jobs | CPU seconds | MB |")
+    print("|---|---|---|---|---|---|---|")
+    for number, (early, late, systems, columns) in enumerate(DAGS):
+        config = many_jobs(data, early, late, systems, columns)
+        pipeline = Pipeline(folder / f"dag-{number}", config)
         output = folder / "output"
         cost = cost_of(pipeline.command("--dry-run", "--quiet", "rules"), output)
         jobs = planned_jobs(output.read_text(encoding="utf-8")).total()
         print(
-            f"| {early} | {late} | {systems} | {jobs:,} | {cost.seconds:.1f} "
-            f"| {cost.megabytes:,.0f} |",
+            f"| {early} | {late} | {systems} | {'with' if columns else 'without'} | {jobs:,} "
+            f"| {cost.seconds:.1f} | {cost.megabytes:,.0f} |",
             flush=True,
         )
 
