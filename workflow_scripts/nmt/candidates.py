@@ -7,6 +7,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from workflow_scripts.nmt.checkpoint import OUTPUT_MULTIPLE
+from workflow_scripts.nmt.linear import Linear, filled_up
 from workflow_scripts.nmt.model import Model, log_normaliser
 from workflow_scripts.nmt.vocabulary import EOS
 
@@ -30,7 +31,7 @@ class Candidates:
 
 
 class OutputLayer:
-    """Turns the decoder's output into candidates, in memory that is kept from step to step.
+    """Turns the decoder's output into candidates.
 
     <pad>, <unk>, <s> and the filling entries at the end of a vocabulary have their share of the
     softmax but are never candidates: they are computed apart, and are minus infinity among
@@ -38,17 +39,12 @@ class OutputLayer:
     """
 
     def __init__(self, model: Model):
-        weights, words = model.weights, model.target_vocab.words
+        output, words = model.weights.output, model.target_vocab.words
         self._count = words - EOS
-        self._weight, self._bias = weights.output, weights.output_bias.clone()
-        others = torch.ones_like(self._bias, dtype=torch.bool)
+        others = torch.ones_like(output.bias, dtype=torch.bool)
         others[EOS:words] = False
-        self._bias[others] = -torch.inf
-        self._other_weight, self._other_bias = weights.output[others], weights.output_bias[others]
-        # On a CPU fresh pages for the logits would cost a quarter of the product's own time.
-        self._buffer = torch.empty(
-            OUTPUT_ROWS, len(self._bias), device=model.device, dtype=model.dtype
-        )
+        self._words = Linear(output.weight, output.bias.masked_fill(others, -torch.inf))
+        self._other_weight, self._other_bias = output.plain()[others], output.bias[others]
 
     def best(self, hidden: Tensor, count: int, asked: Tensor | None = None) -> Candidates:
         """Return the best `count` tokens (or all there are) for the decoder's output [N, D].
@@ -68,8 +64,8 @@ class OutputLayer:
 
     def _best(self, hidden: Tensor, count: int, asked: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the columns of `Candidates` for at most OUTPUT_ROWS slots."""
-        out = self._buffer[: len(hidden)]
-        torch.addmm(self._bias, hidden, self._weight.T, out=out)
+        slots = len(hidden)
+        out = self._words(F.pad(hidden, (0, 0, 0, filled_up(slots) - slots)))[:slots]
         rows = CACHED_ROWS if hidden.device.type == "cpu" else OUTPUT_ROWS
         parts = [
             self._look_through(logits.float(), count, tokens)

@@ -12,6 +12,7 @@ import yaml
 from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.memory import keep_freed_memory
 from workflow_scripts.nmt.model import (
     CrossAttention,
@@ -213,25 +214,29 @@ def _read_weights(
         )
         inward = torch.cat([_scaled(query, heads), _separated(memory, heads)])
         return SelfAttention(
-            norm(f"{prefix}.pre_{name}"), inward, take(f"{prefix}.{name}.ff_out.weight", size, size)
+            norm(f"{prefix}.pre_{name}"),
+            Linear(inward),
+            Linear(take(f"{prefix}.{name}.ff_out.weight", size, size)),
         )
 
     def cross_attention(prefix: str, heads: int) -> CrossAttention:
         name = f"{prefix}.enc_attention"
         return CrossAttention(
             norm(f"{prefix}.pre_enc_attention"),
-            _scaled(take(f"{name}.ff_q.weight", size, size), heads),
-            _separated(take(f"{name}.ff_kv.weight", 2 * size, size), heads),
-            take(f"{name}.ff_out.weight", size, size),
+            Linear(_scaled(take(f"{name}.ff_q.weight", size, size), heads)),
+            Linear(_separated(take(f"{name}.ff_kv.weight", 2 * size, size), heads)),
+            Linear(take(f"{name}.ff_out.weight", size, size)),
         )
 
     def feed_forward(prefix: str, hidden: int) -> FeedForward:
         return FeedForward(
             norm(f"{prefix}.pre_ff"),
-            take(f"{prefix}.ff.ff1.weight", hidden, size),
-            take(f"{prefix}.ff.ff1.bias", hidden),
-            take(f"{prefix}.ff.ff2.weight", size, hidden),
-            take(f"{prefix}.ff.ff2.bias", size),
+            Linear(
+                take(f"{prefix}.ff.ff1.weight", hidden, size), take(f"{prefix}.ff.ff1.bias", hidden)
+            ),
+            Linear(
+                take(f"{prefix}.ff.ff2.weight", size, hidden), take(f"{prefix}.ff.ff2.bias", size)
+            ),
         )
 
     def encoder_layer(index: int) -> EncoderLayer:
@@ -261,8 +266,9 @@ def _read_weights(
         encoder_norm=norm("encoder.final_process"),
         decoder=[decoder_layer(index) for index in range(config.decoder_layers)],
         decoder_norm=norm("decoder.final_process"),
-        output=F.pad(output, (0, 0, 0, missing)),
-        output_bias=F.pad(output_bias, (0, missing), value=-math.inf),
+        output=Linear(
+            F.pad(output, (0, 0, 0, missing)), F.pad(output_bias, (0, missing), value=-math.inf)
+        ),
     )
 
 
@@ -278,6 +284,8 @@ def _separated(memory: Tensor, heads: int) -> Tensor:
 
 def _convert(weights: Any, device: torch.device, dtype: torch.dtype) -> Any:
     """Return a tree of weights (dataclasses and lists of tensors) on `device` in `dtype`."""
+    if isinstance(weights, Linear):
+        return weights.to(device, dtype)
     if isinstance(weights, Tensor):
         return weights.to(device, dtype).contiguous()
     if isinstance(weights, list):

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from workflow_scripts.nmt.linear import filled_up
 from workflow_scripts.nmt.model import Memory, Model
 
 # Places, and positions of sources and targets, are allocated in steps of this many.
@@ -107,6 +108,16 @@ class Decoder:
         self._read = int(self.position.max()) if count else 0
         return slots
 
+    def follow(self, parents: Tensor) -> None:
+        """Let every slot go on, after a step, from that of `parents` [N] of the same sentence.
+
+        Unlike `branch` this leaves all shapes as they are and reads nothing from the device.
+        """
+        self.position = self.position[parents]
+        for cache in self._cache:
+            read = cache[:, : len(parents), :, : self._layout.width]
+            read.copy_(read[:, parents])
+
     def step(self, tokens: Tensor) -> Tensor:
         """Let every slot read one token of `tokens` [N]; returns the decoder's output [N, D]."""
         model, weights = self.model, self.model.weights
@@ -119,25 +130,28 @@ class Decoder:
         # Beyond the positions of the training data the last one repeats, as in Sockeye.
         position = self.position.clamp(max=model.config.max_target - 1)
         x = weights.target_embedding[tokens] + weights.target_positions[position]
+        # Between the attentions there are rows of zeros besides those of the slots.
+        more = (0, 0, 0, filled_up(count) - count)
+        x = F.pad(x, more)
         for layer, cache, memory in zip(weights.decoder, self._cache, self._memory, strict=True):
-            projected = F.linear(layer.attention.norm(x), layer.attention.inward)
+            projected = layer.attention.inward(layer.attention.norm(x))[:count]
             projected = projected.unflatten(1, (3, heads, -1))
             cache[:, slots, :, self.position] = projected[:, 1:]
             context = _attend(projected[:, 0], *cache[:, :count, :, :width], unread)
-            x = torch.addmm(x, context, layer.attention.out.T)
+            x = layer.attention.out.added(F.pad(context, more), x)
 
-            query = groups.gather(F.linear(layer.cross.norm(x), layer.cross.query), heads)
+            query = groups.gather(layer.cross.query(layer.cross.norm(x))[:count], heads)
             context = F.scaled_dot_product_attention(
                 query,
                 *memory[:, : groups.places, :, : valid.shape[3]],
                 attn_mask=valid,
                 scale=1.0,
             )
-            x = torch.addmm(x, groups.scatter(context), layer.cross.out.T)
+            x = layer.cross.out.added(F.pad(groups.scatter(context), more), x)
             x = layer.feed_forward(x)
         self.position = self.position + 1
         self._read += 1
-        return weights.decoder_norm(x)
+        return weights.decoder_norm(x[:count])
 
     def _arrange(self) -> "_Layout":
         """Return the shapes of the next steps, for which there is room in the caches then."""

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 (the name that torch's own documentation uses)
 from torch import Tensor
 
+from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD, Vocabulary
 
 NORM_EPSILON = 1e-6
@@ -53,11 +54,11 @@ class Norm:
 
 @dataclass
 class SelfAttention:
-    """Packed projections; `inward`: [3D, D] for queries (scaled), keys, values; `out`: [D, D]."""
+    """`inward`: [3D, D] for queries (scaled), keys, values; `out`: [D, D]."""
 
     norm: Norm
-    inward: Tensor
-    out: Tensor
+    inward: Linear
+    out: Linear
 
 
 @dataclass
@@ -65,9 +66,9 @@ class CrossAttention:
     """`query`: [D, D] (scaled), `memory`: [2D, D] for keys and values, `out`: [D, D]."""
 
     norm: Norm
-    query: Tensor
-    memory: Tensor
-    out: Tensor
+    query: Linear
+    memory: Linear
+    out: Linear
 
 
 @dataclass
@@ -75,15 +76,12 @@ class FeedForward:
     """Two layers with a ReLU between; weights [hidden, D] and [D, hidden]."""
 
     norm: Norm
-    weight1: Tensor
-    bias1: Tensor
-    weight2: Tensor
-    bias2: Tensor
+    inward: Linear
+    out: Linear
 
     def __call__(self, x: Tensor) -> Tensor:
         """Return `x` with the block's output added."""
-        hidden = F.linear(self.norm(x), self.weight1, self.bias1).relu_()
-        return F.linear(hidden, self.weight2, self.bias2).add_(x)
+        return self.out.added(self.inward.relu(self.norm(x)), x)
 
 
 @dataclass
@@ -115,8 +113,7 @@ class Weights:
     encoder_norm: Norm
     decoder: list[DecoderLayer]
     decoder_norm: Norm
-    output: Tensor
-    output_bias: Tensor
+    output: Linear
 
 
 @dataclass
@@ -157,8 +154,8 @@ class Model:
         self.weights = weights
         self.source_vocab = source_vocab
         self.target_vocab = target_vocab
-        self.device = weights.output.device
-        self.dtype = weights.output.dtype
+        self.device = weights.target_embedding.device
+        self.dtype = weights.target_embedding.dtype
 
     @property
     def max_source_pieces(self) -> int:
@@ -200,7 +197,7 @@ class Model:
         """Project the encoder's output [S, L, D] to the keys and values of all decoder layers."""
         keys, values = [], []
         for layer in self.weights.decoder:
-            projected = _heads(F.linear(encoded, layer.cross.memory), 2 * self.config.decoder_heads)
+            projected = _heads(layer.cross.memory(encoded), 2 * self.config.decoder_heads)
             key, value = projected.chunk(2, dim=1)
             keys.append(key)
             values.append(value)
@@ -225,11 +222,11 @@ class Model:
         cross_mask = _valid(memory.lengths, memory.keys[0].shape[2])[:, None, None]
         for layer, keys, values in zip(weights.decoder, memory.keys, memory.values, strict=True):
             x = self._attend_self(x, layer.attention, heads, None)
-            query = _heads(F.linear(layer.cross.norm(x), layer.cross.query), heads)
+            query = _heads(layer.cross.query(layer.cross.norm(x)), heads)
             context = F.scaled_dot_product_attention(
                 query, keys, values, attn_mask=cross_mask, scale=1.0
             )
-            x = x + F.linear(context.transpose(1, 2).flatten(2), layer.cross.out)
+            x = layer.cross.out.added(context.transpose(1, 2).flatten(2), x)
             x = layer.feed_forward(x)
         return weights.decoder_norm(x).flatten(0, 1)[self.integers(wanted)]
 
@@ -243,17 +240,17 @@ class Model:
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return the scores [N, output rows] of the decoder's output [N, D]."""
-        return F.linear(hidden, self.weights.output, self.weights.output_bias)
+        return self.weights.output(hidden)
 
     def _attend_self(
         self, x: Tensor, block: SelfAttention, heads: int, mask: Tensor | None
     ) -> Tensor:
         """Return `x` [S, L, D] plus its self-attention; causal where no mask is given."""
-        query, key, value = _heads(F.linear(block.norm(x), block.inward), 3 * heads).chunk(3, 1)
+        query, key, value = _heads(block.inward(block.norm(x)), 3 * heads).chunk(3, 1)
         context = F.scaled_dot_product_attention(
             query, key, value, attn_mask=mask, is_causal=mask is None, scale=1.0
         )
-        return x + F.linear(context.transpose(1, 2).flatten(2), block.out)
+        return block.out.added(context.transpose(1, 2).flatten(2), x)
 
     def _padded(self, sequences: list[list[int]]) -> Tensor:
         """Return ids [S, L] filled up with <pad>."""

@@ -61,24 +61,24 @@ def scores(model: Model, pairs: list[tuple[list[int], list[int]]], rows: int) ->
 
 def products(model: Model, rows: int) -> Callable[[], None]:
     """Return the matrix products of one decoder step of `rows` rows, and nothing else."""
-    weights = [
-        weight
+    layers = [
+        linear
         for layer in model.weights.decoder
-        for weight in (
+        for linear in (
             layer.attention.inward,
             layer.attention.out,
             layer.cross.query,
             layer.cross.out,
-            layer.feed_forward.weight1,
-            layer.feed_forward.weight2,
+            layer.feed_forward.inward,
+            layer.feed_forward.out,
         )
     ]
-    weights.append(model.weights.output)
-    operands = [(torch.randn(rows, w.shape[1]).to(w.dtype), w.T) for w in weights]
-    results = [torch.empty(rows, w.shape[0], dtype=w.dtype) for w in weights]
+    layers.append(model.weights.output)
+    rows_of = [torch.randn(rows, linear.weight.shape[1]).to(model.dtype) for linear in layers]
 
+    @torch.inference_mode()
     def run() -> None:
-        for (left, right), result in zip(operands, results, strict=True):
-            torch.mm(left, right, out=result)
+        for linear, x in zip(layers, rows_of, strict=True):
+            linear(x)
 
     return run

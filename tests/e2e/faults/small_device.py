@@ -30,7 +30,8 @@ class SmallDevice(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
         for tensor in tree_leaves(result):
-            if isinstance(tensor, torch.Tensor):
+            # A weight packed for oneDNN has no storage, and stays: it is no part of what varies.
+            if isinstance(tensor, torch.Tensor) and not tensor.is_mkldnn:
                 self._count(tensor.untyped_storage())
         return result
 

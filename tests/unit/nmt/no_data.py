@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves
 def without_data(thing: Any) -> Any:
     """Copy one of our objects, or a tree of them, with all its tensors on `meta`."""
     if isinstance(thing, Tensor):
-        return thing.to("meta")
+        return (thing.to_dense() if thing.is_mkldnn else thing).to("meta")
     if isinstance(thing, torch.device):
         return torch.device("meta")
     if isinstance(thing, list):
