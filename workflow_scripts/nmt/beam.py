@@ -3,8 +3,8 @@
 Scores and stopping are those of Sockeye: a hypothesis is ranked by its summed NLL while it is
 open and by its NLL per token once it has ended, and a sentence is done when nothing in its beam
 is open. Positive constraints follow Post & Vilar (NAACL 2018): the beam is divided into banks by
-the number of constraint pieces written. Letters of shapes: S sentences, W beam size, N open
-hypotheses (= slots of the decoder), C candidates of a hypothesis.
+the number of constraint pieces written. Letters of shapes: S sentences, W beam size, N slots of
+the decoder (for the open hypotheses, or at a stride above 1 for all), C candidates of a hypothesis.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ from workflow_scripts.nmt.columns import Columns
 from workflow_scripts.nmt.decoder import Decoder
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.positive import PositiveTable, Wanted
-from workflow_scripts.nmt.streaming import run_search
+from workflow_scripts.nmt.streaming import default_stride, run_search
 from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD
 
 # New sentences wait until this share of the beams is free, as in sampling.
@@ -70,6 +70,7 @@ def translate(
     beam_size: int,
     nbest: int = 1,
     batch_rows: int = 512,
+    stride: int | None = None,
 ) -> Iterator[BeamResult]:
     """Yield the `nbest` best outputs of every request, in the order of the requests.
 
@@ -81,10 +82,16 @@ def translate(
         beam_size: hypotheses per sentence.
         nbest: at most `beam_size`.
         batch_rows: most hypotheses at a time, at least those of one sentence.
+        stride: steps at a stretch that have equal shapes and read nothing from the device;
+            sentences that are done wait for the last. Above 1 every hypothesis, open or not, has
+            its own row of the decoder. Default: `streaming.default_stride`.
     """
     if not 1 <= nbest <= beam_size:
         raise InputError(f"n-best size {nbest}: must be 1 to the beam size, {beam_size}")
-    start = partial(_Search, model, beam_size, nbest)
+    stride = default_stride(model.device) if stride is None else stride
+    if stride < 1:
+        raise InputError(f"stride {stride}: must be above zero")
+    start = partial(_Search, model, beam_size, nbest, stride)
     yield from run_search(start, requests, max(batch_rows, beam_size), beam_size)
 
 
@@ -106,7 +113,8 @@ class _Beams(Columns):
     Per sentence [S]: `job`, its number; `limit`, the most tokens; `index`, its request in the
     tables of constraints. Per hypothesis [S, W]: `score` (fp64), infinite where there is no
     hypothesis; `length`; `ended`; `negative` and `positive`, states of the automata; `met`, bits of
-    the positive constraints.
+    the positive constraints; `last_score` and `last_met`, those of the last beam that had any
+    hypotheses.
     """
 
     job: Tensor
@@ -118,6 +126,8 @@ class _Beams(Columns):
     negative: Tensor
     positive: Tensor
     met: Tensor
+    last_score: Tensor
+    last_met: Tensor
 
     def open(self) -> Tensor:
         """Return which hypotheses [S, W] go on."""
@@ -147,14 +157,16 @@ class _Search:
         model: Model,
         beam_size: int,
         nbest: int,
+        stride: int,
         requests: Iterable[BeamRequest],
         batch_rows: int,
     ):
         self._model = model
         self._beam_size = beam_size
         self._nbest = nbest
+        self._stride = stride
         self._sentences = batch_rows // beam_size
-        self._decoder = Decoder(model, self._sentences * beam_size)
+        self._decoder = Decoder(model, self._sentences * beam_size, stride)
         self._output_layer = OutputLayer(model)
         self._ends_word = torch.tensor(model.target_vocab.ends_word, device=model.device)
         # Jobs whose results are not out yet, in order, by number.
@@ -166,6 +178,7 @@ class _Search:
         # Per slot of the decoder: its hypothesis, numbered through the beams, and its next token.
         self._hypotheses = self._model.integers([])
         self._tokens = self._model.integers([])
+        self._steps = 0
 
     def refill(self) -> bool:
         """Start new sentences if enough beams are free; tells whether there are any beams."""
@@ -189,7 +202,22 @@ class _Search:
         return [job.request for job in self._jobs.values()]
 
     def step(self) -> None:
-        """Let every open hypothesis read its last token, and choose the next beams."""
+        """Let all sentences go on by one token; the last step of a stride frees those done."""
+        parents, tokens = self._advance()
+        self._steps += 1
+        if self._steps % self._stride == 0:
+            self._compact(parents, tokens)
+        else:
+            self._follow(parents, tokens)
+
+    def _advance(self) -> tuple[Tensor, Tensor]:
+        """Let every open hypothesis read its last token, and choose the next beams.
+
+        No shape depends on what is chosen, and the host reads nothing of it.
+
+        Returns:
+            Numbers of the parents, through all beams, and last tokens of the hypotheses [S, W].
+        """
         old = self._beams
         candidates = self._candidates()
         width = candidates.total.shape[1]
@@ -197,38 +225,69 @@ class _Search:
             self._contenders(candidates.total).view(len(old), -1),
             candidates.bank.view(len(old), -1),
             self._positive.size[old.index],
+            self._positive.largest,
             self._beam_size,
             width,
         )
         # Numbers of the chosen candidates and of their parents, through all beams.
         first = torch.arange(len(old), device=scores.device)[:, None] * self._beam_size
         chosen = first * width + chosen
-        parent = chosen // width
+        parents = chosen // width
         tokens = candidates.token.flatten()[chosen]
-        goes_on = old.open().flatten()[parent] & scores.isfinite()
-        length = old.length.flatten()[parent]
-        output = old.output.flatten(0, 1)[parent].scatter(2, length[..., None], tokens[..., None])
+        goes_on = old.open().flatten()[parents] & scores.isfinite()
+        length = old.length.flatten()[parents]
+        output = old.output.flatten(0, 1)[parents].scatter(2, length[..., None], tokens[..., None])
         length = length + goes_on
         ends = goes_on & (tokens == EOS)
+        scores = torch.where(ends, scores / length, scores)
+        met = candidates.met.flatten()[chosen]
         negative = self._negative.moves.advance(
-            old.negative.flatten()[parent].flatten(), tokens.flatten()
+            old.negative.flatten()[parents].flatten(), tokens.flatten()
         )
-        new = _Beams(
+        exists = scores.isfinite().any(dim=1, keepdim=True)
+        self._beams = _Beams(
             job=old.job,
             limit=old.limit,
             index=old.index,
-            score=torch.where(ends, scores / length, scores),
+            score=scores,
             length=length,
-            ended=old.ended.flatten()[parent] | ends,
+            ended=old.ended.flatten()[parents] | ends,
             negative=negative.view_as(tokens),
             positive=candidates.positive.flatten()[chosen],
-            met=candidates.met.flatten()[chosen],
+            met=met,
+            last_score=scores.where(exists, old.last_score),
+            last_met=met.where(exists, old.last_met),
             output=output,
         )
-        active = new.open().any(dim=1)
-        self._collect(old.select(~active), new.select(~active))
-        self._beams = new.select(active)
-        self._branch(parent[active], tokens[active])
+        return parents, tokens
+
+    def _compact(self, parents: Tensor, tokens: Tensor) -> None:
+        """Hand sentences that are done to their jobs, and let the decoder follow the others.
+
+        Numbers of the parents and last tokens: [S, W].
+        """
+        slots = self._slots()
+        active = self._beams.open().any(dim=1)
+        self._collect(self._beams.select(~active))
+        self._beams = self._beams.select(active)
+        followed = torch.ones_like(self._beams.ended) if self._stride > 1 else self._beams.open()
+        hypotheses = followed.flatten().nonzero()[:, 0]
+        slots = self._decoder.branch(slots[parents[active].flatten()[hypotheses]])
+        self._hypotheses = torch.empty_like(slots)
+        self._hypotheses[slots] = hypotheses
+        self._tokens = torch.empty_like(slots)
+        self._tokens[slots] = tokens[active].flatten()[hypotheses]
+
+    def _follow(self, parents: Tensor, tokens: Tensor) -> None:
+        """Let the decoder follow all hypotheses, given parents and last tokens [S, W]."""
+        self._decoder.follow(self._slots()[parents.flatten()[self._hypotheses]])
+        self._tokens = tokens.flatten()[self._hypotheses]
+
+    def _slots(self) -> Tensor:
+        """Return the slot [S * W] of every hypothesis that has one."""
+        slots = self._hypotheses.new_empty(len(self._beams) * self._beam_size)
+        slots[self._hypotheses] = torch.arange(len(self._hypotheses), device=slots.device)
+        return slots
 
     def _candidates(self) -> _Candidates:
         """Return the candidates of all hypotheses [S * W, C].
@@ -249,7 +308,10 @@ class _Search:
         return _Candidates(*(_spread(many, self._hypotheses, one.flatten()) for many, one in pairs))
 
     def _extend(self) -> _Candidates:
-        """Return the candidates of the open hypotheses [N, C], in the order of their slots."""
+        """Return the candidates of the hypotheses [N, C] in the decoder, by their slots.
+
+        Those that are not open have none.
+        """
         beams, rows, positive = self._beams, self._hypotheses, self._positive
         request = beams.index[rows // self._beam_size]
         state, met = beams.positive.flatten()[rows], beams.met.flatten()[rows]
@@ -278,6 +340,7 @@ class _Search:
         allowed = torch.cat(
             [excludes(best.ids, asked) & ~last, ends | (_is_new(asked) & ~last)], dim=1
         ) & excludes(token, forbidden)
+        allowed = allowed & beams.open().flatten()[rows, None]
         nll = -torch.cat([best.log_probabilities, best.asked], dim=1).double()
         total = beams.score.flatten()[rows, None] + nll.masked_fill(~allowed, torch.inf)
         return _Candidates(total, bank.view_as(token), token, states.view_as(token), mets)
@@ -294,19 +357,6 @@ class _Search:
         contends = contends.view_as(totals).scatter(1, totals.argmin(dim=1, keepdim=True), True)
         contends[:, -self._positive.lengths.shape[1] - 1 :] = True
         return totals.masked_fill(~contends, torch.inf)
-
-    def _branch(self, parents: Tensor, tokens: Tensor) -> None:
-        """Let the decoder follow the open hypotheses, given parents and last tokens [S, W]."""
-        slot = torch.empty(
-            int(self._hypotheses.max()) + 1, dtype=torch.int64, device=parents.device
-        )
-        slot[self._hypotheses] = torch.arange(len(self._hypotheses), device=parents.device)
-        hypotheses = self._beams.open().flatten().nonzero()[:, 0]
-        slots = self._decoder.branch(slot[parents.flatten()[hypotheses]])
-        self._hypotheses = torch.empty_like(slots)
-        self._hypotheses[slots] = hypotheses
-        self._tokens = torch.empty_like(slots)
-        self._tokens[slots] = tokens.flatten()[hypotheses]
 
     def _open_jobs(self, requests: Iterable[BeamRequest]) -> Iterator[int]:
         """Open jobs as they are asked for; yields the numbers of those to search for."""
@@ -325,10 +375,15 @@ class _Search:
     def _start(self, numbers: list[int]) -> None:
         new = self._new_beams(numbers)
         sources = [self._jobs[number].request.source for number in numbers]
-        slots = self._decoder.start(self._model.integers(self._decoder.places(sources)))
+        places = self._model.integers(self._decoder.places(sources))
+        # At a stretch a hypothesis cannot get a slot once there is one: it has it from the start.
+        hypotheses = torch.arange(new.ended.numel(), device=places.device).view_as(new.ended)
+        hypotheses = hypotheses[:, : self._beam_size if self._stride > 1 else 1]
+        slots = self._decoder.start(places[:, None].expand_as(hypotheses).flatten())
         self._tokens = torch.cat([self._tokens, torch.full_like(slots, BOS)])
-        first = len(self._beams) + torch.arange(len(numbers), device=slots.device)
-        self._hypotheses = torch.cat([self._hypotheses, first * self._beam_size])
+        self._hypotheses = torch.cat(
+            [self._hypotheses, self._beams.ended.numel() + hypotheses.flatten()]
+        )
         self._pack_constraints(new)
         self._beams = self._beams.join(new)
 
@@ -344,34 +399,23 @@ class _Search:
         old.positive = self._positive.moves.rebase(old.positive, positive.moves, old.index)
         new.negative = negative.start[new.index, None].expand_as(new.negative)
         new.positive = positive.start[new.index, None].expand_as(new.positive)
-        new.met = positive.met[new.positive]
+        new.met = new.last_met = positive.met[new.positive]
         self._negative, self._positive = negative, positive
 
-    def _collect(self, before: _Beams, after: _Beams) -> None:
-        """Hand beams without open hypotheses to their jobs, given the beams a step earlier."""
-        for sentence, number in enumerate(after.job.tolist()):
+    def _collect(self, done: _Beams) -> None:
+        """Hand beams without open hypotheses to their jobs."""
+        columns = (done.score, done.length, done.output, done.last_score, done.last_met)
+        beams = zip(done.job.tolist(), *(column.tolist() for column in columns), strict=True)
+        for number, scores, lengths, outputs, last_scores, last_met in beams:
             job = self._jobs[number]
-            columns = (after.score, after.length, after.output)
             ended = sorted(
                 (score, output[: length - 1])
-                for score, length, output in zip(
-                    *(column[sentence].tolist() for column in columns), strict=True
-                )
+                for score, length, output in zip(scores, lengths, outputs, strict=True)
                 if score < torch.inf
             )[: self._nbest]
-            unmet = [] if ended else self._unmet(job, before, sentence)
+            unmet = [] if ended else _unmet(job.positive.phrases, last_scores, last_met)
             outputs, nlls = [output for _, output in ended], [score for score, _ in ended]
             job.result = BeamResult(job.request, outputs, nlls, unmet)
-
-    def _unmet(self, job: _Job, before: _Beams, sentence: int) -> list[Phrase]:
-        """Return what the last hypothesis with most constraints met, the best one, lacks."""
-        columns = (before.score[sentence].tolist(), before.met[sentence].tolist())
-        _, met = min(
-            (-bits.bit_count(), score, bits)[::2]
-            for score, bits in zip(*columns, strict=True)
-            if score < torch.inf
-        )
-        return [phrase for bit, phrase in enumerate(job.positive.phrases) if not met >> bit & 1]
 
     def _new_beams(self, numbers: list[int]) -> _Beams:
         """Return beams of one empty hypothesis each, with constraints still to be set."""
@@ -390,12 +434,14 @@ class _Search:
             negative=zeros,
             positive=zeros,
             met=zeros,
+            last_score=score,
+            last_met=zeros,
             output=zeros.new_full((*shape, max(limits, default=0) + 1), PAD),
         )
 
 
 def allocate(
-    scores: Tensor, banks: Tensor, size: Tensor, beam_size: int, width: int
+    scores: Tensor, banks: Tensor, size: Tensor, largest: int, beam_size: int, width: int
 ) -> tuple[Tensor, Tensor]:
     """Choose the next beam of every sentence from its candidates (Post & Vilar 2018, 3.2).
 
@@ -408,6 +454,7 @@ def allocate(
         scores: [S, K], the lower the better, infinite where there is no candidate.
         banks: [S, K], how many constraint pieces each candidate has written.
         size: [S], constraint pieces of the sentence, the number of its last bank.
+        largest: at least the largest of these.
         beam_size: at most K.
         width: the last of every `width` columns is for hypotheses that have ended.
 
@@ -415,15 +462,14 @@ def allocate(
         Scores and columns of the chosen candidates [S, beam size], best first; infinite scores
         where there were too few.
     """
-    last_bank = int(size.max())
-    if last_bank == 0:
+    if largest == 0:
         return scores.topk(beam_size, dim=1, largest=False)
     column = torch.arange(scores.shape[1], device=scores.device)
     kept = scores.isfinite() & (column % width == width - 1) & (size[:, None] > 0)
     shared = beam_size - kept.sum(dim=1)
     # Candidates that do not compete go into a bank of their own, which has no share.
-    banks = banks.masked_fill(scores.isinf() | kept, last_bank + 1)
-    counts = torch.zeros(len(scores), last_bank + 2, dtype=torch.int64, device=scores.device)
+    banks = banks.masked_fill(scores.isinf() | kept, largest + 1)
+    counts = torch.zeros(len(scores), largest + 2, dtype=torch.int64, device=scores.device)
     counts.scatter_add_(1, banks, torch.ones_like(banks))
     quotas = _quotas(counts[:, :-1], size, shared)
     order = scores.argsort(dim=1, stable=True)
@@ -452,6 +498,16 @@ def _quotas(counts: Tensor, size: Tensor, shared: Tensor) -> Tensor:
             taken[:, number] += more
             surplus = surplus - more
     return taken
+
+
+def _unmet(phrases: list[Phrase], scores: list[float], met: list[int]) -> list[Phrase]:
+    """Return which phrases the hypothesis of a beam that met most of them, the best one, lacks."""
+    *_, best = min(
+        (-bits.bit_count(), score, bits)
+        for score, bits in zip(scores, met, strict=True)
+        if score < torch.inf
+    )
+    return [phrase for bit, phrase in enumerate(phrases) if not best >> bit & 1]
 
 
 def _is_new(tokens: Tensor) -> Tensor:

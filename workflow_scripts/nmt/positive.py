@@ -105,7 +105,8 @@ class PositiveTable:
     pieces of each phrase just written, and its next piece (`NONE` beyond a request's own phrases,
     and where one is pending).
     Per request: `start` [requests], `size` [requests], pieces of all phrases, `all_met`
-    [requests], bits, `lengths` [requests, most phrases], pieces of each phrase.
+    [requests], bits, `lengths` [requests, most phrases], pieces of each phrase. `largest`: the
+    largest size.
     """
 
     moves: Moves
@@ -117,6 +118,7 @@ class PositiveTable:
     size: Tensor
     all_met: Tensor
     lengths: Tensor
+    largest: int
 
     @classmethod
     def pack(cls, requests: Sequence[Wanted], device: torch.device) -> "PositiveTable":
@@ -142,6 +144,7 @@ class PositiveTable:
             integers([wanted.size for wanted in requests]),
             integers([wanted.all_met for wanted in requests]),
             table([list(map(len, wanted.phrases)) for wanted in requests], device).clamp(min=0),
+            max((wanted.size for wanted in requests), default=0),
         )
 
     def meets(self, before: Tensor, after: Tensor, met: Tensor, ends_word: Tensor) -> Tensor:

@@ -16,15 +16,12 @@ from workflow_scripts.nmt.columns import Columns
 from workflow_scripts.nmt.decoder import Decoder
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.randomness import derive, request_key, uniform
-from workflow_scripts.nmt.streaming import run_search
+from workflow_scripts.nmt.streaming import default_stride, run_search
 from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD
 
 # New hypotheses wait until this share of the rows is free, so that sentences are encoded and
 # automata are packed for many of them at once.
 REFILL_SHARE = 0.125
-# Tokens drawn at a stretch on an accelerator. More leave it waiting less often, and let more rows
-# that have ended be computed in vain.
-STRIDE = 8
 
 
 @dataclass(frozen=True)
@@ -87,10 +84,9 @@ def sample(
         batch_rows: most hypotheses at a time; with the longest sentence it bounds the memory.
         stride: tokens drawn at a stretch, in steps of equal shapes that read nothing from the
             device; rows that have ended wait for the last. Above 1 no two samples share a row of
-            the decoder. Default: 1 on a CPU, else `STRIDE`.
+            the decoder. Default: `streaming.default_stride`.
     """
-    if stride is None:
-        stride = 1 if model.device.type == "cpu" else STRIDE
+    stride = default_stride(model.device) if stride is None else stride
     if min(k, samples, batch_rows, stride) < 1 or not temperature > 0:
         raise InputError("k, samples, batch_rows, stride and temperature must be above zero")
     settings = _Settings(k, samples, seed, temperature, stride)

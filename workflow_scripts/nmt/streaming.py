@@ -1,11 +1,16 @@
 """The loop that sampling and beam search share."""
 
+import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Generic, Protocol, TypeVar
 
 import torch
+
+# Tokens put out at a stretch on an accelerator. More leave it waiting less often, and let more
+# rows that have ended be computed in vain.
+STRIDE = 8
 
 Request = TypeVar("Request")
 Result = TypeVar("Result")
@@ -27,6 +32,11 @@ class Search(Protocol, Generic[Request, Result]):
         """Return the requests read whose results are not out."""
 
 
+def default_stride(device: torch.device) -> int:
+    """Return how many steps to make between two looks at what has ended; 1 on a CPU."""
+    return 1 if device.type == "cpu" else STRIDE
+
+
 def run_search(
     start: Callable[[Iterable[Request], int], Search[Request, Result]],
     requests: Iterable[Request],
@@ -46,8 +56,9 @@ def run_search(
     """
     requests = iter(requests)
     while True:
-        search = start(requests, rows)
+        search = None
         try:
+            search = start(requests, rows)
             while search.refill():
                 search.step()
                 yield from search.results()
@@ -58,6 +69,8 @@ def run_search(
                 raise
         rows = max(fewest_rows, rows // 2)
         print(f"out of device memory: going on with {rows} rows at a time", file=sys.stderr)
-        requests = chain(search.pending(), requests)
-        # The memory of the old search must be free before the new one asks for its own.
+        requests = chain(search.pending() if search else [], requests)
+        # The memory of the old search must be free before the new one asks for its own. It refers
+        # to itself, through the generator of what waits: that is for the collector.
         del search
+        gc.collect()

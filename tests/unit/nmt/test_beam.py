@@ -13,7 +13,7 @@ from sockeye.model import load_model as load_sockeye_model
 from tests.unit.nmt.folders import write_model
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.automaton import Phrase
-from workflow_scripts.nmt.beam import BeamRequest, BeamResult, allocate, translate
+from workflow_scripts.nmt.beam import BeamRequest, BeamResult, _unmet, allocate, translate
 from workflow_scripts.nmt.checkpoint import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.scoring import score
@@ -240,6 +240,13 @@ def test_what_cannot_be_met_is_said(tiny: Model):
     assert [len(result.outputs) for result in results] == [0, 0, 0, 1]
 
 
+def test_what_is_unmet_is_what_the_best_hypothesis_lacks():
+    phrases = [(5,), (6,), (7,)]
+    # Each met as many; the better one wrote the second and the third phrase.
+    assert _unmet(phrases, [9.0, 1.0, torch.inf], [0b011, 0b110, 0b111]) == [(5,)]
+    assert _unmet(phrases, [1.0, 9.0], [0b010, 0b110]) == [(5,)]
+
+
 def test_constraints_may_overlap(tiny: Model):
     phrases = [(7, 8, 9), (8, 9, 10), (9,)]
     [result] = translate(tiny, [BeamRequest([4] * 5, phrases)], beam_size=8)
@@ -256,7 +263,7 @@ def test_allocation_gives_every_bank_its_share():
     # One sentence, 3 banks, beam of 4: shares 1, 1 and 2; bank 1 has no candidate.
     scores = torch.tensor([[1.0, 2.0, 3.0, 9.0, 8.0, 7.0, torch.inf, torch.inf]])
     banks = torch.tensor([[0, 0, 0, 2, 2, 2, 1, 0]])
-    chosen_scores, columns = allocate(scores, banks, torch.tensor([2]), 4, width=8)
+    chosen_scores, columns = allocate(scores, banks, torch.tensor([2]), 2, 4, width=8)
     assert chosen_scores.tolist() == [[1.0, 2.0, 7.0, 8.0]]
     assert columns.tolist() == [[0, 1, 5, 4]]
 
@@ -265,7 +272,7 @@ def test_allocation_keeps_what_has_ended():
     # Two hypotheses of four columns; the last of each is for its ended state.
     scores = torch.tensor([[1.0, 2.0, 3.0, 0.5, torch.inf, torch.inf, torch.inf, 50.0]])
     banks = torch.tensor([[0, 0, 1, 1, 0, 0, 0, 1]])
-    chosen_scores, _ = allocate(scores, banks, torch.tensor([1]), 4, width=4)
+    chosen_scores, _ = allocate(scores, banks, torch.tensor([1]), 1, 4, width=4)
     assert chosen_scores.tolist() == [[0.5, 1.0, 3.0, 50.0]]
 
 
@@ -273,3 +280,8 @@ def test_allocation_keeps_what_has_ended():
 def test_impossible_sizes_are_refused(tiny: Model, beam_size: int, nbest: int):
     with pytest.raises(InputError, match="n-best"):
         next(translate(tiny, [], beam_size=beam_size, nbest=nbest))
+
+
+def test_a_stride_of_no_steps_is_refused(tiny: Model):
+    with pytest.raises(InputError, match="stride 0"):
+        next(translate(tiny, [], beam_size=1, stride=0))

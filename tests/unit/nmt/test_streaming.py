@@ -4,6 +4,7 @@ from functools import partial
 import pytest
 import torch
 
+from tests.e2e.faults.small_device import SmallDevice
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.decoder import Decoder
 from workflow_scripts.nmt.model import Model
@@ -18,9 +19,13 @@ def draw(model: Model, stride: int = 1) -> list[list[list[int]]]:
     return [result.outputs for result in results]
 
 
-def search(model: Model) -> list[list[list[int]]]:
+def search(model: Model, stride: int = 1) -> list[list[list[int]]]:
     requests = map(BeamRequest, SOURCES)
-    return [result.outputs for result in translate(model, requests, beam_size=4, nbest=4)]
+    results = translate(model, requests, beam_size=4, nbest=4, stride=stride)
+    return [result.outputs for result in results]
+
+
+RUNS = [draw, partial(draw, stride=4), search, partial(search, stride=4)]
 
 
 @pytest.fixture
@@ -39,7 +44,7 @@ def starve(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     return starve
 
 
-@pytest.mark.parametrize("run", [draw, partial(draw, stride=4), search])
+@pytest.mark.parametrize("run", RUNS)
 def test_memory_that_runs_out_halves_the_rows(
     tiny: Model, run, starve: Callable[[int], None], capsys: pytest.CaptureFixture
 ):
@@ -49,7 +54,20 @@ def test_memory_that_runs_out_halves_the_rows(
     assert "going on with 8 rows" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("run", [draw, partial(draw, stride=4), search])
+@pytest.mark.parametrize("share", [0.95, 0.7, 0.4])
+@pytest.mark.parametrize("run", RUNS)
+def test_memory_is_freed_before_the_search_begins_again(
+    tiny: Model, run, share: float, capsys: pytest.CaptureFixture
+):
+    with SmallDevice(limit=0) as device:
+        expected = run(tiny)
+    with SmallDevice(limit=int(share * device.peak)) as smaller:
+        assert run(tiny) == expected
+    assert smaller.failures
+    assert "going on with 256 rows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("run", RUNS)
 def test_memory_for_the_fewest_rows_is_needed(tiny: Model, run, starve: Callable[[int], None]):
     starve(0)
     with pytest.raises(torch.OutOfMemoryError):

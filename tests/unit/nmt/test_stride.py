@@ -1,6 +1,8 @@
-"""Sampling at a stretch, as on an accelerator, gives the samples of single steps."""
+"""Steps at a stretch, as on an accelerator, give what single steps give."""
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,20 +10,23 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.unit.nmt import test_beam
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.no_data import Recorder, without_data
-from tests.unit.nmt.test_sampling import REQUESTS, outputs
-from workflow_scripts.nmt import sampling
+from tests.unit.nmt.test_sampling import REQUESTS
+from workflow_scripts.nmt import beam, sampling, streaming
+from workflow_scripts.nmt.beam import BeamRequest, BeamResult, translate
 from workflow_scripts.nmt.checkpoint import PRECISIONS, load_model
 from workflow_scripts.nmt.decoder import Decoder
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
 
+Results = list[SampleResult] | list[BeamResult]
 
-def assert_same(results: list[SampleResult], expected: list[SampleResult]) -> None:
-    assert [result.request for result in results] == [result.request for result in expected]
-    assert outputs(results) == outputs(expected)
+
+def assert_same(results: Results, expected: Results) -> None:
     for result, other in zip(results, expected, strict=True):
+        assert replace(result, nlls=other.nlls) == other
         assert result.nlls == pytest.approx(other.nlls, abs=1e-5)
 
 
@@ -71,13 +76,45 @@ def test_repeating_is_identical_to_the_bit(tiny: Model):
     assert list(sample(tiny, requests, **arguments)) == list(sample(tiny, requests, **arguments))
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-@torch.inference_mode()
-def test_steps_of_a_stride_have_equal_shapes_and_read_nothing(tiny_folder: Path, precision: str):
-    model = load_model(tiny_folder, "cpu", precision)
+@settings(deadline=None, max_examples=40)
+@given(
+    requests=test_beam.REQUESTS,
+    beam_size=st.integers(1, 6),
+    rows=st.integers(1, 40),
+    stride=st.integers(2, 20),
+)
+def test_beams_of_random_models(tiny: Model, requests, beam_size: int, rows: int, stride: int):
+    arguments = {"beam_size": beam_size, "nbest": beam_size}
+    at_a_stretch = translate(tiny, requests, **arguments, batch_rows=rows, stride=stride)
+    assert_same(list(at_a_stretch), list(translate(tiny, requests, **arguments)))
+
+
+@pytest.mark.parametrize("name", ["plain", "negative_phrase", "positive", "both"])
+def test_beams_of_a_trained_model(oracle: Model, oracle_dir: Path, name: str):
+    requests = test_beam.read_cases(oracle, oracle_dir / "cases" / f"{name}.jsonl")
+    arguments = {"beam_size": 10, "nbest": 10}
+    at_a_stretch = translate(oracle, requests, **arguments, batch_rows=100, stride=8)
+    assert_same(list(at_a_stretch), list(translate(oracle, requests, **arguments)))
+
+
+def sampler(model: Model) -> sampling._Sampler:
     requests = [SampleRequest(str(n), 0, [4, 5, 6][:n], [(7,), (8, 9)]) for n in (1, 2, 3)]
     settings = sampling._Settings(k=5, samples=4, seed=1, temperature=1.0, stride=4)
-    search = sampling._Sampler(model, settings, iter(requests), 16)
+    return sampling._Sampler(model, settings, iter(requests), 16)
+
+
+def beams(model: Model) -> beam._Search:
+    requests = [BeamRequest([4, 5, 6][:n], [(9, 8)][n % 2 :], [(7,), (8, 9)]) for n in (1, 2, 3)]
+    return beam._Search(model, 4, 2, 4, iter(requests), 16)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("start", [sampler, beams])
+@torch.inference_mode()
+def test_steps_of_a_stride_have_equal_shapes_and_read_nothing(
+    tiny_folder: Path, start: Callable[[Model], sampling._Sampler | beam._Search], precision: str
+):
+    search = start(load_model(tiny_folder, "cpu", precision))
     search.refill()
     search.step()
     search = without_data(search)
@@ -94,12 +131,15 @@ def test_steps_of_a_stride_have_equal_shapes_and_read_nothing(tiny_folder: Path,
         search.step()
 
 
-@pytest.mark.parametrize(("device", "stride"), [("cpu", 1), ("meta", sampling.STRIDE)])
+@pytest.mark.parametrize(("device", "stride"), [("cpu", 1), ("meta", streaming.STRIDE)])
 def test_stride_is_for_accelerators(tiny: Model, monkeypatch, device: str, stride: int):
-    monkeypatch.setattr(sampling, "run_search", lambda start, *_: [start.args[1]])
+    for search in (sampling, beam):
+        monkeypatch.setattr(search, "run_search", lambda start, *_: [start.args])
     model = tiny if device == "cpu" else without_data(tiny)
-    [settings] = sample(model, [], k=1, samples=1, seed=1)
+    [(_, settings)] = sample(model, [], k=1, samples=1, seed=1)
     assert settings.stride == stride
+    [(_, beam_size, nbest, steps)] = translate(model, [], beam_size=3, nbest=2)
+    assert (beam_size, nbest, steps) == (3, 2, stride)
 
 
 @settings(deadline=None, max_examples=20)
