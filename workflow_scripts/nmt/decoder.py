@@ -41,8 +41,12 @@ class Decoder:
         self.place = self.position
         heads, layers = model.config.decoder_heads, model.config.decoder_layers
         depth = model.config.size // heads
-        # Per layer [2, capacity, H, T, d]: keys and values of the tokens read.
-        self._cache = [self._empty(2, capacity, heads, GROWTH, depth) for _ in range(layers)]
+        # Per layer [2, capacity, H, T, d]: keys and values of the tokens read. A CPU has no fast
+        # product of one query in bf16: there they are kept in fp32.
+        kind = torch.float32 if model.device.type == "cpu" else model.dtype
+        self._cache = [
+            self._empty(2, capacity, heads, GROWTH, depth).to(kind) for _ in range(layers)
+        ]
         # Per layer [2, places, H, L, d]: keys and values of the sources.
         self._memory = [self._empty(2, GROWTH, heads, GROWTH, depth) for _ in range(layers)]
         # Unused places have one valid position of zeros, so that attention to them is defined.
@@ -135,9 +139,9 @@ class Decoder:
         x = F.pad(x, more)
         for layer, cache, memory in zip(weights.decoder, self._cache, self._memory, strict=True):
             projected = layer.attention.inward(layer.attention.norm(x))[:count]
-            projected = projected.unflatten(1, (3, heads, -1))
+            projected = projected.unflatten(1, (3, heads, -1)).to(cache.dtype)
             cache[:, slots, :, self.position] = projected[:, 1:]
-            context = _attend(projected[:, 0], *cache[:, :count, :, :width], unread)
+            context = _attend(projected[:, 0], *cache[:, :count, :, :width], unread).to(x.dtype)
             x = layer.attention.out.added(F.pad(context, more), x)
 
             query = groups.gather(layer.cross.query(layer.cross.norm(x))[:count], heads)
@@ -240,12 +244,6 @@ def _attend(query: Tensor, keys: Tensor, values: Tensor, masked: Tensor) -> Tens
         The context [N, D].
     """
     count, heads, depth = query.shape
-    if query.device.type == "cpu" and query.dtype == torch.bfloat16:
-        # A product in bf16 would first copy the keys and values to close their gaps.
-        context = F.scaled_dot_product_attention(
-            query[:, :, None], keys, values, attn_mask=~masked[:, None, None], scale=1.0
-        )
-        return context.reshape(count, -1)
     # One batched product over slots and heads: on a CPU a third faster than torch's attention.
     weights = torch.bmm(query.reshape(-1, 1, depth), keys.flatten(0, 1).transpose(1, 2))
     weights = weights.view(count, heads, -1).masked_fill_(masked[:, None], -torch.inf)
