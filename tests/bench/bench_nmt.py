@@ -313,7 +313,10 @@ def constrained(
     systems: Systems, parts: list[list[Sentence]], peer: in_sockeye2.Sockeye2 | None
 ) -> None:
     """Compare beam search with constraints, which only Sockeye 2 has besides us."""
-    searches = {OURS: timed(in_paraloom.beam(systems.model, BEAM, ROWS, constrained=True))}
+    searches = {
+        OURS: timed(in_paraloom.beam(systems.model, BEAM, ROWS, constrained=True)),
+        BF16: timed(in_paraloom.beam(systems.half, BEAM, ROWS, constrained=True)),
+    }
     if peer is not None:
         compare_searches(systems.model, parts[0], peer)
         search = peer.beam(constrained=True)

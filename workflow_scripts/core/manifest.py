@@ -60,8 +60,6 @@ def write_record(
         ValueError: the rows don't add up.
     """
     rejected = {reason: count for reason, count in rejected.items() if count}
-    if rows_in != rows_out + sum(rejected.values()):
-        raise ValueError(f"{data_path}: {rows_in} rows in, {rows_out} out, rejected {rejected}")
     names = [Path(file) for file in files] or [Path(data_path)]
     record = {
         "files": {path.name: sha256(path) for path in names},
@@ -72,24 +70,34 @@ def write_record(
     }
     if extra:
         record["extra"] = extra
+    _check_rows(record)
     write_json(record_path(data_path), record)
+
+
+def _check_rows(record: dict[str, Any]) -> None:
+    """Raise ValueError if the rows of a record or a manifest don't add up."""
+    read, written, rejected = (record[key] for key in ("rows_in", "rows_out", "rejected"))
+    if read != written + sum(rejected.values()):
+        raise ValueError(f"{read} rows in, {written} out, rejected {rejected}")
 
 
 def read_record(data_path: str | Path) -> dict[str, Any]:
     """Return the record of a data file.
 
     Raises:
-        InputError: there is none, or it can't be read.
+        InputError: there is none, it can't be read, or its rows don't add up.
     """
     path = record_path(data_path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        record = json.loads(path.read_text(encoding="utf-8"))
+        _check_rows(record)
     except FileNotFoundError as error:
         raise InputError(
             f"{data_path} has no record {path.name} beside it; {_remedy(Path(data_path))}"
         ) from error
-    except ValueError as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path} is damaged ({error}); {_remedy(path)}") from error
+    return record
 
 
 def verify(data_path: str | Path) -> dict[str, Any]:
@@ -205,11 +213,14 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
         InputError: it is missing or damaged.
     """
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        manifest = json.loads(Path(path).read_text(encoding="utf-8"))
+        for counts in (manifest, *manifest["parts"].values()):
+            _check_rows(counts)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             f"{path} is no readable manifest ({error}); delete it and run again"
         ) from error
+    return manifest
 
 
 def main(argv: list[str] | None = None) -> None:

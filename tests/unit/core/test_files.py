@@ -1,6 +1,7 @@
 import json
 import multiprocessing
 import os
+import re
 import time
 from pathlib import Path
 
@@ -130,12 +131,33 @@ def test_rows_must_add_up(tmp_path):
         manifest.write_record(tmp_path / "0000.parquet", 7, 5, {"empty": 1})
 
 
+@pytest.mark.parametrize("digit", ["7", "5", "2"])
+def test_a_changed_count_is_found(tmp_path, digit):
+    path = tmp_path / "0000.parquet"
+    write_pairs(path)
+    manifest.write_record(path, 7, 5, {"empty": 2})
+    arguments = ["--unit", '{"name": "clean/v1-0"}', "--folder", str(tmp_path), "--shards", "1"]
+    manifest.main([*arguments, "--output", str(tmp_path / "manifest.json")])
+    readers = {
+        tmp_path / "0000.json": lambda: manifest.verify(path),
+        tmp_path / "manifest.json": lambda: manifest.read_manifest(tmp_path / "manifest.json"),
+    }
+    for file, read in readers.items():
+        read()
+        content = file.read_text()
+        for match in re.finditer(rf": {digit}\b", content):
+            file.write_text(f"{content[: match.start()]}: 3{content[match.end() :]}")
+            with pytest.raises(InputError, match=rf"{file.name} is .*rows in"):
+                read()
+
+
 def test_manifest_merges_records_and_hashes_upstream(tmp_path):
     folder = tmp_path / "clean" / "v1-0"
     for shard, reason in (("0000", "empty"), ("0001", "ratio")):
         write_pairs(folder / f"{shard}.parquet")
         manifest.write_record(folder / f"{shard}.parquet", 6, 5, {reason: 1})
-    write_json(tmp_path / "up.json", {"name": "corpus/c/v1-1"})
+    upstream = manifest.merge({"name": "corpus/c/v1-1"}, {}, {})
+    write_json(tmp_path / "up.json", upstream)
     unit = {"name": "clean/v1-0", "stage": "clean", "instance": None, "version": 1, "config": {}}
     arguments = ["--unit", json.dumps(unit), "--folder", str(folder), "--shards", "2"]
     arguments += ["--upstream", str(tmp_path / "up.json")]

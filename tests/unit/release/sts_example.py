@@ -63,7 +63,8 @@ STS = {
 
 def manifest(pairs: int, **settings: Any) -> dict[str, Any]:
     config = {"system": "beam", "bounds": {}, "folds": None, "sample": None, "max_tokens": None}
-    return {"rows_out": pairs, "config": {**config, "seed": 1, **settings}}
+    rows = {"rows_in": pairs, "rows_out": pairs, "rejected": {}, "parts": {}}
+    return {**rows, "config": {**config, "seed": 1, **settings}}
 
 
 def fold(number: int) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from workflow_scripts.release.inputs import paraphrase_count, read_measures, sta
 
 
 def write_manifest(path, **changes):
-    record = {"extra": {"candidates": {"kept": 2, "lost": 1}, "share": 0.5, "done": True}}
+    rows = {"rows_in": 0, "rows_out": 0, "rejected": {}}
+    extra = {"candidates": {"kept": 2, "lost": 1}, "share": 0.5, "done": True}
+    record = rows | {"extra": extra}
     manifest = {
         "stage": "select",
         "instance": "parabank2",
@@ -16,7 +18,7 @@ def write_manifest(path, **changes):
         "rows_in": 10,
         "rows_out": 4,
         "rejected": {"b": 1, "a": 1, "c": 4},
-        "parts": {"0000": record, "0001": record, "0002": {}},
+        "parts": {"0000": record, "0001": record, "0002": rows},
         "tools": {"numpy": ["1.26"]},
     }
     write_json(path, manifest | changes)
