@@ -69,7 +69,8 @@ def read_data_sets(paths: Iterable[str | Path], language: str = "en") -> list[Da
         language: of the sentences; tracks of SemEval 2017 in others are passed over.
 
     Raises:
-        InputError: a path is missing or has no data set, or a file is not what its name says.
+        InputError: a path is missing or has no data set, or a file is not what its name says, or
+            no pair of it has a score.
     """
     found: dict[str, DataSet] = {}
     places: dict[str, Path] = {}
@@ -79,6 +80,11 @@ def read_data_sets(paths: Iterable[str | Path], language: str = "en") -> list[Da
         for file in files:
             for data_set in _read(file, files, language):
                 known += 1
+                if not data_set.scores:
+                    raise InputError(
+                        f"{file}: no pair of the data set {data_set.name} has a score; take it "
+                        "away, or add the scores"
+                    )
                 _check_name(data_set.name, file, places)
                 found[data_set.name] = data_set
         if not known:

@@ -129,6 +129,11 @@ def test_absent_data_sets_are_named(tmp_path):
         ({"sts-dev.csv": "g\tf\ty\t1\t2.0\tonly one\n"}, "line 1: 6 columns"),
         ({"SICK.txt": "pair_ID\tsentence_A\n"}, "does not name the columns"),
         ({"a.tsv": "1.0\ta\n"}, "line 1: 2 columns"),
+        ({"a.tsv": ""}, r"a\.tsv: no pair of the data set a has a score"),
+        (
+            {"STS.input.a.txt": "a\tb\n", "13/STS.gs.a.txt": "\n"},
+            r"STS\.input\.a\.txt: no pair of the data set .*a has a score",
+        ),
         ({"all.tsv": "1.0\ta\tb\n"}, "can't be called 'all'"),
         ({"x/a.tsv": "1\ta\tb\n", "y/a.tsv": "1\ta\tb\n"}, "both the data set a"),
         ({"notes.txt": "nothing\n"}, "no STS data set"),
