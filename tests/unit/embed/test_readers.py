@@ -63,6 +63,22 @@ def test_gold_is_that_of_the_same_year(tmp_path):
     }
 
 
+def test_the_year_is_not_that_of_a_folder_above_the_path(tmp_path, monkeypatch):
+    names = ("STS.input.a.txt", "STS.gs.a.txt")
+    files = {f"user12/{folder}/{name}": "1\tb\n" for folder in ("sts/13", "own") for name in names}
+    home = write(tmp_path, files) / "user12"
+
+    def groups(*paths):
+        return [each.group for each in read_data_sets(paths)]
+
+    assert groups(home / "own") == ["own"]
+    assert groups(home / "sts") == ["2013"]
+    assert groups(home / "sts" / "13") == ["2013"]
+    monkeypatch.chdir(home)
+    assert groups("own") == ["own"]
+    assert groups("sts/13") == ["2013"]
+
+
 def test_sts_benchmark(tmp_path):
     rows = [
         "main-news\tMSRpar\t2012test\t0001\t3.8\tA man.\tThe man.",
