@@ -44,7 +44,7 @@ STAGE_VERSIONS = {
     "score": 1,
     "select": 1,
     "filter": 1,
-    "embed": 3,
+    "embed": 4,
     "syntax": 1,
     "evaluate": 4,
     "release": 2,
