@@ -23,6 +23,7 @@ rule evaluate_measures:
         "<results>/logs/evaluate/{system}/{version}/measures.log",
     benchmark:
         "<results>/benchmarks/evaluate/{system}/{version}/measures.tsv"
+    threads: COMPUTE["search_threads"]
     resources:
         mem_mb=grows(4000),
         runtime=grows(480),
@@ -31,7 +32,8 @@ rule evaluate_measures:
     shell:
         "python -m workflow_scripts.evaluate.measures --config {params.config:q}"
         " --folder {params.selected:q} --scored {params.scored:q} {params.trees:q} --shards {params.shards}"
-        " --segmenter {input.segmenter:q} --output {output.measures:q} 2>&1 | tee {log:q}"
+        " --segmenter {input.segmenter:q} --threads {threads}"
+        " --output {output.measures:q} 2>&1 | tee {log:q}"
 
 
 rule evaluate_statistics:

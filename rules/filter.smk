@@ -153,10 +153,11 @@ rule filter_classified:
         " --model {params.folder:q} --output {output.values:q} 2>&1 | tee {log:q}"
 
 
+# The file counts by its content, which names the folder; a later time alone is no reason to run.
 rule filter_paraphrase_score:
     input:
         columns=part("filter", "{shard}.parquet"),
-        vectors=vectors_file,
+        vectors=ancient(vectors_file),
     output:
         values="<results>/filter/{vectors}-{system}/{version}/{shard}.parquet",
         record="<results>/filter/{vectors}-{system}/{version}/{shard}.json",

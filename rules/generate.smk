@@ -77,11 +77,12 @@ rule generate_idf:
         " --output {output.idf:q} 2>&1 | tee {log:q}"
 
 
+# The files of pairs count by their content, which names the folder; a later time alone is no reason to run.
 rule generate_shard:
     input:
         references="<references>/{shard}.parquet",
         idf=idf_file,
-        pairs=pair_files,
+        pairs=ancient(pair_files),
         model="<forward>/model.json",
     output:
         candidates="<results>/generate/{system}/{version}/{shard}.parquet",

@@ -125,6 +125,14 @@ def test_data_comes_with_its_record(rule):
         assert ".json" in outputs
 
 
+def test_files_of_the_user_count_by_their_content_and_not_by_their_time():
+    functions = ("corpus_files", "sts_files", "embedding_files", "vectors_file", "pair_files")
+    inputs = "".join(rule.directives.get("input", "") for rule in JOBS)
+    for function in functions:
+        named = re.findall(rf"(\w*)\(?\b{function}\b", inputs)
+        assert named == ["ancient"], function
+
+
 @pytest.mark.parametrize("rule", JOBS, ids=named)
 def test_inputs_are_data_of_its_shards_or_manifests(rule):
     """Records are inputs of manifests alone: a second edge per file costs time and memory."""

@@ -326,6 +326,25 @@ def _column_problems(name: str, column: dict[str, Any], config: Config):
     for corpus in column.get("language_model", {}).get("corpora") or []:
         if corpus not in config["run"]["corpora"]:
             yield f"columns.{name}.language_model.corpora: '{corpus}' is not among run.corpora"
+    if "language_model" in column and name in model_columns(config):
+        yield from _language_model_problems(name, column["language_model"], config)
+
+
+def _language_model_problems(name: str, block: dict[str, Any], config: Config):
+    # It is trained on references that are not paraphrased.
+    corpora, generate = config["run"]["corpora"], config["generate"]
+    limit, paraphrased = generate["limit"], generate["corpora"] or corpora
+    unlimited = [
+        corpus
+        for corpus in paraphrased
+        if limit is None or (isinstance(limit, dict) and limit.get(corpus) is None)
+    ]
+    if set(block["corpora"] or corpora) <= set(unlimited):
+        yield (
+            f"columns.{name}.language_model: all references of its corpora are paraphrased, and it "
+            "learns from others; set a generate.limit, or name a corpus in its corpora that is "
+            "not among generate.corpora"
+        )
 
 
 def _training_set_problems(name: str, block: dict[str, Any], config: Config):

@@ -44,7 +44,7 @@ STAGE_VERSIONS = {
     "score": 1,
     "select": 2,
     "filter": 1,
-    "embed": 3,
+    "embed": 4,
     "syntax": 1,
     "evaluate": 4,
     "release": 2,
@@ -733,9 +733,15 @@ class Layout:
             each["entry"]: {"name": each["entry"], **{k: each[k] for k in ("model", "training")}}
             for each in self.tested.values()
         }
+        part, run = self.config["release"], self.config["run"]
+        simulated = all("testbed" in self.config["corpora"][name] for name in run["corpora"])
+        # Of any other bitext nobody but its user knows the licence.
+        licence = part["licence"] or ("cc0-1.0" if simulated else "unknown")
         return {
-            **self.config["release"],
-            "name": self.config["run"]["name"],
+            **part,
+            "title": part["title"] or f"Paraphrases, {run['name']}",
+            "licence": licence,
+            "name": run["name"],
             "languages": {k: v["code"] for k, v in self.config["languages"].items()},
             "systems": {name: self.config["systems"][name] for name in self.systems},
             "embeddings": list(entries.values()),

@@ -3,7 +3,7 @@
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -53,13 +53,25 @@ def progress_line(
     return f"{desc}: {done:,} of {total:,} {unit} ({done / total:.0%}), {rate:,.1f}/s, {left} left"
 
 
-def progress(iterable: Iterable[T], total: int | None = None, desc: str = "rows") -> Iterator[T]:
-    """Pass `iterable` through and say on stderr, at most every ten seconds, how far it is."""
+def progress(
+    iterable: Iterable[T],
+    total: int | None = None,
+    desc: str = "rows",
+    size: Callable[[T], int] = lambda _: 1,
+) -> Iterator[T]:
+    """Pass `iterable` through and say on stderr, at most every ten seconds, how far it is.
+
+    Args:
+        iterable: rows, or batches of them.
+        total: how many rows there are, if known.
+        desc: what is done.
+        size: gives the rows of an item.
+    """
     start = reported = time.monotonic()
     done = 0
     for item in iterable:
         yield item
-        done += 1
+        done += size(item)
         now = time.monotonic()
         if now - reported >= INTERVAL_SECONDS:
             print(progress_line(desc, done, total, now - start), file=sys.stderr, flush=True)

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.seeding import generator
+from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.embed.parts import Parts, empty_network
 from workflow_scripts.embed.tokens import Pieces, Tokeniser, Trigrams, Words
 from workflow_scripts.embed.vectors import read_vectors
@@ -20,6 +20,8 @@ from workflow_scripts.embed.vectors import read_vectors
 _SPREAD = 0.01
 # Sums over threads depend on their number: one number for every machine.
 _TRAINER_THREADS = 1
+# Sentences that pieces are learnt from, about: the trainer holds them all, 1.2 KB each.
+PIECE_SENTENCES = 1_000_000
 
 Text = Callable[[], Iterable[str]]
 
@@ -35,6 +37,14 @@ def counted_vocabulary(tokens: Iterable[str], least: int, size: int) -> list[str
     frequent = [(token, count) for token, count in counts.items() if count >= least]
     frequent.sort(key=lambda entry: (-entry[1], entry[0]))
     return [token for token, _ in frequent[:size]]
+
+
+def sampled(text: Text, most: int, seed: int) -> Iterator[str]:
+    """Yield about `most` sentences, a seeded sample, or all if there are no more."""
+    keep = most / max(1, sum(1 for _ in text()))
+    for number, sentence in enumerate(text()):
+        if keep >= 1.0 or fraction(seed, "embed", "pieces", number) < keep:
+            yield sentence
 
 
 def train_pieces(sentences: Iterable[str], size: int) -> Pieces:
@@ -64,13 +74,14 @@ def train_pieces(sentences: Iterable[str], size: int) -> Pieces:
 
 
 def tokenisers(
-    model: dict[str, Any], text: Text
+    model: dict[str, Any], text: Text, seed: int
 ) -> tuple[dict[str, Tokeniser], dict[str, NDArray[np.float32]]]:
     """Return the tokenisers that a model needs, by kind, and the vectors of its file, by word.
 
     Args:
         model: its configuration.
         text: gives the training sentences, as often as it is called.
+        seed: of the sample that pieces are learnt from.
 
     Raises:
         InputError: the text has no token, or the file of vectors is not what it should be.
@@ -80,7 +91,7 @@ def tokenisers(
     least, size = model["min_count"], model["vocabulary"]
     for kind in dict.fromkeys(token_kinds(model)):
         if kind == "pieces":
-            found[kind] = train_pieces(text(), size)
+            found[kind] = train_pieces(sampled(text, PIECE_SENTENCES, seed), size)
             continue
         made = {"words": Words, "trigrams": Trigrams}[kind]
         vocabulary = counted_vocabulary(_split(made.split, text()), least, size)
@@ -154,7 +165,7 @@ def initial_model(model: dict[str, Any], text: Text, seed: int, repetition: int)
         InputError: see `tokenisers`.
     """
     kinds = token_kinds(model)
-    found, vectors = tokenisers(model, text)
+    found, vectors = tokenisers(model, text, seed)
     config = {
         "encoders": model["encoders"],
         "tokens": kinds,

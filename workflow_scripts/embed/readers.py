@@ -69,7 +69,8 @@ def read_data_sets(paths: Iterable[str | Path], language: str = "en") -> list[Da
         language: of the sentences; tracks of SemEval 2017 in others are passed over.
 
     Raises:
-        InputError: a path is missing or has no data set, or a file is not what its name says.
+        InputError: a path is missing or has no data set, or a file is not what its name says, or
+            no pair of it has a score.
     """
     found: dict[str, DataSet] = {}
     places: dict[str, Path] = {}
@@ -77,8 +78,13 @@ def read_data_sets(paths: Iterable[str | Path], language: str = "en") -> list[Da
         files = list(_files(path))
         known = 0
         for file in files:
-            for data_set in _read(file, files, language):
+            for data_set in _read(file, files, path, language):
                 known += 1
+                if not data_set.scores:
+                    raise InputError(
+                        f"{file}: no pair of the data set {data_set.name} has a score; take it "
+                        "away, or add the scores"
+                    )
                 _check_name(data_set.name, file, places)
                 found[data_set.name] = data_set
         if not known:
@@ -114,11 +120,18 @@ def _check_name(name: str, file: Path, places: dict[str, Path]) -> None:
     places[name] = file
 
 
-def _read(file: Path, files: list[Path], language: str) -> Iterator[DataSet]:
-    """Yield the data sets of a file; none if it is something else."""
+def _read(file: Path, files: list[Path], path: Path, language: str) -> Iterator[DataSet]:
+    """Yield the data sets of a file; none if it is something else.
+
+    Args:
+        file: the file.
+        files: those found with it.
+        path: where they were looked for.
+        language: of the sentences.
+    """
     semeval, benchmark = _SEMEVAL.fullmatch(file.name), _BENCHMARK.fullmatch(file.name)
     if semeval and semeval["kind"] == "input":
-        yield from _semeval(file, semeval, files, language)
+        yield from _semeval(file, semeval, files, path, language)
     elif benchmark:
         lines = _columns(file, 7)
         pairs = [(_score(file, n, row[4]), row[5], row[6]) for n, row in lines]
@@ -183,13 +196,13 @@ def _votes(file: Path, number: int, text: str) -> float | None:
 
 
 def _semeval(
-    file: Path, match: re.Match[str], files: list[Path], language: str
+    file: Path, match: re.Match[str], files: list[Path], path: Path, language: str
 ) -> Iterator[DataSet]:
     name = match["name"]
     languages = _LANGUAGES.search(name)
     if languages and set(languages.groups()) != {language}:
         return
-    group = _group(file, match)
+    group = _group(file, match, path)
     gold = _gold(file, name, files)
     if gold is None:
         raise InputError(f"{file}: there is no file of its scores, STS.gs.{name}.txt, with it")
@@ -203,16 +216,21 @@ def _semeval(
     yield _data_set(group, name, ((score, *pair) for score, pair in rows))
 
 
-def _group(file: Path, match: re.Match[str]) -> str:
-    """Return the year, from the file's name or that of the nearest folder that has one."""
+def _group(file: Path, match: re.Match[str], path: Path) -> str:
+    """Return the year, from the file's name or that of the nearest folder that has one.
+
+    Folders above `path`, or above that of a single file, say nothing: a home may be `user12`.
+    """
     if match["year"]:
         return match["year"]
     if match["name"].startswith("track"):
         return "2017"
+    top = path.absolute() if path.is_dir() else path.absolute().parent
     for folder in file.absolute().parents:
-        year = _YEAR.search(folder.name)
-        if year:
+        if year := _YEAR.search(folder.name):
             return f"20{year[1]}"
+        if folder == top:
+            break
     return file.absolute().parent.name
 
 

@@ -137,6 +137,26 @@ def follow_plan(task: Task) -> None:
     write_json(path, plan)
 
 
+def check_not_empty(pairs: Pairs, path: Path, earlier: dict[str, int]) -> None:
+    """Check that there is a pair to train on.
+
+    Args:
+        pairs: of the training set.
+        path: its file.
+        earlier: the pairs that were left out when it was chosen, by reason.
+
+    Raises:
+        InputError: there is none.
+    """
+    if next(iter(pairs), None) is None:
+        left_out = (earlier | pairs.rejected).items()
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in left_out if count)
+        raise InputError(
+            f"{path}: no pair is left to train on (left out: {reasons or 'none'}); "
+            "widen what the training set is chosen by, or paraphrase more references"
+        )
+
+
 def prepare_work(task: Task, pairs: Pairs) -> dict[str, Any]:
     """Write the tokens and the untrained model into the work folder, unless they are there.
 
@@ -178,14 +198,16 @@ def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
         InputError: an input is damaged, or there is nothing to train on.
     """
     config, settings = task.config, task.config["training"]
-    verify(task.pairs)
+    earlier = verify(task.pairs)["rejected"]
     tested = read_collected(task.evaluation)
     development, removed = [], 0
     if settings["development"]:
         development, removed = development_sets(settings["development"], config["language"], tested)
     with locked(task.work):
         follow_plan(task)
-        counts = prepare_work(task, Pairs(task.pairs, tested, development))
+        pairs = Pairs(task.pairs, tested, development)
+        check_not_empty(pairs, task.pairs, earlier)
+        counts = prepare_work(task, pairs)
         folder = task.work / _PREPARED
         model = parts.read(folder)
 

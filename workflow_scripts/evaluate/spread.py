@@ -23,15 +23,15 @@ def combine(values: list[Any]) -> Any:
     """Return the values' mean and spread (largest minus smallest), leaf by leaf.
 
     Args:
-        values: JSON values of one shape, one of each run; null where a run lacks the measure.
+        values: JSON values of one shape, one of each run; null, or no key, where a run lacks the
+            measure.
     """
     first = next((value for value in values if value is not None), None)
     if isinstance(first, dict):
+        found = [value or {} for value in values]
         return {
-            key: first[key]
-            if key in LABELS
-            else combine([value and value[key] for value in values])
-            for key in first
+            key: first[key] if key in LABELS else combine([each.get(key) for each in found])
+            for key in dict.fromkeys(key for each in found for key in each)
             if key not in OMITTED
         }
     if isinstance(first, list):

@@ -85,7 +85,7 @@ def write_columns(input_path: Path, output: Path) -> None:
     counter, columns = Counter(), ["id", "reference", "paraphrases"]
     batches = pair_batches(read_batches(input_path, "paraphrases", columns, BATCH))
     with TableWriter(output, "pair_columns") as writer:
-        for pairs in progress(batches, desc="columns, batches"):
+        for pairs in progress(batches, desc="columns", size=lambda each: len(each["id"])):
             found = counter.columns(pairs["reference"], pairs["paraphrase"])
             writer.write_columns(pairs | found)
     write_record(output, writer.rows_written, writer.rows_written, {})

@@ -85,9 +85,9 @@ def train(pairs: Split, config: dict[str, Any]) -> tuple[Classifier, dict[str, A
     history, best = [], {"accuracy": -math.inf}
     for epoch in range(1, config["epochs"] + 1):
         classifier.network.train()
-        total = math.ceil(len(pairs.training) / max(config["batch"] // 2, 1))
         epoch_batches = batches(pairs.training, config["batch"], config["seed"], epoch)
-        for batch in progress(epoch_batches, total, f"classifier, epoch {epoch}, batches"):
+        desc = f"classifier, epoch {epoch}"
+        for batch in progress(epoch_batches, len(pairs.training), desc, len):
             sentences = [reference for reference, _ in batch]
             sentences += [paraphrase for _, paraphrase in batch]
             labels = (torch.arange(len(sentences)) < len(batch)).float()

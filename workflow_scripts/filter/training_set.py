@@ -140,7 +140,12 @@ def write_training_set(
     names = sorted({"rank", *WORDS, *own})
     chosen = TrainingSet(lambda: read_pairs(paths, others, names, ["id"]), settings)
     texts = ["id", "reference", "paraphrase"]
-    pairs = progress(read_pairs(paths, others, names, texts), desc="training set, batches")
+    pairs = progress(
+        read_pairs(paths, others, names, texts),
+        rows,
+        "training set",
+        lambda some: len(some.texts),
+    )
     rejected: Counter[str] = Counter()
     with TableWriter(output, "training_pairs") as writer:
         for some, kept, why in chosen.choose(pairs):

@@ -33,9 +33,8 @@ def write_values(
     verify(input_path)
     columns = ["id", "rank", "reference", "paraphrase"]
     batches = read_batches(input_path, "pair_columns", columns, batch_size)
-    total = -(-count_rows(input_path) // batch_size)
     with TableWriter(output, "pair_values") as writer:
-        for batch in progress(batches, total, f"{desc}, batches"):
+        for batch in progress(batches, count_rows(input_path), desc, len):
             texts = (batch.column(side).to_pylist() for side in ("reference", "paraphrase"))
             found = np.asarray(values(*texts), np.float32)
             same = {key: batch.column(key) for key in ("id", "rank")}

@@ -57,7 +57,8 @@ def header(best: int) -> str:
 def tsv_line(row: dict[str, Any], best: int) -> str:
     """Return one reference as a line of 2 + 2 x `best` fields.
 
-    Fields of ranks that the reference lacks are empty, and so is a score that was not computed.
+    Fields of ranks that the reference lacks are empty, and so is a score that was not computed. It
+    is `inf` where the backward model can't read the paraphrase.
     """
     fields = [row["id"], row["reference"]]
     for paraphrase in row["paraphrases"][:best]:

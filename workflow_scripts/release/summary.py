@@ -108,6 +108,11 @@ def describe(folder: Path) -> str:
         config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{folder}: no run there ({error.strerror}); see runs/") from error
+    # The manifest of the release is the last file of a run.
+    if not (folder / "release" / "manifest.json").exists():
+        raise InputError(
+            f"{folder}: the run is not finished; see python -m workflow_scripts.core.status"
+        )
     links = [link for link in folder.iterdir() if link.is_symlink() and link.name != "release"]
     flow = list(STAGE_VERSIONS)
     links.sort(key=lambda link: (flow.index(link.name.partition(".")[0]), link.name))

@@ -155,7 +155,7 @@ def score_shard(
     """Stream a `candidates` shard into a `scored` shard with its record.
 
     Memory does not grow with the shard. A text that the model can't read (too long for it) has
-    an infinite backward NLL, so that no threshold lets it pass.
+    an infinite backward NLL: only a quantile that reaches as far lets it pass.
     """
     verify(input_path)
     verify(model_folder / "model")

@@ -6,13 +6,12 @@ python -m workflow_scripts.testbed.check --references REF.txt --paraphrases PARA
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import zip_longest
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.parallel import read_pairs
 from workflow_scripts.testbed.checker import Checker
 
 
@@ -44,28 +43,6 @@ def check(lines: Iterable[tuple[str, str]], checker: Checker | None = None) -> d
     }
 
 
-def read_lines(references: Path, paraphrases: Path) -> Iterator[tuple[str, str]]:
-    """Yield the lines of two files side by side.
-
-    Raises:
-        InputError: a file is missing, is not UTF-8, or has more lines than the other.
-    """
-    try:
-        with references.open(encoding="utf-8") as left, paraphrases.open(encoding="utf-8") as right:
-            for number, (one, other) in enumerate(zip_longest(left, right), 1):
-                if one is None or other is None:
-                    longer = references if other is None else paraphrases
-                    raise InputError(
-                        f"{longer} has more lines than the {number - 1} of the other file: line n "
-                        "of one must belong to line n of the other"
-                    )
-                yield one.rstrip("\n"), other.rstrip("\n")
-    except FileNotFoundError as error:
-        raise InputError(f"there is no file {error.filename}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{references} or {paraphrases} is not UTF-8: {error}") from error
-
-
 def main(argv: list[str] | None = None) -> None:
     """Print one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -74,7 +51,7 @@ def main(argv: list[str] | None = None) -> None:
         "--paraphrases", type=Path, required=True, help="its paraphrase, line by line"
     )
     arguments = parser.parse_args(argv)
-    found = check(read_lines(arguments.references, arguments.paraphrases))
+    found = check(read_pairs(arguments.references, arguments.paraphrases))
     print(json.dumps(found, indent=2, sort_keys=True))
 
 

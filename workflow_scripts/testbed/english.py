@@ -126,11 +126,6 @@ def reference(meaning: Meaning, rng: np.random.Generator) -> Realisation:
     return _realisation(forest(meaning).sample(lambda options: int(rng.random() * options)))
 
 
-def realisation_count(meaning: Meaning) -> int:
-    """Return how many ways the grammar has to say a meaning."""
-    return forest(meaning).count
-
-
 def realisations(meaning: Meaning, limit: int | None = None) -> Iterator[Realisation]:
     """Yield the realisations of a meaning, at most `limit` of them, in a fixed order."""
     return map(_realisation, islice(forest(meaning).all(), limit))

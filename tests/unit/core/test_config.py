@@ -36,6 +36,20 @@ def test_default_config_is_valid(config):
     validate(config)
 
 
+@pytest.mark.parametrize(
+    "override",
+    [
+        {"generate": {"limit": 500}},
+        {"generate": {"limit": {"testbed": 0, "testbed_held_out": 100}}},
+        {"generate": {"limit": None, "corpora": ["testbed_held_out"]}},
+        # No training set is chosen by it.
+        {"evaluate": {"columns": []}, "generate": {"limit": None}},
+    ],
+)
+def test_a_language_model_has_references_that_are_not_paraphrased(config, override):
+    validate(merged(merged(config, {"evaluate": {"columns": ["perplexity"]}}), override))
+
+
 @pytest.mark.parametrize("recipe", sorted(ROOT.glob("recipes/*.yaml")), ids=lambda path: path.stem)
 def test_every_recipe_is_valid(config, recipe):
     validate(merged(config, yaml.safe_load(recipe.read_text(encoding="utf-8"))))
@@ -139,6 +153,10 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
         (
             {"columns": {"perplexity": {"language_model": {"corpora": ["web"]}}}},
             "columns.perplexity.language_model.corpora: 'web' is not among run.corpora",
+        ),
+        (
+            {"evaluate": {"columns": ["perplexity"]}, "generate": {"limit": None}},
+            "columns.perplexity.language_model: all references of its corpora are paraphrased",
         ),
         ({"columns": {"x": {}}}, "columns.x: "),
         (

@@ -200,6 +200,20 @@ def test_graded_pairs_of_the_testbed_are_for_runs_on_it(config, tmp_path):
     assert Layout(config).stage_config(unit)["testbed"] is None
 
 
+def test_the_testbeds_licence_is_not_that_of_other_corpora(config, tmp_path):
+    release = Layout(config).system_release_config("parabank2")
+    assert (release["title"], release["licence"]) == ("Paraphrases, demo", "cc0-1.0")
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("x\n", encoding="utf-8")
+    config["corpora"]["text"] = {"source": str(tmp_path / "a"), "reference": str(tmp_path / "b")}
+    config["run"] |= {"name": "mine", "corpora": ["testbed", "text"]}
+    release = Layout(config).system_release_config("parabank2")
+    assert (release["title"], release["licence"]) == ("Paraphrases, mine", "unknown")
+    config["release"] |= {"title": "My captions", "licence": "cc-by-4.0"}
+    release = Layout(config).system_release_config("parabank2")
+    assert (release["title"], release["licence"]) == ("My captions", "cc-by-4.0")
+
+
 def test_columns_that_a_model_computes_are_made_where_a_training_set_needs_them(config):
     config["columns"]["score"] = {"vectors": {"file": "vectors.txt"}}
     assert {instance for stage, instance in Layout(config).units() if stage == "filter"} == {

@@ -1,6 +1,6 @@
 import pytest
 
-from workflow_scripts.core.progress import Progress, parse_line, progress_line
+from workflow_scripts.core.progress import Progress, parse_line, progress, progress_line
 
 
 @pytest.mark.parametrize(
@@ -11,6 +11,15 @@ def test_what_is_written_is_read_again(done, total, rate):
     found = parse_line(line)
     assert found[:3] == (done, total, "rows")
     assert found.rate == pytest.approx(rate, abs=0.06)
+
+
+def test_the_rows_of_batches_are_counted(monkeypatch, capsys):
+    monkeypatch.setattr("workflow_scripts.core.progress.INTERVAL_SECONDS", -1)
+    batches = [[1, 2, 3], [4]]
+    assert list(progress(batches, 4, "read", len)) == batches
+    *lines, last = capsys.readouterr().err.splitlines()
+    assert [parse_line(line)[:2] for line in lines] == [(3, 4), (4, 4)]
+    assert last.startswith("read: 4 rows done in ")
 
 
 def test_line_of_the_training_is_read():

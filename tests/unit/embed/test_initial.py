@@ -5,7 +5,13 @@ import pytest
 
 from tests.unit.embed.examples import MODEL, model, sentences, simulated_pairs
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.embed.initial import counted_vocabulary, initial_model, train_pieces
+from workflow_scripts.embed import initial
+from workflow_scripts.embed.initial import (
+    counted_vocabulary,
+    initial_model,
+    sampled,
+    train_pieces,
+)
 from workflow_scripts.embed.tokens import Words
 
 PAIRS = simulated_pairs(60)
@@ -16,6 +22,31 @@ def test_vocabulary_is_by_frequency_then_alphabet():
     assert counted_vocabulary(tokens, 1, 10) == ["a", "b", "c", "d"]
     assert counted_vocabulary(tokens, 2, 10) == ["a", "b"]
     assert counted_vocabulary(tokens, 1, 3) == ["a", "b", "c"]
+
+
+def test_a_sample_is_seeded_and_has_all_that_is_no_more():
+    few = list(map(str, range(50)))
+    assert list(sampled(lambda: few, 50, 1)) == few
+    assert list(sampled(lambda: [], 50, 1)) == []
+    many = list(map(str, range(10_000)))
+    drawn = list(sampled(lambda: many, 1000, 1))
+    assert 850 < len(drawn) < 1150
+    assert drawn == list(sampled(lambda: many, 1000, 1))
+    assert drawn != list(sampled(lambda: many, 1000, 2))
+
+
+def test_pieces_are_learnt_from_a_sample(monkeypatch):
+    given = []
+    learn = initial.train_pieces
+
+    def train(sentences, size):
+        given.extend(sentences)
+        return learn(given, size)
+
+    monkeypatch.setattr(initial, "train_pieces", train)
+    monkeypatch.setattr(initial, "PIECE_SENTENCES", 60)
+    model(PAIRS, tokens="pieces", vocabulary=80)
+    assert 30 < len(given) < 90 < len(sentences(PAIRS))
 
 
 def test_random_vectors_have_the_papers_spread_and_depend_on_the_seeds():

@@ -63,6 +63,22 @@ def test_gold_is_that_of_the_same_year(tmp_path):
     }
 
 
+def test_the_year_is_not_that_of_a_folder_above_the_path(tmp_path, monkeypatch):
+    names = ("STS.input.a.txt", "STS.gs.a.txt")
+    files = {f"user12/{folder}/{name}": "1\tb\n" for folder in ("sts/13", "own") for name in names}
+    home = write(tmp_path, files) / "user12"
+
+    def groups(*paths):
+        return [each.group for each in read_data_sets(paths)]
+
+    assert groups(home / "own") == ["own"]
+    assert groups(home / "sts") == ["2013"]
+    assert groups(home / "sts" / "13") == ["2013"]
+    monkeypatch.chdir(home)
+    assert groups("own") == ["own"]
+    assert groups("sts/13") == ["2013"]
+
+
 def test_sts_benchmark(tmp_path):
     rows = [
         "main-news\tMSRpar\t2012test\t0001\t3.8\tA man.\tThe man.",
@@ -129,6 +145,11 @@ def test_absent_data_sets_are_named(tmp_path):
         ({"sts-dev.csv": "g\tf\ty\t1\t2.0\tonly one\n"}, "line 1: 6 columns"),
         ({"SICK.txt": "pair_ID\tsentence_A\n"}, "does not name the columns"),
         ({"a.tsv": "1.0\ta\n"}, "line 1: 2 columns"),
+        ({"a.tsv": ""}, r"a\.tsv: no pair of the data set a has a score"),
+        (
+            {"STS.input.a.txt": "a\tb\n", "13/STS.gs.a.txt": "\n"},
+            r"STS\.input\.a\.txt: no pair of the data set .*a has a score",
+        ),
         ({"all.tsv": "1.0\ta\tb\n"}, "can't be called 'all'"),
         ({"x/a.tsv": "1\ta\tb\n", "y/a.tsv": "1\ta\tb\n"}, "both the data set a"),
         ({"notes.txt": "nothing\n"}, "no STS data set"),

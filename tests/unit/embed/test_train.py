@@ -12,7 +12,7 @@ import torch
 
 from tests.unit.embed import examples
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_record, verify
+from workflow_scripts.core.manifest import read_record, verify, write_record
 from workflow_scripts.embed import evaluation, train
 from workflow_scripts.embed.model import load
 
@@ -141,6 +141,19 @@ def test_development_data_that_is_reported_is_refused(tmp_path, inputs):
     arguments = examples.train_arguments(tmp_path, *inputs, {"development": [str(path)]})
     with pytest.raises(InputError, match="3 of its 3 pairs are in the data sets"):
         train.main(arguments)
+
+
+def test_nothing_to_train_on_is_an_error_with_the_reasons(tmp_path, inputs):
+    pairs = inputs[0]
+    examples.pairs_table(pairs, [])
+    with pytest.raises(InputError, match=r"pairs\.parquet: no pair .*left out: none"):
+        train.main(examples.train_arguments(tmp_path, *inputs))
+    write_record(pairs, 120, 0, {"sum": 100, "sample": 20})
+    with pytest.raises(InputError, match=r"left out: sample 20, sum 100\)"):
+        train.main(examples.train_arguments(tmp_path, *inputs))
+    examples.pairs_table(pairs, [PAIRS[7], PAIRS[9]])
+    with pytest.raises(InputError, match=r"left out: in_evaluation 2\)"):
+        train.main(examples.train_arguments(tmp_path, *inputs))
 
 
 @pytest.mark.parametrize("name", ["pairs.parquet", "evaluation.parquet"])

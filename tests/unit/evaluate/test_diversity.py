@@ -9,7 +9,7 @@ import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.parallel import read_pairs
 from workflow_scripts.core.text import words
 from workflow_scripts.evaluate.diversity import (
     Comparison,
@@ -17,7 +17,6 @@ from workflow_scripts.evaluate.diversity import (
     diversity,
     main,
     one_minus_bleu,
-    read_pairs,
     sentence,
 )
 
@@ -171,21 +170,6 @@ def test_files(tmp_path, capsys):
     assert result["pairs"] == 2
     assert result["intersection_over_union"] == 100.0
     assert result.keys() == {"pairs", "one_minus_bleu", "intersection_over_union", "length_ratio"}
-
-
-@pytest.mark.parametrize(
-    ("references", "paraphrases", "message"),
-    [
-        ("a\nb\nc\n", "a\n", "has 3 lines and .* has 1"),
-        ("a\n", "a\n\n", "has 1 lines and .* has 2"),
-        ("", "", "are empty"),
-        ("a\nb\n", b"a\n\xff\n", r"para.txt, line 2 is not UTF-8"),
-    ],
-)
-def test_bad_files(tmp_path, references, paraphrases, message):
-    paths = write(tmp_path / "ref.txt", references), write(tmp_path / "para.txt", paraphrases)
-    with pytest.raises(InputError, match=message):
-        list(read_pairs(*paths))
 
 
 def test_a_missing_file_is_a_message_without_traceback(tmp_path):

@@ -66,6 +66,16 @@ def test_mean_and_spread():
     ]
 
 
+def test_a_measure_that_a_run_lacks_has_neither():
+    """A rank without pairs has no overlaps."""
+    without = changed()
+    del without["groups"]["all"]["ranks"][0]["words"]
+    for runs in ([RUN, without], [without, RUN]):
+        rank = spread(runs)["groups"]["all"]["ranks"][0]
+        assert rank["words"] == {"intersection_over_union": None, "length_ratio": None}
+        assert rank["one_minus_bleu"] == {"mean": 40.0, "spread": 0.0}
+
+
 @pytest.mark.parametrize(
     ("runs", "message"),
     [

@@ -52,7 +52,7 @@ def train(folder, output, **config):
 @pytest.mark.parametrize(
     ("network", "texts"), [("average", telling), ("lstm", telling), ("lstm", ordered)]
 )
-def test_it_tells_references_from_paraphrases(columns, tmp_path, network, texts):
+def test_it_tells_references_from_paraphrases(columns, tmp_path, network, texts, capsys):
     folder, model, output = columns(texts), tmp_path / "model", tmp_path / "out" / "0000.parquet"
     metrics = train(folder, model, network=network)
     assert metrics["training_pairs"] + metrics["validation_pairs"] == 300
@@ -61,6 +61,9 @@ def test_it_tells_references_from_paraphrases(columns, tmp_path, network, texts)
     classify.main(arguments(input=folder / "0000.parquet", model=model, output=output))
     values = [row["value"] for row in read_rows(output, "pair_values")]
     assert len(values) == 300
+    said = capsys.readouterr().err
+    assert f"classifier, epoch 1: {metrics['training_pairs']} rows done" in said
+    assert "classifier: 300 rows done" in said
     assert np.mean(np.array(values) < 0.5) > 0.95
 
 

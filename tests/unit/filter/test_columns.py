@@ -83,10 +83,11 @@ def test_one_row_for_each_pair_in_order(shard, tmp_path):
     assert (record["rows_in"], record["rows_out"]) == (5, 5)
 
 
-def test_the_size_of_batches_makes_no_difference(shard, tmp_path, monkeypatch):
+def test_the_size_of_batches_makes_no_difference(shard, tmp_path, monkeypatch, capsys):
     whole = run(shard, tmp_path / "whole.parquet")
     monkeypatch.setattr(columns, "BATCH", 2)
     assert run(shard, tmp_path / "parts.parquet") == whole
+    assert capsys.readouterr().err.count("columns: 5 rows done") == 2
     assert (tmp_path / "parts.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
 
 

@@ -76,8 +76,9 @@ def texts(rows):
     return [{key: row[key] for key in ("id", "reference", "paraphrase")} for row in rows]
 
 
-def test_without_settings_it_is_all_pairs(chosen, rows):
+def test_without_settings_it_is_all_pairs(chosen, rows, capsys):
     assert chosen() == (texts(rows), {})
+    assert f"training set: {PAIRS} rows done" in capsys.readouterr().err
 
 
 def test_bounds_are_inclusive_and_the_first_that_fails_is_counted(chosen, rows):

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import math
 import subprocess
 import sys
 
@@ -99,6 +100,8 @@ def test_a_line_by_hand():
     unscored["paraphrases"][1] = paraphrase(2, "y", backward=None)
     assert tsv_line(unscored, 3) == "c:1\ta\\tb\tx\t1.2500\ty\t\t\t"
     assert tsv_line(unscored, 1) == "c:1\ta\\tb\tx\t1.2500"
+    unscored["paraphrases"][1] = paraphrase(2, "y", backward=math.inf)
+    assert tsv_line(unscored, 2).endswith("\ty\tinf")
     assert header(2) == "id\treference\tparaphrase_1\tscore_1\tparaphrase_2\tscore_2"
 
 
@@ -126,8 +129,10 @@ def test_csv_readers_see_the_same_fields(released):
         sep="\t",
         quoting=csv.QUOTE_NONE,
         keep_default_na=False,
-        dtype=str,
+        na_values={f"score_{rank}": [""] for rank in range(1, 4)},
     )
+    assert frame["score_1"].dtype == frame["score_3"].dtype == float
+    assert set(frame["score_1"].dropna()) == {1.25}
     assert [unescape(text) for text in frame["reference"]] == [row["reference"] for row in ROWS]
 
 

@@ -42,6 +42,13 @@ def test_embeddings_beside_their_untrained_selves_and_overlap():
     assert last == ["trigram", "cost-beam-1", "1", "40.0", "90.0", "60.0"]
 
 
+def test_an_unfinished_run_is_an_error(tmp_path):
+    (tmp_path / "config.yaml").write_text("run: {systems: [parabank2]}\n", encoding="utf-8")
+    (tmp_path / "release").symlink_to("not/there/yet")
+    with pytest.raises(InputError, match=r"the run is not finished; see .*core\.status"):
+        main(["--run", str(tmp_path)])
+
+
 def test_no_run_is_an_error(tmp_path):
     with pytest.raises(InputError, match="no run there"):
         main(["--run", str(tmp_path / "runs" / "nothing")])

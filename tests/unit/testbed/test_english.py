@@ -4,7 +4,7 @@ from itertools import pairwise
 import pytest
 
 from workflow_scripts.core.seeding import generator
-from workflow_scripts.testbed.english import realisation_count, realisations, reference
+from workflow_scripts.testbed.english import forest, realisations, reference
 from workflow_scripts.testbed.meaning import meaning
 from workflow_scripts.testbed.parser import readings
 from workflow_scripts.testbed.structure import Clause, Meaning, NounPhrase, Place, Relative
@@ -48,7 +48,7 @@ def test_every_realisation_of_some_meanings_parses_back():
     for index in range(0, 600, 15):
         what = meaning(3, index)
         found = list(realisations(what, 300))
-        assert len(found) == min(300, realisation_count(what))
+        assert len(found) == min(300, forest(what).count)
         for one in found:
             assert what in {reading.meaning for reading in readings(one.text)}, one.text
 
@@ -56,7 +56,7 @@ def test_every_realisation_of_some_meanings_parses_back():
 def test_counts_are_those_of_the_list():
     for index in range(40):
         what = meaning(4, index)
-        count = realisation_count(what)
+        count = forest(what).count
         if count < 3000:
             assert len(list(realisations(what))) == count
 
@@ -64,7 +64,7 @@ def test_counts_are_those_of_the_list():
 def test_draws_are_among_the_realisations():
     checked = 0
     for what, one in SAMPLE[:100]:
-        if realisation_count(what) < 500:
+        if forest(what).count < 500:
             assert one in set(realisations(what))
             checked += 1
     assert checked > 50
