@@ -101,7 +101,15 @@ def find_threshold(folder: Path, shards: int, output: Path, keep: dict[str, Any]
     paths = shard_paths(folder, shards)
     for path in paths:
         verify(path)
-    result = threshold(lambda: progress(read_scores(paths), desc="threshold, batches"), keep)
+
+    def scores() -> Iterator[Scores]:
+        return progress(
+            read_scores(paths),
+            desc="threshold, candidates",
+            size=lambda part: len(part.sums) + len(part.pruned),
+        )
+
+    result = threshold(scores, keep)
     write_json(output, result)
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
