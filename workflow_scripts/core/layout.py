@@ -141,11 +141,11 @@ class Layout:
         self.training_corpora: list[str] = train["corpora"] or run["corpora"]
         self.generate_corpora: list[str] = generate["corpora"] or run["corpora"]
         self.trusted = [name for name in run["corpora"] if config["corpora"][name].get("trusted")]
-        # Measured corpora come first: of duplicates the first survives, so that none of their
-        # pairs is trained on.
+        # Of duplicates the first survives. Measured corpora come first, so that none of their pairs
+        # is trained on; trusted ones come before others, so that no pair of theirs is doubted.
         held_out = [name for name in run["corpora"] if name not in self.training_corpora]
         measured = [train["test"], train["dev"]]
-        self.corpora = list(dict.fromkeys([*measured, *held_out, *run["corpora"]]))
+        self.corpora = list(dict.fromkeys([*measured, *held_out, *self.trusted, *run["corpora"]]))
         self.roles = ["forward", "backward"] + (list(FILTER_ROLES) if self.filtered else [])
         self._hashes = FileHashes(Path(config["results"]) / ".input_hashes.json")
         for unit in self.units():

@@ -326,6 +326,15 @@ def test_measured_and_held_out_corpora_come_first(config):
     assert corpora == ["testbed_test", "testbed_dev", "testbed_held_out", "testbed"]
 
 
+def test_trusted_corpora_come_before_others_and_after_held_out_ones(config):
+    config["corpora"]["web"] = {"testbed": {"first": 500000, "count": 1}}
+    config["corpora"]["testbed"]["trusted"] = True
+    config["run"]["corpora"] = ["web", "testbed", "testbed_held_out"]
+    config["train"]["corpora"] = ["web", "testbed"]
+    corpora = Layout(config).corpora
+    assert corpora == ["testbed_test", "testbed_dev", "testbed_held_out", "testbed", "web"]
+
+
 def test_late_shard_is_a_run_of_early_ones(config):
     config["shards"] = {"early": 16, "late": 2}
     layout = Layout(config)
