@@ -106,6 +106,13 @@ def _describe(error: ValidationError) -> list[str]:
     if error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
         return [f"{where}: key '{key}' is missing" for key in missing]
+    if error.validator == "dependentRequired":
+        needs = [(key, each) for key, many in error.validator_value.items() for each in many]
+        return [
+            f"{where}: '{key}' needs key '{each}', which is missing"
+            for key, each in needs
+            if key in error.instance and each not in error.instance
+        ]
     if error.validator == "oneOf" and error.context:
         # Of the alternatives, the one meant is the one that failed deepest, and not by its type.
         best = max(error.context, key=lambda e: (len(e.absolute_path), e.validator != "type"))

@@ -80,6 +80,18 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
             {"corpora": {"x": {"source": "a", "reference": "b", "tsv": "c"}}},
             "corpora.x: One corpus: exactly one of",
         ),
+        (
+            {"corpora": {"x": {"tsv": "c"}}},
+            "corpora.x: 'tsv' needs key 'columns', which is missing",
+        ),
+        (
+            {"corpora": {"x": {"source": "a", "reference": "b", "columns": WEB["columns"]}}},
+            "corpora.x: 'columns' needs key 'tsv', which is missing",
+        ),
+        (
+            {"corpora": {"x": {"source": "a", "reference": "b", "header": True}}},
+            "corpora.x: 'header' needs key 'tsv', which is missing",
+        ),
         ({"run": {"systems": ["parabnk2"]}}, "'parabnk2' is not in systems; did you mean"),
         ({"corpora": {"x": {**WEB, "sha256": "abc"}}}, "corpora.x.sha256"),
         ({"corpora": {"x": {**WEB, "tsv": "c/d"}}}, "corpora.x.tsv: 'c/d' does not begin with"),
