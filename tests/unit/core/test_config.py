@@ -118,7 +118,41 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
         ({"shards": {"early": 5}}, "late (2) does not divide early (5)"),
         ({"subword": {"model_type": "bpe", "samples": 4}}, "bpe has no sampled segmentations"),
         ({"models": {"testbed": {"heads": 3}}}, "heads (3) does not divide size"),
-        ({"models": {"testbed": {"folder": "m"}}}, "also needs reference_model, source_model"),
+        (
+            {"models": {"testbed": {"folder": "m"}}},
+            "models.testbed: key 'source_model' is missing, which a model of your own needs",
+        ),
+        (
+            {
+                "models": {
+                    "testbed": {"folder": "m", "source_model": "s", "reference_model": "r"},
+                }
+            },
+            "models.testbed: unknown encoder_layers, decoder_layers, size,",
+        ),
+        (
+            {"models": {"testbed": {"batch_words": 60}}},
+            "models.testbed: batch_words (60) must exceed max_length (60)",
+        ),
+        (
+            {"models": {"testbed": {"schedule": "none"}}},
+            "models.testbed: schedule none has no warm-up: set warmup to 0",
+        ),
+        (
+            {
+                "models": {"small": {"size": 8, "heads": 2}},
+                "train": {"models": {"forward": "small"}},
+            },
+            "models.small: key 'learning_rate' is missing",
+        ),
+        (
+            {"languages": {"source": {"charset": "latn-2"}}},
+            "languages.source.charset: 'latn-2' is not a text encoding",
+        ),
+        ({"seed": 2**32}, "seed: 4294967296 is greater than the maximum of 4294967295"),
+        ({"train": {"dev": "testbed_test"}}, "train: dev and test are both 'testbed_test'"),
+        ({"train": {"corpora": []}}, "train.corpora: [] "),
+        ({"generate": {"corpora": []}}, "generate.corpora: [] "),
         (
             {"systems": {"parabank2": {"select": {"keep": {"max_sum": 9.0}}}}},
             "select.keep.max_sum (9.0) is above score.prune_above (3.5)",
@@ -130,6 +164,13 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
         (
             {"systems": {"parabank2": {"select": {"best": 9}}}},
             "select.best (9) needs at least as many clusters",
+        ),
+        (
+            {
+                "systems": {"paranmt": {"select": {"method": "cluster"}}},
+                "run": {"systems": ["paranmt"]},
+            },
+            "systems.paranmt.select: key 'clusters' is missing, which method cluster needs",
         ),
         (
             {"systems": {"parabank2": {"constraints": {"fraction": [0.5, 0.1]}}}},

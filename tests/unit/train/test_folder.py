@@ -72,7 +72,7 @@ def test_a_foreign_sub_word_model_is_refused(bitext, own, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"size": 128}, "exactly the keys folder, source_model, reference_model"),
+        ({"size": 128}, "unknown size: a model of your own has a name of its own"),
         ({"source_model": "/nowhere/x.model"}, r"source_model /nowhere/x\.model does not exist"),
     ],
 )
