@@ -36,7 +36,9 @@ def test_an_own_model_is_copied_and_measured_but_not_trained(bitext, trained, ow
         assert found[name] == expected[name]
     for name in (*DEV_ONLY, "source.model", "reference.model"):
         assert (output / name).read_bytes() == (trained / name).read_bytes()
-    assert not (output / "work" / "prepared").exists()
+    left = {path.name for path in (output / "work").iterdir()}
+    assert not left & {"prepared", "train.source", "train.target"}
+    assert {"dev.source", "test.target"} <= left
 
 
 @pytest.mark.parametrize("name", DEV_ONLY)
