@@ -600,16 +600,19 @@ class Layout:
         exempt = list(dict.fromkeys([*self.trusted, train["dev"], train["test"]]))
         if instance == "scores":
             return {"skip": exempt, "precision": self.config["compute"]["precision"]}
-        part = {k: v for k, v in self.config["dual_filter"].items() if k != "enabled"}
-        return {**part, "trusted": exempt}
+        part = self.config["dual_filter"]
+        bound = {"sum": "max_sum", "cross_entropy": "min_score"}[part["method"]]
+        return {"method": part["method"], bound: part[bound], "trusted": exempt}
 
     def _subword_config(self, instance: str) -> dict[str, Any]:
         corpora = self.training_corpora
         if instance == "filter":
             corpora = [name for name in corpora if name in self.trusted]
-        train = self.config["train"]
+        train, part = self.config["train"], self.config["subword"]
+        if not part["samples"]:  # what sampling needs has no say then
+            part = {key: value for key, value in part.items() if key not in ("nbest", "alpha")}
         return {
-            **self.config["subword"],
+            **part,
             "train": corpora,
             "dev": train["dev"],
             "test": train["test"],
