@@ -11,6 +11,7 @@ import functools
 import hashlib
 import json
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -121,14 +122,20 @@ class FileHashes:
 class Layout:
     """The resolved run: for each unit its configuration part, its key and its folder."""
 
-    def __init__(self, config: Config):
+    def __init__(self, config: Config, absent: Collection[str] = ()):
         """Validate `config` and hash the run's input files.
+
+        Args:
+            config: of the run.
+            absent: corpora whose files need not be here, in a layout that is only planned with:
+                their keys, and those of what reads them, are not those of a run.
 
         Raises:
             InputError: the configuration or an input file is wrong; the message names the key.
         """
         validate(config)
         self.config = config
+        self._absent = absent
         run, train, generate = config["run"], config["train"], config["generate"]
         self.systems: list[str] = run["systems"]
         self.columns = model_columns(config)
@@ -542,6 +549,8 @@ class Layout:
 
     def _block_content(self, name: str) -> dict[str, Any]:
         block = self._located_block(name)
+        if name in self._absent:
+            return block
         if "sha256" in block:  # the names of these files hold their hashes
             kept = Path(self.config["downloads"])
             names = {
