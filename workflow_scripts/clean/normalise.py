@@ -37,8 +37,8 @@ _TO_MOSES = str.maketrans(
 )
 # Controls and format characters (zero-width spaces, soft hyphens, marks of direction) and
 # variation selectors. Not the C1 controls: in text they are the trace of a wrongly read charset,
-# and the charset test must see them. Not white space, and no joiners after non-Latin letters,
-# which many scripts need for spelling.
+# and the charset test must see them (all but U+0085, which is white space). Not white space, and
+# no joiners after non-Latin letters, which many scripts need for spelling.
 _INVISIBLE = regex.compile(
     r"""(?V1)[[\p{Cc}\p{Cf}\p{Variation_Selector}]--[\s\x1c-\x1f\x80-\x9f\u200c\u200d]]
     | (?<![[\p{L}\p{M}]--[\p{Latin}\p{Inherited}]])[\u200c\u200d]""",

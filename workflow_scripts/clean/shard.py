@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.clean.normalise import normalise
+from workflow_scripts.core.charset import codec
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import verify, write_record
@@ -26,24 +27,6 @@ RATIO_CHARACTERS = 10
 _LETTER = re.compile(r"[^\W\d_]")
 # Both pass a charset test of their code page, and both only come from a wrong decoding.
 _DAMAGE = re.compile("[\x80-\x9f\N{REPLACEMENT CHARACTER}]")
-
-
-def codec(name: str, side: str) -> str:
-    """Return the name under which Python knows a charset: `latin-2` is its `latin2`.
-
-    Raises:
-        InputError: there is no such text encoding.
-    """
-    for candidate in (name, name.replace("-", "")):
-        try:
-            "".encode(candidate)
-        except LookupError:
-            continue
-        return candidate
-    raise InputError(
-        f"languages.{side}.charset: '{name}' is not a text encoding that Python knows; try "
-        "latin-1, latin-2, cp1250 or, to let every character pass, null"
-    )
 
 
 def _fits(text: str, encoding: str) -> bool:

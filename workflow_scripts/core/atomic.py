@@ -29,11 +29,9 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     with explained(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
-    prefix = f".{path.name}.{socket.gethostname()}"
-    for leftover in path.parent.glob(f"{glob.escape(prefix)}.*.tmp"):
-        if not _is_alive(int(leftover.name.split(".")[-3])):
-            leftover.unlink(missing_ok=True)
-    temporary = path.with_name(f"{prefix}.{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
+    for leftover in leftovers(path):
+        leftover.unlink(missing_ok=True)
+    temporary = temporary_path(path)
     try:
         with explained(path):
             yield temporary
@@ -42,6 +40,22 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
             _sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def temporary_path(path: Path) -> Path:
+    """Return a name next to `path` that no other process takes, and that tells whose it is."""
+    return path.with_name(f"{_prefix(path)}{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
+
+
+def leftovers(path: Path) -> Iterator[Path]:
+    """Yield what there is under temporary paths of processes that died on this machine."""
+    for each in path.parent.glob(f"{glob.escape(_prefix(path))}*.tmp"):
+        if not _is_alive(int(each.name.split(".")[-3])):
+            yield each
+
+
+def _prefix(path: Path) -> str:
+    return f".{path.name}.{socket.gethostname()}."
 
 
 def _is_alive(process: int) -> bool:

@@ -14,7 +14,8 @@ from urllib.parse import unquote, urlsplit
 
 from jsonschema import Draft202012Validator, ValidationError
 
-from workflow_scripts.core import embedding_columns
+from workflow_scripts.core import embedding_columns, models
+from workflow_scripts.core.charset import codec
 from workflow_scripts.core.embeddings import problems as embedding_problems
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.training_sets import PAIR_COLUMNS, model_columns
@@ -55,7 +56,9 @@ def validate(config: Config) -> None:
         InputError: it names each offending key, what is wrong with it and what would be right.
     """
     for find in (_unusable, _schema_problems, _inconsistencies):
-        if problems := list(find(config)):
+        # Two roles may have the same model, and jsonschema reports each missing key of a mapping as
+        # an error of its own.
+        if problems := list(dict.fromkeys(find(config))):
             break
     if problems:
         raise InputError("configuration: " + "\n  ".join(["", *problems]).strip())
@@ -63,8 +66,7 @@ def validate(config: Config) -> None:
 
 def _schema_problems(config: Config) -> Iterable[str]:
     errors = sorted(Draft202012Validator(schema()).iter_errors(config), key=lambda e: list(e.path))
-    # jsonschema reports each missing key of a mapping as an error of its own.
-    return dict.fromkeys(line for error in errors for line in _describe(error))
+    return (line for error in errors for line in _describe(error))
 
 
 def _unusable(value: Any, path: tuple[Any, ...] = ()) -> Iterator[str]:
@@ -106,6 +108,13 @@ def _describe(error: ValidationError) -> list[str]:
     if error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
         return [f"{where}: key '{key}' is missing" for key in missing]
+    if error.validator == "dependentRequired":
+        needs = [(key, each) for key, many in error.validator_value.items() for each in many]
+        return [
+            f"{where}: '{key}' needs key '{each}', which is missing"
+            for key, each in needs
+            if key in error.instance and each not in error.instance
+        ]
     if error.validator == "oneOf" and error.context:
         # Of the alternatives, the one meant is the one that failed deepest, and not by its type.
         best = max(error.context, key=lambda e: (len(e.absolute_path), e.validator != "type"))
@@ -150,7 +159,8 @@ def _inconsistencies(config: Config):
             known = list(config["models"])
             yield f"train.models.{role}: '{name}' is not in models{_suggestion(name, known)}"
         else:
-            yield from _model_problems(name, config["models"][name])
+            for problem in models.problems(config["models"][name]):
+                yield f"models.{name}: {problem}"
     limit = generate["limit"]
     for name in limit if isinstance(limit, dict) else []:
         if name not in config["corpora"]:
@@ -159,6 +169,10 @@ def _inconsistencies(config: Config):
     for name in (train["dev"], train["test"]):
         if name in (train["corpora"] or run["corpora"]):
             yield f"train: '{name}' can't be trained on and measured on; take it out of one"
+    if train["dev"] == train["test"]:
+        yield f"train: dev and test are both '{train['dev']}'; a corpus can only be one of them"
+    for side, language in config["languages"].items():
+        yield from _charset_problems(side, language["charset"])
     if holds_wildcards(config["results"]):
         yield f"results: {config['results']}: {NO_BRACES}"
     shards = config["shards"]
@@ -214,17 +228,12 @@ def _download_problems(name: str, block: dict[str, Any]):
                 )
 
 
-def _model_problems(name: str, model: dict[str, Any]):
-    own = {"folder", "source_model", "reference_model"}
-    if own & model.keys() and not own <= model.keys():
-        missing = ", ".join(sorted(own - model.keys()))
-        yield f"models.{name}: a model of your own also needs {missing}"
-    shape = {"encoder_layers", "decoder_layers", "size", "feed_forward", "heads"}
-    if not own & model.keys():
-        for key in sorted(shape - model.keys()):
-            yield f"models.{name}: key '{key}' is missing"
-        if shape <= model.keys() and model["size"] % model["heads"]:
-            yield f"models.{name}: heads ({model['heads']}) does not divide size ({model['size']})"
+def _charset_problems(side: str, charset: str | None):
+    try:
+        if charset is not None:
+            codec(charset, side)
+    except InputError as error:
+        yield str(error)
 
 
 def _filter_problems(config: Config):
@@ -255,7 +264,9 @@ def _system_problems(name: str, system: dict[str, Any]):
             f"systems.{name}.select.keep: give max_sum or quantile a number, and set the other to "
             "null where the file below has one"
         )
-    if select["method"] == "cluster" and select["best"] > select.get("clusters", 0):
+    if select["method"] == "cluster" and "clusters" not in select:
+        yield f"systems.{name}.select: key 'clusters' is missing, which method cluster needs"
+    elif select["method"] == "cluster" and select["best"] > select["clusters"]:
         yield f"systems.{name}: select.best ({select['best']}) needs at least as many clusters"
 
 

@@ -11,6 +11,7 @@ import functools
 import hashlib
 import json
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,8 +36,8 @@ from workflow_scripts.core.training_sets import (
 
 # Raised when a stage's output changes meaning; tests/e2e/golden.json notices when it must be.
 STAGE_VERSIONS = {
-    "corpus": 1,
-    "clean": 1,
+    "corpus": 2,
+    "clean": 2,
     "dual_filter": 1,
     "subword": 1,
     "train": 1,
@@ -121,14 +122,20 @@ class FileHashes:
 class Layout:
     """The resolved run: for each unit its configuration part, its key and its folder."""
 
-    def __init__(self, config: Config):
+    def __init__(self, config: Config, absent: Collection[str] = ()):
         """Validate `config` and hash the run's input files.
+
+        Args:
+            config: of the run.
+            absent: corpora whose files need not be here, in a layout that is only planned with:
+                their keys, and those of what reads them, are not those of a run.
 
         Raises:
             InputError: the configuration or an input file is wrong; the message names the key.
         """
         validate(config)
         self.config = config
+        self._absent = absent
         run, train, generate = config["run"], config["train"], config["generate"]
         self.systems: list[str] = run["systems"]
         self.columns = model_columns(config)
@@ -141,11 +148,11 @@ class Layout:
         self.training_corpora: list[str] = train["corpora"] or run["corpora"]
         self.generate_corpora: list[str] = generate["corpora"] or run["corpora"]
         self.trusted = [name for name in run["corpora"] if config["corpora"][name].get("trusted")]
-        # Measured corpora come first: of duplicates the first survives, so that none of their
-        # pairs is trained on.
+        # Of duplicates the first survives. Measured corpora come first, so that none of their pairs
+        # is trained on; trusted ones come before others, so that no pair of theirs is doubted.
         held_out = [name for name in run["corpora"] if name not in self.training_corpora]
         measured = [train["test"], train["dev"]]
-        self.corpora = list(dict.fromkeys([*measured, *held_out, *run["corpora"]]))
+        self.corpora = list(dict.fromkeys([*measured, *held_out, *self.trusted, *run["corpora"]]))
         self.roles = ["forward", "backward"] + (list(FILTER_ROLES) if self.filtered else [])
         self._hashes = FileHashes(Path(config["results"]) / ".input_hashes.json")
         for unit in self.units():
@@ -542,6 +549,8 @@ class Layout:
 
     def _block_content(self, name: str) -> dict[str, Any]:
         block = self._located_block(name)
+        if name in self._absent:
+            return block
         if "sha256" in block:  # the names of these files hold their hashes
             kept = Path(self.config["downloads"])
             names = {
@@ -600,16 +609,19 @@ class Layout:
         exempt = list(dict.fromkeys([*self.trusted, train["dev"], train["test"]]))
         if instance == "scores":
             return {"skip": exempt, "precision": self.config["compute"]["precision"]}
-        part = {k: v for k, v in self.config["dual_filter"].items() if k != "enabled"}
-        return {**part, "trusted": exempt}
+        part = self.config["dual_filter"]
+        bound = {"sum": "max_sum", "cross_entropy": "min_score"}[part["method"]]
+        return {"method": part["method"], bound: part[bound], "trusted": exempt}
 
     def _subword_config(self, instance: str) -> dict[str, Any]:
         corpora = self.training_corpora
         if instance == "filter":
             corpora = [name for name in corpora if name in self.trusted]
-        train = self.config["train"]
+        train, part = self.config["train"], self.config["subword"]
+        if not part["samples"]:  # what sampling needs has no say then
+            part = {key: value for key, value in part.items() if key not in ("nbest", "alpha")}
         return {
-            **self.config["subword"],
+            **part,
             "train": corpora,
             "dev": train["dev"],
             "test": train["test"],

@@ -1,17 +1,39 @@
 """The two text normalisations that several stages must agree on."""
 
+import functools
 import string
 import unicodedata
 
 _ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
+# Of the marks, those that spell: by their canonical combining class vowel signs (0), nuktas (7),
+# viramas (9), and the vowel signs and tones of Telugu, Thai, Lao and Tibetan (84 to 132). Not the
+# accents (from 200; what is left of them after NFKC, as the stress in Russian), nor the points of
+# Hebrew and Arabic (10 to 36), which may be left out in writing.
+_SPELLING_CLASSES = frozenset({0, 7, 9, *range(84, 133)})
+# Marks of class 0 that are invisible: the grapheme joiner and the variation selectors.
+_INVISIBLE_MARKS = frozenset(
+    map(chr, [0x34F, 0x180B, 0x180C, 0x180D, 0x180F, *range(0xFE00, 0xFE10)])
+) | frozenset(map(chr, range(0xE0100, 0xE01F0)))
+
+
+@functools.cache
+def _counts(character: str) -> bool:
+    return character.isalnum() or (
+        unicodedata.category(character) in ("Mn", "Mc")
+        and unicodedata.combining(character) in _SPELLING_CLASSES
+        and character not in _INVISIBLE_MARKS
+    )
+
+
 def letters_and_digits(text: str) -> str:
     """Return the letters and digits of `text`, case-folded: what is left of it when compared.
 
-    Compatible forms (accents apart from their letter, full-width letters) are the same.
+    Letters include the vowel signs of scripts that write them as marks. Compatible forms (accents
+    apart from their letter, full-width letters) are the same.
     """
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
+    return "".join(filter(_counts, unicodedata.normalize("NFKC", text).casefold()))
 
 
 def dedup_key(source: str, reference: str) -> str:

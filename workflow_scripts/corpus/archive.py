@@ -1,10 +1,12 @@
 """Text files inside archives, read in place: nothing is ever unpacked onto the disk.
 
 A path that goes on behind a file names a member: `de-en.tgz/europarl-v7.de-en.de`. So a member's
-name can lead nowhere, and links and devices, which a tar file can hold, are no members.
+name can lead nowhere, and links and devices, which a tar file can hold, are no members. Names are
+compared in their normal form: `tar c .` stores `./a` for what a path calls `a`.
 """
 
 import fnmatch
+import posixpath
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -40,7 +42,7 @@ def _no_archive(archive: Path, error: Exception | None) -> InputError:
 
 
 def names(archive: Path) -> list[str]:
-    """Return the names of the regular files in an archive, sorted.
+    """Return the names of the regular files in an archive, in their normal form, sorted.
 
     Raises:
         InputError: it is no archive, or damaged.
@@ -48,11 +50,17 @@ def names(archive: Path) -> list[str]:
     try:
         if _is_zip(archive):
             with zipfile.ZipFile(archive) as opened:
-                return sorted(each.filename for each in opened.infolist() if not each.is_dir())
+                return sorted(_zip_members(opened))
         with tarfile.open(archive) as opened:
-            return sorted(each.name for each in opened if each.isreg())
+            return sorted({posixpath.normpath(each.name) for each in opened if each.isreg()})
     except _DAMAGED as error:
         raise _no_archive(archive, error) from error
+
+
+def _zip_members(opened: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """Return the files by their names; of one name the last, which updating a zip file appends."""
+    files = (each for each in opened.infolist() if not each.is_dir())
+    return {posixpath.normpath(each.filename): each for each in files}
 
 
 def expand(path: str) -> list[str]:
@@ -85,13 +93,15 @@ def open_member(archive: Path, member: str) -> Iterator[BinaryIO]:
     Raises:
         InputError: there is no such file in it (a link is none), or it is no archive.
     """
+    wanted = posixpath.normpath(member)
     if _is_zip(archive):
         with zipfile.ZipFile(archive) as opened:
-            if member not in opened.namelist():
+            found = _zip_members(opened).get(wanted)
+            if found is None:
                 raise _missing(archive, member)
-            if opened.getinfo(member).flag_bits & _ENCRYPTED:
+            if found.flag_bits & _ENCRYPTED:
                 raise InputError(f"{archive}: {member} is encrypted; unpack it yourself")
-            with opened.open(member) as stream:
+            with opened.open(found) as stream:
                 yield stream
         return
     try:
@@ -100,7 +110,10 @@ def open_member(archive: Path, member: str) -> Iterator[BinaryIO]:
         raise _no_archive(archive, error) from error
     with opened:
         # The first of that name, without reading on: an archive may be large.
-        found = next((each for each in opened if each.name == member and each.isreg()), None)
+        found = next(
+            (each for each in opened if posixpath.normpath(each.name) == wanted and each.isreg()),
+            None,
+        )
         if found is None:
             raise _missing(archive, member)
         with opened.extractfile(found) as stream:

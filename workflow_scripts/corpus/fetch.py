@@ -130,9 +130,7 @@ def download(url: str, part: Path, pause: float = 1.0) -> None:
             failures = 0 if part.stat().st_size > before else failures + 1
             if failures == _TRIES:
                 raise InputError(
-                    f"{_explain(url, error)}; gave up after {_TRIES} tries that brought nothing. "
-                    f"The {part.stat().st_size:,} bytes that came are kept: the same command goes "
-                    "on from there"
+                    f"{_explain(url, error)}; gave up after {_TRIES} tries that brought nothing"
                 ) from error
             print(f"{_explain(url, error)}; trying again", file=sys.stderr, flush=True)
             time.sleep(pause * 2 ** max(0, failures - 1))
@@ -164,7 +162,15 @@ def fetch(url: str, expected: str, output: Path, pause: float = 1.0) -> None:
             _write_record(output, url, expected)
             return
         resumed = part.exists() and part.stat().st_size > 0
-        download(url, part, pause)
+        try:
+            download(url, part, pause)
+        except InputError as error:
+            if not (size := part.stat().st_size):
+                raise
+            raise InputError(
+                f"{error}. The {size:,} bytes that came are kept: the same command goes on from "
+                "there"
+            ) from error
         if resumed and sha256(part) != expected:
             # The old part may be of another file, or damaged: once more from the start.
             part.unlink()

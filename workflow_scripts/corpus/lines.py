@@ -5,9 +5,11 @@ return, form feeds, U+0085 or U+2028; one of these inside a sentence would shift
 of a bitext's side against the other side.
 """
 
+import bz2
 import gzip
 import io
 import lzma
+import re
 import tarfile
 import zipfile
 import zlib
@@ -23,6 +25,8 @@ from workflow_scripts.corpus.archive import open_member, split
 
 _BOM = b"\xef\xbb\xbf"
 _BUFFER_BYTES = 1 << 20
+_ARCHIVE = re.compile(r"\.(zip|tgz|tbz2|txz|tar(\.(gz|bz2|xz|zst))?)$", re.IGNORECASE)
+_UNREADABLE = re.compile(r"\.(z|lz|lz4|lzma|lzo|7z|rar)$", re.IGNORECASE)
 _READ_ERRORS = (
     *(OSError, EOFError, zlib.error, lzma.LZMAError),
     *(tarfile.TarError, zipfile.BadZipFile),
@@ -41,13 +45,33 @@ def _raw(path: Path) -> Iterator[BinaryIO]:
             yield stream
 
 
+def _refuse_unreadable(path: Path) -> None:
+    """Refuse what would be read as the text that it is not.
+
+    Raises:
+        InputError: by its suffix it is an archive, or compressed in another way.
+    """
+    if _ARCHIVE.search(path.name):
+        raise InputError(
+            f"{path} is an archive; name the file in it that is meant: {path}/MEMBER (one inside "
+            "another archive must be unpacked)"
+        )
+    if _UNREADABLE.search(path.name):
+        raise InputError(
+            f"{path}: {path.suffix} files can't be read; unpack it, and compress it as .gz, .bz2, "
+            ".xz or .zst if you like"
+        )
+
+
 @contextmanager
 def _open(path: Path) -> Iterator[BinaryIO]:
     """Open a file for reading, decompressed by its suffix; several members or frames are one."""
     with _raw(path) as raw:
-        match path.suffix:
+        match path.suffix.lower():
             case ".gz":
                 stream = gzip.GzipFile(fileobj=raw)
+            case ".bz2":
+                stream = bz2.BZ2File(raw)
             case ".xz":
                 stream = lzma.LZMAFile(raw)  # noqa: SIM115 (closed by the BufferedReader)
             case ".zst":
@@ -66,12 +90,13 @@ def read_lines(path: str | Path, max_bytes: int) -> Iterator[bytes]:
     is never held in memory. A UTF-8 byte order mark at the start of the file is removed.
 
     Raises:
-        InputError: the file is missing, can't be read, or its compressed data is damaged or cut
+        InputError: the file is missing, compressed in a way that can't be read, damaged or cut
             off.
     """
     path = Path(path)
     if not split(path)[0].is_file():
         raise InputError(f"{path} is not a file; check the paths of the corpus in the config")
+    _refuse_unreadable(path)
     limit = len(_BOM) + max_bytes + len(b"\r\n")
     number = 0
     try:

@@ -12,7 +12,7 @@ from mtdata.iso.bcp47 import bcp47
 from workflow_scripts.core.errors import InputError
 
 _PLAIN = {"txt", "raw"}
-_COMPRESSED = {"gz", "xz"}
+_COMPRESSED = {"gz", "bz2", "xz"}
 
 
 def find(identity: str) -> Entry:

@@ -6,7 +6,6 @@ ever after.
 """
 
 import argparse
-import hashlib
 import shutil
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from workflow_scripts.core.atomic import write_text
+from workflow_scripts.core.atomic import leftovers, temporary_path, write_text
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.config import Config, file_name, validate
 from workflow_scripts.core.errors import InputError
@@ -39,16 +38,22 @@ def obtain(url: str, kept: Path, given: Path | None) -> str:
         InputError: see `fetch.download`.
     """
     name = file_name(url)
-    unfinished = kept / ".unpinned" / hashlib.sha256(url.encode("utf-8")).hexdigest()[:16]
-    unfinished.mkdir(parents=True, exist_ok=True)
-    part = unfinished / f".{name}.part"
-    if given and (given / name).is_file():
-        shutil.copyfile(given / name, part)
-    else:
-        download(url, part)
-    digest = sha256(part)
-    publish(part, kept / digest / name, url, digest)
-    unfinished.rmdir()
+    unfinished = kept / ".unpinned" / name
+    unfinished.parent.mkdir(parents=True, exist_ok=True)
+    for leftover in leftovers(unfinished):
+        leftover.unlink(missing_ok=True)
+    # Begun anew by each call: without the hash nobody would notice that what an earlier one left
+    # is of another file.
+    part = temporary_path(unfinished)
+    try:
+        if given and (given / name).is_file():
+            shutil.copyfile(given / name, part)
+        else:
+            download(url, part)
+        digest = sha256(part)
+        publish(part, kept / digest / name, url, digest)
+    finally:
+        part.unlink(missing_ok=True)
     print(f"{digest}  {url}", file=sys.stderr, flush=True)
     return digest
 

@@ -6,15 +6,15 @@ one small common buffer, and each shard's Parquet file is then written alone.
 """
 
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from workflow_scripts.core.atomic import leftovers, temporary_path
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.space import explained
 
-_PREFIX = ".spill-"
 _BUFFER_CHARACTERS = 1 << 24
 
 
@@ -24,14 +24,15 @@ class Spill:
     def __init__(self, parent: Path, shards: int):
         """Prepare for `shards` shards below `parent`.
 
-        What a killed predecessor left there is removed. Were it still running, it would fail at
-        its next write: only files that are complete ever get their final names.
+        What a predecessor left there that was killed on this machine is removed.
         """
         parent.mkdir(parents=True, exist_ok=True)
-        for stale in parent.glob(f"{_PREFIX}*"):
-            shutil.rmtree(stale, ignore_errors=True)
-        self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        for leftover in leftovers(parent / "spill"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        self._folder = temporary_path(parent / "spill")
+        self._folder.mkdir()
         self._buffers: list[list[str]] = [[] for _ in range(shards)]
+        self._counts = [0] * shards
         self._buffered = 0
 
     def __enter__(self) -> Self:
@@ -48,6 +49,7 @@ class Spill:
     def add(self, shard: int, row: tuple[str, str, str]) -> None:
         """Append a row to a shard."""
         self._buffers[shard].extend(row)
+        self._counts[shard] += 1
         self._buffered += sum(map(len, row))
         if self._buffered >= _BUFFER_CHARACTERS:
             self._flush()
@@ -62,13 +64,24 @@ class Spill:
         self._buffered = 0
 
     def rows(self, shard: int) -> Iterator[tuple[str, str, str]]:
-        """Yield a shard's rows in the order of `add`."""
+        """Yield a shard's rows in the order of `add`.
+
+        Raises:
+            InputError: there are not as many as were added: somebody removed or cut the file.
+        """
         self._flush()
-        if not self._path(shard).exists():
-            return
-        with self._path(shard).open(encoding="utf-8", newline="\n") as stream:
-            fields = (line.removesuffix("\n") for line in stream)
-            yield from zip(fields, fields, fields, strict=True)
+        path, count = self._path(shard), 0
+        if path.exists():
+            with path.open(encoding="utf-8", newline="\n") as stream:
+                fields = (line.removesuffix("\n") for line in stream)
+                for row in zip(fields, fields, fields, strict=False):
+                    yield row
+                    count += 1
+        if count != self._counts[shard]:
+            raise InputError(
+                f"{path}: {count} of the {self._counts[shard]} rows written are left; something "
+                "else removed or changed the file. Run again"
+            )
 
     def _path(self, shard: int) -> Path:
         return self._folder / f"{shard}.txt"

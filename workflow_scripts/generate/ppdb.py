@@ -74,7 +74,7 @@ def read_paraphrases(kind: str, path: Path, words: Container[str]) -> Paraphrase
 
     Args:
         kind: "ppdb" or "list".
-        path: the file, compressed or not (.gz, .zst, .xz).
+        path: the file, compressed or not (.gz, .bz2, .zst, .xz).
         words: whose paraphrases are wanted.
 
     Raises:

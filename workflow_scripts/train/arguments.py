@@ -3,32 +3,12 @@
 import math
 from typing import Any
 
+from workflow_scripts.core import models
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.train import layout
 
-SCHEDULES = ("none", "inv-sqrt-decay", "linear-decay", "plateau-reduce")
 # Pieces. With buckets this narrow hardly any padding is computed; narrower ones gain nothing.
 _BUCKET_WIDTH = 4
-_REQUIRED = frozenset(
-    {
-        "encoder_layers",
-        "decoder_layers",
-        "size",
-        "feed_forward",
-        "heads",
-        "dropout",
-        "label_smoothing",
-        "batch_words",
-        "max_updates",
-        "checkpoint_updates",
-        "learning_rate",
-        "warmup",
-        "schedule",
-        "max_length",
-    }
-)
-_DEFAULTS = {"patience": None, "update_interval": 1, "amp": False, "matmul": "fp32"}
-MATMULS = ("fp32", "bf16")
 
 
 def complete_block(role: str, block: dict[str, Any]) -> dict[str, Any]:
@@ -37,35 +17,9 @@ def complete_block(role: str, block: dict[str, Any]) -> dict[str, Any]:
     Raises:
         InputError: a key is missing or unknown, or values don't fit each other.
     """
-    missing = sorted(_REQUIRED - block.keys())
-    unknown = sorted(block.keys() - _REQUIRED - _DEFAULTS.keys())
-    if missing or unknown:
-        raise InputError(
-            f"the model of {role}: "
-            + "; ".join(
-                f"{what} {', '.join(keys)}"
-                for what, keys in (("missing", missing), ("unknown", unknown))
-                if keys
-            )
-        )
-    if block["size"] % block["heads"]:
-        raise InputError(
-            f"the model of {role}: size {block['size']} is no multiple of heads {block['heads']}"
-        )
-    block = _DEFAULTS | block
-    for key, choices in (("schedule", SCHEDULES), ("matmul", MATMULS)):
-        if block[key] not in choices:
-            raise InputError(
-                f"the model of {role}: {key} {block[key]!r} is none of {', '.join(choices)}"
-            )
-    if block["schedule"] == "none" and block["warmup"]:
-        raise InputError(f"the model of {role}: schedule none has no warm-up: set warmup to 0")
-    if block["batch_words"] <= block["max_length"]:
-        raise InputError(
-            f"the model of {role}: batch_words {block['batch_words']} must exceed max_length "
-            f"{block['max_length']}: a batch holds at least one sentence"
-        )
-    return block
+    if found := list(models.problems(block)):
+        raise InputError(f"the model of {role}: {'; '.join(found)}")
+    return models.DEFAULTS | block
 
 
 def _flags(options: dict[str, Any]) -> list[str]:

@@ -48,8 +48,12 @@ def curve(
 def write_table(path: Path, rows: list[dict[str, Any]]) -> None:
     """Write the curve as tab-separated values with a header."""
     lines = ["\t".join(COLUMNS)]
-    lines += ["\t".join(f"{row[column]:.6g}" for column in COLUMNS) for row in rows]
+    lines += ["\t".join(_cell(row[column]) for column in COLUMNS) for row in rows]
     write_text(path, "\n".join(lines) + "\n")
+
+
+def _cell(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.6g}"
 
 
 def plot(rows: list[dict[str, Any]], title: str) -> Figure:

@@ -56,9 +56,14 @@ def select_rows(
 
 
 def write_text(
-    shards: list[Path], direction: str, max_length: float, work: Path, needed: tuple[str, ...]
+    shards: list[Path],
+    direction: str,
+    max_length: float,
+    work: Path,
+    needed: tuple[str, ...],
+    written: tuple[str, ...] = tuple(_FILES),
 ) -> dict[str, int]:
-    """Write the three splits as text, one segment a line, and last of all their counts.
+    """Write splits as text, one segment a line, and last of all the counts of all three.
 
     Args:
         shards: files of segments.
@@ -67,6 +72,7 @@ def write_text(
             may be infinite.
         work: the folder to write to.
         needed: the splits that must not be empty.
+        written: the splits to write.
 
     Returns:
         Segments by split, and those left out by `<split>_too_long`.
@@ -83,13 +89,14 @@ def write_text(
                 stack.enter_context(
                     stack.enter_context(atomic_path(work / name)).open("w", encoding="utf-8")
                 )
-                for name in names
+                for name in _FILES[split]
             ]
-            for split, names in _FILES.items()
+            for split in written
         }
         for row in select_rows(progress(rows, total, "segments"), max_length, counts):
-            for stream, side in zip(streams[row["split"]], sides(direction), strict=True):
-                stream.write(row[side] + "\n")
+            if row["split"] in written:
+                for stream, side in zip(streams[row["split"]], sides(direction), strict=True):
+                    stream.write(row[side] + "\n")
     for split in needed:
         if counts[split] == counts[f"{split}_too_long"]:
             raise InputError(

@@ -4,12 +4,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from workflow_scripts.core import models
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.vocabulary import Vocabulary
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.train.measures import read_pieces
 
-KEYS = ("folder", "source_model", "reference_model")
 # A sub-word model belongs to a vocabulary if it holds at least this share of its pieces; training
 # text need not show them all.
 _KNOWN_PIECES = 0.5
@@ -22,12 +22,9 @@ def check_block(role: str, block: dict[str, Any]) -> dict[str, Path]:
     Raises:
         InputError: keys other than the three paths, or a path that is not there.
     """
-    if set(block) != set(KEYS):
-        raise InputError(
-            f"the model of {role}: a model with a folder has exactly the keys {', '.join(KEYS)}, "
-            f"not {', '.join(sorted(block))}"
-        )
-    paths = {key: Path(block[key]) for key in KEYS}
+    if found := list(models.problems(block)):
+        raise InputError(f"the model of {role}: {'; '.join(found)}")
+    paths = {key: Path(block[key]) for key in models.OWN_KEYS}
     for key, path in paths.items():
         if not path.exists():
             raise InputError(f"the model of {role}: {key} {path} does not exist")

@@ -1,4 +1,4 @@
-"""Reading and writing MXNet's files of named arrays (`mx.nd.save`) without MXNet.
+"""Reading MXNet's files of named arrays (`mx.nd.save`) without MXNet.
 
 The format, little-endian (mxnet 1.8, `src/ndarray/ndarray.cc`): a magic number and eight reserved
 bytes; a count and so many arrays; a count and so many names, each a length and its bytes. An
@@ -15,10 +15,8 @@ from workflow_scripts.core.errors import InputError
 
 _LIST_MAGIC = 0x112
 # Of version 2; version 3 differs from it in what it makes of shapes without elements.
-_ARRAY_MAGIC = 0xF993FAC9
-_ARRAY_MAGICS = (_ARRAY_MAGIC, 0xF993FACA)
+_ARRAY_MAGICS = (0xF993FAC9, 0xF993FACA)
 _DENSE = 0
-_CPU = (1, 0)
 _TYPES = {0: "<f4", 1: "<f8", 2: "<f2", 3: "u1", 4: "<i4", 5: "i1", 6: "<i8"}
 _MOST_DIMENSIONS = 32
 

@@ -190,7 +190,7 @@ def take_over_model(task: Task) -> Result:
     follow_plan(task, {key: str(path) for key, path in paths.items()})
     folder.copy_model(paths["folder"], work / layout.MODEL, MODEL_FILES)
     model = load_model(work / layout.MODEL, device=task.device)
-    data.write_text(task.shards, task.direction, math.inf, work, ("dev",))
+    data.write_text(task.shards, task.direction, math.inf, work, ("dev",), ("dev", "test"))
     vocabularies = (model.source_vocab, model.target_vocab)
     for side, (vocabulary, other), names in zip(
         data.sides(task.direction),

@@ -34,6 +34,7 @@ mixed = st.text(
         ("Tom\u200c\u200d", "Tom"),
         ("e\u030c", "ě"),
         ("❤\ufe0f", "❤"),
+        ("ahoj\x85světe", "ahoj světe"),
     ],
 )
 def test_punctuation_spaces_and_invisible_characters(text, expected):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow_scripts.clean.shard import clean_pairs, codec, main
+from workflow_scripts.clean.shard import clean_pairs, main
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.tables import TableWriter, read_rows
@@ -88,17 +88,6 @@ def test_the_first_of_equal_pairs_that_passes_is_kept():
 
 def test_a_pair_is_not_a_duplicate_when_only_the_border_of_its_sides_agrees():
     assert reasons(("ab", "c"), ("a", "bc")) == [None, None]
-
-
-@pytest.mark.parametrize("name", ["latin-2", "latin2", "iso-8859-2", "ISO8859-2"])
-def test_names_of_charsets(name):
-    assert "ř".encode(codec(name, "source")) == b"\xf8"
-
-
-@pytest.mark.parametrize("name", ["latin-99", "hex", "rot13", "base64", ""])
-def test_names_that_are_no_charset(name):
-    with pytest.raises(InputError, match=rf"languages\.source\.charset: '{name}' is not"):
-        codec(name, "source")
 
 
 def shard(folder, corpus, pairs):

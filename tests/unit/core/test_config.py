@@ -94,6 +94,18 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
             {"corpora": {"x": {"source": "a", "reference": "b", "tsv": "c"}}},
             "corpora.x: One corpus: exactly one of",
         ),
+        (
+            {"corpora": {"x": {"tsv": "c"}}},
+            "corpora.x: 'tsv' needs key 'columns', which is missing",
+        ),
+        (
+            {"corpora": {"x": {"source": "a", "reference": "b", "columns": WEB["columns"]}}},
+            "corpora.x: 'columns' needs key 'tsv', which is missing",
+        ),
+        (
+            {"corpora": {"x": {"source": "a", "reference": "b", "header": True}}},
+            "corpora.x: 'header' needs key 'tsv', which is missing",
+        ),
         ({"run": {"systems": ["parabnk2"]}}, "'parabnk2' is not in systems; did you mean"),
         ({"corpora": {"x": {**WEB, "sha256": "abc"}}}, "corpora.x.sha256"),
         ({"corpora": {"x": {**WEB, "tsv": "c/d"}}}, "corpora.x.tsv: 'c/d' does not begin with"),
@@ -120,7 +132,41 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
         ({"shards": {"early": 5}}, "late (2) does not divide early (5)"),
         ({"subword": {"model_type": "bpe", "samples": 4}}, "bpe has no sampled segmentations"),
         ({"models": {"testbed": {"heads": 3}}}, "heads (3) does not divide size"),
-        ({"models": {"testbed": {"folder": "m"}}}, "also needs reference_model, source_model"),
+        (
+            {"models": {"testbed": {"folder": "m"}}},
+            "models.testbed: key 'source_model' is missing, which a model of your own needs",
+        ),
+        (
+            {
+                "models": {
+                    "testbed": {"folder": "m", "source_model": "s", "reference_model": "r"},
+                }
+            },
+            "models.testbed: unknown encoder_layers, decoder_layers, size,",
+        ),
+        (
+            {"models": {"testbed": {"batch_words": 60}}},
+            "models.testbed: batch_words (60) must exceed max_length (60)",
+        ),
+        (
+            {"models": {"testbed": {"schedule": "none"}}},
+            "models.testbed: schedule none has no warm-up: set warmup to 0",
+        ),
+        (
+            {
+                "models": {"small": {"size": 8, "heads": 2}},
+                "train": {"models": {"forward": "small"}},
+            },
+            "models.small: key 'learning_rate' is missing",
+        ),
+        (
+            {"languages": {"source": {"charset": "latn-2"}}},
+            "languages.source.charset: 'latn-2' is not a text encoding",
+        ),
+        ({"seed": 2**32}, "seed: 4294967296 is greater than the maximum of 4294967295"),
+        ({"train": {"dev": "testbed_test"}}, "train: dev and test are both 'testbed_test'"),
+        ({"train": {"corpora": []}}, "train.corpora: [] "),
+        ({"generate": {"corpora": []}}, "generate.corpora: [] "),
         (
             {"systems": {"parabank2": {"select": {"keep": {"max_sum": 9.0}}}}},
             "select.keep.max_sum (9.0) is above score.prune_above (3.5)",
@@ -132,6 +178,13 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
         (
             {"systems": {"parabank2": {"select": {"best": 9}}}},
             "select.best (9) needs at least as many clusters",
+        ),
+        (
+            {
+                "systems": {"paranmt": {"select": {"method": "cluster"}}},
+                "run": {"systems": ["paranmt"]},
+            },
+            "systems.paranmt.select: key 'clusters' is missing, which method cluster needs",
         ),
         (
             {"systems": {"parabank2": {"constraints": {"fraction": [0.5, 0.1]}}}},

@@ -61,6 +61,24 @@ def test_compute_changes_nothing_but_precision_does(config):
     assert ("generate", "references") not in moved
 
 
+def test_keys_of_another_method_change_nothing(config):
+    config["dual_filter"] = {"enabled": True, "method": "sum", "max_sum": 3.5, "min_score": 0.1}
+    config["corpora"]["testbed"]["trusted"] = True
+    kept = ("dual_filter", "kept")
+    assert not changed(config, "dual_filter", "min_score", 0.2)
+    assert kept in changed(config, "dual_filter", "max_sum", 3.0)
+    config["dual_filter"]["method"] = "cross_entropy"
+    assert not changed(config, "dual_filter", "max_sum", 3.0)
+    assert kept in changed(config, "dual_filter", "min_score", 0.2)
+
+
+@pytest.mark.parametrize("key", ["nbest", "alpha"])
+def test_keys_of_sampled_segmentations_count_where_some_are_sampled(config, key):
+    assert not changed(config, "subword", key, 2)
+    config["subword"] |= {"model_type": "unigram", "samples": 4}
+    assert ("subword", "main") in changed(config, "subword", key, 2)
+
+
 def test_a_model_that_mxnet_trains_is_another(config):
     moved = changed(config, "train", "backend", "mxnet")
     assert {("train", "forward"), ("train", "backward")} <= moved
@@ -338,6 +356,15 @@ def test_missing_file_is_named_with_its_key(config, tmp_path):
 def test_measured_and_held_out_corpora_come_first(config):
     corpora = Layout(config).corpora
     assert corpora == ["testbed_test", "testbed_dev", "testbed_held_out", "testbed"]
+
+
+def test_trusted_corpora_come_before_others_and_after_held_out_ones(config):
+    config["corpora"]["web"] = {"testbed": {"first": 500000, "count": 1}}
+    config["corpora"]["testbed"]["trusted"] = True
+    config["run"]["corpora"] = ["web", "testbed", "testbed_held_out"]
+    config["train"]["corpora"] = ["web", "testbed"]
+    corpora = Layout(config).corpora
+    assert corpora == ["testbed_test", "testbed_dev", "testbed_held_out", "testbed", "web"]
 
 
 def test_late_shard_is_a_run_of_early_ones(config):

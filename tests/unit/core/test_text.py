@@ -8,7 +8,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.progress import progress, progress_line
 from workflow_scripts.core.seeding import fraction, generator
-from workflow_scripts.core.text import dedup_key, words
+from workflow_scripts.core.text import dedup_key, letters_and_digits, words
 
 
 def test_dedup_key_is_coarser_than_case_punctuation_and_spacing():
@@ -16,6 +16,38 @@ def test_dedup_key_is_coarser_than_case_punctuation_and_spacing():
     assert dedup_key("a", "b") != dedup_key("ab", "")
     assert dedup_key("1 000", "x") == dedup_key("1.000", "x")
     assert dedup_key("ře\u030c", "Ａ") == dedup_key("řě", "a")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("कमल", "कमाल"),  # Hindi: lotus, wonder
+        ("क्षमा", "कषमा"),  # with and without a virama
+        ("फ़न", "फन"),  # a nukta
+        ("మల", "మాల"),  # Telugu
+        ("มา", "ม้า"),  # Thai: come, horse
+        ("ປ່າ", "ປ້າ"),  # Lao: forest, aunt
+    ],
+)
+def test_words_that_differ_in_a_mark_that_spells_are_different(one, other):
+    assert letters_and_digits(one) != letters_and_digits(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("İstanbul", "istanbul"),
+        ("за\u0301мок", "замок"),  # Russian stress
+        ("x\u030c", "x"),
+        ("كِتَاب", "كتاب"),  # Arabic vowel points
+        ("שָׁלוֹם", "שלום"),  # Hebrew points
+        ("क\ufe00", "क"),
+        ("a\u034fb", "ab"),
+        ("का", "का।"),
+    ],
+)
+def test_accents_points_and_invisible_marks_make_no_difference(one, other):
+    assert letters_and_digits(one) == letters_and_digits(other)
 
 
 def test_words_are_those_of_the_measures():

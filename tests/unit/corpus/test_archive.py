@@ -74,6 +74,19 @@ def test_patterns_mean_members_in_order(archive):
         expand(f"{archive}/*.de")
 
 
+def test_members_that_begin_with_a_dot_are_read_by_their_plain_names(tmp_path):
+    with tarfile.open(tmp_path / "a.tgz", "w:gz") as tar_file:
+        member = tarfile.TarInfo("./data/a.cs")
+        member.size = 5
+        tar_file.addfile(member, io.BytesIO(b"Ahoj\n"))
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as zip_file:
+        zip_file.writestr("./data/a.cs", b"Ahoj\n")
+    for archive in (tmp_path / "a.tgz", tmp_path / "a.zip"):
+        assert names(archive) == ["data/a.cs"]
+        assert lines(f"{archive}/data/a.cs") == lines(f"{archive}/./data/a.cs") == [b"Ahoj"]
+        assert expand(f"{archive}/*/a.*") == [f"{archive}/data/a.cs"]
+
+
 def test_pairs_of_two_members_and_of_a_table(archive):
     block = {"source": f"{archive}/a.cs", "reference": f"{archive}/a.en"}
     pairs = list(read_pairs("x", block, 1000, 1))

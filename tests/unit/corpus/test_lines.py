@@ -1,3 +1,4 @@
+import bz2
 import gzip
 import lzma
 import subprocess
@@ -14,6 +15,8 @@ from workflow_scripts.corpus.lines import read_lines
 COMPRESS = {
     ".txt": bytes,
     ".gz": gzip.compress,
+    ".GZ": gzip.compress,
+    ".bz2": bz2.compress,
     ".xz": lzma.compress,
     ".zst": zstandard.compress,
 }
@@ -32,14 +35,14 @@ def test_only_line_feeds_end_lines_whatever_the_compression(tmp_path, suffix):
     assert lines(path) == [LINE_BREAKS_OF_OTHERS, b"", b"last"]
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
 def test_members_and_frames_are_one_stream(tmp_path, suffix):
     path = tmp_path / f"text{suffix}"
     path.write_bytes(COMPRESS[suffix](b"one\ntw") + COMPRESS[suffix](b"o\nthree\n"))
     assert lines(path) == [b"one", b"two", b"three"]
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
 @pytest.mark.parametrize("cut", [1, 100])
 def test_a_file_that_is_cut_off_is_named(tmp_path, suffix, cut):
     path = tmp_path / f"text{suffix}"
@@ -49,12 +52,29 @@ def test_a_file_that_is_cut_off_is_named(tmp_path, suffix, cut):
         lines(path)
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
 def test_a_file_that_is_not_compressed_is_named(tmp_path, suffix):
     path = tmp_path / f"text{suffix}"
     path.write_bytes(b"this is plain text\n" * 10)
     with pytest.raises(InputError, match=rf"text\{suffix}: can't be read"):
         lines(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a.cs.lz4", r"\.lz4 files can't be read; unpack it"),
+        ("a.7z", r"\.7z files can't be read; unpack it"),
+        ("a.RAR", r"\.RAR files can't be read; unpack it"),
+        ("a.zip", r"a\.zip is an archive; name the file in it .*a\.zip/MEMBER"),
+        ("a.tar.gz", r"a\.tar\.gz is an archive"),
+        ("a.tar", r"a\.tar is an archive"),
+    ],
+)
+def test_what_is_packed_in_another_way_is_not_read_as_text(tmp_path, name, message):
+    (tmp_path / name).write_bytes(b"text\n")
+    with pytest.raises(InputError, match=message):
+        lines(tmp_path / name)
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path):

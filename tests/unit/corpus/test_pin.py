@@ -78,6 +78,18 @@ def test_url_without_a_hash_is_pinned_and_then_read(site, recipe):
     assert not list(Path("downloads/.unpinned").iterdir())
 
 
+def test_what_an_earlier_call_left_is_no_part_of_what_is_pinned(site, recipe, monkeypatch):
+    monkeypatch.setattr("workflow_scripts.corpus.fetch.time.sleep", lambda _: None)
+    table = {"url": f"{site.url}/t.tsv", "tsv": "t.tsv", "columns": {"source": 0, "reference": 1}}
+    path = recipe(web=table)
+    site.cut_after = [4] + [0] * 5
+    with pytest.raises(InputError, match=r"gave up after 5 tries that brought nothing$"):
+        run_pin(path)
+    assert not list(Path("downloads/.unpinned").iterdir())
+    site.files["/t.tsv"] = b"Nazdar.\tHi, you.\n"
+    assert run_pin(path)["web"]["sha256"] == digest(site.files["/t.tsv"])
+
+
 def test_patterns_are_pinned_to_the_names_they_mean(site, recipe):
     url = f"{site.url}/cs-en.txt.zip"
     sides = {"source": "cs-en.txt.zip/*.cs", "reference": "cs-en.txt.zip/*.en"}

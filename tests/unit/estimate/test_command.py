@@ -39,6 +39,18 @@ def test_json_has_lines_and_units(capsys, tmp_path):
     assert units["generate.parabank2"]["cpu"] == pytest.approx(10 * 150 * 12 * 5e-5 + 9)
 
 
+def test_corpora_with_given_lines_need_not_be_here(capsys, tmp_path):
+    recipe = tmp_path / "recipe.yaml"
+    block = "{source: absent.cs, reference: absent.en}"
+    recipe.write_text(
+        f"run: {{corpora: [testbed, web]}}\ncorpora: {{web: {block}}}", encoding="utf-8"
+    )
+    with pytest.raises(InputError, match=r"corpora\.web\.source: absent\.cs: No such file"):
+        estimate.main(["--configfile", str(recipe)])
+    estimate.main(["--json", "--configfile", str(recipe), "--lines", "web=1000"])
+    assert json.loads(capsys.readouterr().out)["lines"]["web"] == 1000
+
+
 def test_lines_are_given_by_corpus():
     with pytest.raises(InputError, match="--lines testbed: give CORPUS=N"):
         estimate.main(["--lines", "testbed"])

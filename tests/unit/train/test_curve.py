@@ -35,6 +35,13 @@ def test_the_table_has_a_header_and_a_line_per_checkpoint(tmp_path):
     assert len(lines) == 4
 
 
+def test_counts_are_written_in_full(tmp_path):
+    row = dict.fromkeys(COLUMNS, 0.0001234567) | {"checkpoint": 1, "updates": 1234567, "epoch": 1}
+    write_table(tmp_path / "curve.tsv", [row])
+    cells = (tmp_path / "curve.tsv").read_text().splitlines()[1].split("\t")
+    assert cells[:4] == ["1", "1234567", "1", "0.000123457"]
+
+
 def test_the_plot_shows_both_curves_and_marks_the_best_checkpoint(tmp_path):
     axes = plot(rows(tmp_path), "forward model").axes[0]
     training, validation, best = axes.get_lines()

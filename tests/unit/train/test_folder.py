@@ -36,7 +36,9 @@ def test_an_own_model_is_copied_and_measured_but_not_trained(bitext, trained, ow
         assert found[name] == expected[name]
     for name in (*DEV_ONLY, "source.model", "reference.model"):
         assert (output / name).read_bytes() == (trained / name).read_bytes()
-    assert not (output / "work" / "prepared").exists()
+    left = {path.name for path in (output / "work").iterdir()}
+    assert not left & {"prepared", "train.source", "train.target"}
+    assert {"dev.source", "test.target"} <= left
 
 
 @pytest.mark.parametrize("name", DEV_ONLY)
@@ -72,7 +74,7 @@ def test_a_foreign_sub_word_model_is_refused(bitext, own, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"size": 128}, "exactly the keys folder, source_model, reference_model"),
+        ({"size": 128}, "unknown size: a model of your own has a name of its own"),
         ({"source_model": "/nowhere/x.model"}, r"source_model /nowhere/x\.model does not exist"),
     ],
 )
