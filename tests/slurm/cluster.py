@@ -76,7 +76,7 @@ def obstacle() -> str | None:
 
 
 @contextmanager
-def cluster(folder: Path, cpus: int = 2) -> Iterator[None]:
+def cluster(folder: Path, cpus: int) -> Iterator[None]:
     """Start Slurm in `folder`, point SLURM_CONF to it, and stop it with all its jobs in the end.
 
     There is one cluster at a time on a machine: a second waits for the first to end.
@@ -180,7 +180,12 @@ def _restore(name: str, value: str | None) -> None:
 def main(argv: list[str] | None = None) -> int:
     """Run a command within a one-node Slurm; return its exit status."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--cpus", type=int, default=2)
+    parser.add_argument(
+        "--cpus",
+        type=int,
+        default=16,
+        help="promised: a job that asks for more waits for ever, so no fewer than the profile's cores",
+    )
     parser.add_argument("command", nargs=argparse.REMAINDER)
     arguments = parser.parse_args(argv)
     reason = obstacle()
