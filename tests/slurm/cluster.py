@@ -184,7 +184,7 @@ def main(argv: list[str] | None = None) -> int:
         "--cpus",
         type=int,
         default=16,
-        help="promised: a job that asks for more waits for ever, so no fewer than the profile's cores",
+        help="promised; a job that asks for more waits for ever: take the profile's cores or more",
     )
     parser.add_argument("command", nargs=argparse.REMAINDER)
     arguments = parser.parse_args(argv)
