@@ -87,8 +87,9 @@ def main() -> None:
         score = ["workflow_scripts.nmt.score", *common, *pairs]
         commands = {
             "sampling, 512 rows": [*translate, "--sample", "5", "--samples", "2"],
+            # So many samples that even the small file fills the rows several times.
             "sampling, 2,048 rows": [
-                *(*translate, "--sample", "5", "--samples", "2", "--batch-rows", "2048")
+                *(*translate, "--sample", "5", "--samples", "8", "--batch-rows", "2048")
             ],
             "beam 4, 512 rows": [*translate, "--beam-size", "4"],
             # Pairs are read in buffers of 64 batches: a small batch, so that even the small file

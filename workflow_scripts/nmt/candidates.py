@@ -7,14 +7,20 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from workflow_scripts.nmt.checkpoint import OUTPUT_MULTIPLE
-from workflow_scripts.nmt.linear import Linear, filled_up
+from workflow_scripts.nmt.linear import Linear, fill_up
 from workflow_scripts.nmt.model import Model, log_normaliser
 from workflow_scripts.nmt.vocabulary import EOS
 
-# Rows of logits that are computed at once; bounds the memory of the output layer.
-OUTPUT_ROWS = 512
 # Rows of logits that a CPU looks through at once, several times: they stay in its cache.
 CACHED_ROWS = 16
+
+
+def output_rows(device: torch.device) -> int:
+    """Return how many rows of logits are computed at once: it bounds their memory.
+
+    Enough for fast products; with more, a CPU's products of many columns take memory apart.
+    """
+    return 128 if device.type == "cpu" else 512
 
 
 @dataclass
@@ -54,19 +60,17 @@ class OutputLayer:
         count = min(count, self._count)
         if asked is None:
             asked = torch.zeros(len(hidden), 0, dtype=torch.int64, device=hidden.device)
+        size = output_rows(hidden.device)
         parts = [
             self._best(rows, count, tokens)
-            for rows, tokens in zip(
-                hidden.split(OUTPUT_ROWS), asked.split(OUTPUT_ROWS), strict=True
-            )
+            for rows, tokens in zip(hidden.split(size), asked.split(size), strict=True)
         ]
         return Candidates(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))
 
     def _best(self, hidden: Tensor, count: int, asked: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the columns of `Candidates` for at most OUTPUT_ROWS slots."""
-        slots = len(hidden)
-        out = self._words(F.pad(hidden, (0, 0, 0, filled_up(slots) - slots)))[:slots]
-        rows = CACHED_ROWS if hidden.device.type == "cpu" else OUTPUT_ROWS
+        """Return the columns of `Candidates` for at most `output_rows` slots."""
+        out = self._words(fill_up(hidden))[: len(hidden)]
+        rows = CACHED_ROWS if hidden.device.type == "cpu" else len(hidden)
         parts = [
             self._look_through(logits.float(), count, tokens)
             for logits, tokens in zip(out.split(rows), asked.split(rows), strict=True)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.linear import Linear
-from workflow_scripts.nmt.memory import keep_freed_memory
+from workflow_scripts.nmt.memory import bound_compiled_products, keep_freed_memory
 from workflow_scripts.nmt.model import (
     CrossAttention,
     DecoderLayer,
@@ -98,6 +98,7 @@ def load_model(folder: str | Path, device: str = "auto", precision: str = "fp32"
     chosen = choose_device(device)
     if chosen.type == "cpu":
         keep_freed_memory()
+        bound_compiled_products()
     weights = _convert(weights, chosen, PRECISIONS[precision])
     return Model(config, weights, source_vocab, target_vocab)
 

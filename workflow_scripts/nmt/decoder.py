@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from workflow_scripts.nmt.linear import filled_up
+from workflow_scripts.nmt.linear import fill_up
 from workflow_scripts.nmt.model import Memory, Model
 
 # Places, and positions of sources and targets, are allocated in steps of this many.
@@ -134,15 +134,14 @@ class Decoder:
         # Beyond the positions of the training data the last one repeats, as in Sockeye.
         position = self.position.clamp(max=model.config.max_target - 1)
         x = weights.target_embedding[tokens] + weights.target_positions[position]
-        # Between the attentions there are rows of zeros besides those of the slots.
-        more = (0, 0, 0, filled_up(count) - count)
-        x = F.pad(x, more)
+        # Between the attentions there are more rows than slots.
+        x = fill_up(x)
         for layer, cache, memory in zip(weights.decoder, self._cache, self._memory, strict=True):
             projected = layer.attention.inward(layer.attention.norm(x))[:count]
             projected = projected.unflatten(1, (3, heads, -1)).to(cache.dtype)
             cache[:, slots, :, self.position] = projected[:, 1:]
             context = _attend(projected[:, 0], *cache[:, :count, :, :width], unread).to(x.dtype)
-            x = layer.attention.out.added(F.pad(context, more), x)
+            x = layer.attention.out.added(fill_up(context), x)
 
             query = groups.gather(layer.cross.query(layer.cross.norm(x))[:count], heads)
             context = F.scaled_dot_product_attention(
@@ -151,7 +150,7 @@ class Decoder:
                 attn_mask=valid,
                 scale=1.0,
             )
-            x = layer.cross.out.added(F.pad(groups.scatter(context), more), x)
+            x = layer.cross.out.added(fill_up(groups.scatter(context)), x)
             x = layer.feed_forward(x)
         self.position = self.position + 1
         self._read += 1

@@ -1,6 +1,7 @@
 """Memory of the process, on a CPU."""
 
 import ctypes
+import os
 from contextlib import suppress
 
 # Parameters of glibc's `mallopt`.
@@ -8,6 +9,8 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 # Bytes; larger blocks, such as caches of keys and values on large machines, are mapped apart.
 _LARGEST_KEPT = 2**30
 _NEVER = 2**31 - 1
+# Products that oneDNN has compiled and that torch keeps, 0.6 MB each; by default 1,024.
+COMPILED_PRODUCTS = 256
 
 
 def keep_freed_memory() -> None:
@@ -21,3 +24,13 @@ def keep_freed_memory() -> None:
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_MMAP_THRESHOLD, _LARGEST_KEPT)
         mallopt(_TRIM_THRESHOLD, _NEVER)
+
+
+def bound_compiled_products() -> None:
+    """Let torch keep no more than COMPILED_PRODUCTS products that oneDNN has compiled.
+
+    A process that has computed one already keeps its bound, and so does one whose environment has
+    these variables.
+    """
+    for cache in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
+        os.environ.setdefault(cache, str(COMPILED_PRODUCTS))

@@ -1,7 +1,8 @@
 """The Transformer of Sockeye 3 for inference: pre-norm, ReLU, fixed positions (DESIGN 5).
 
 Letters of shapes: S sentences, L source positions, B target sequences, T target positions,
-N decoder slots, H heads, D model size, d = D / H, V vocabulary size.
+N decoder slots, R rows of a product (`linear.filled_up`), H heads, D model size, d = D / H,
+V vocabulary size.
 """
 
 import math
@@ -12,7 +13,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 (the name that torch's own documentation uses)
 from torch import Tensor
 
-from workflow_scripts.nmt.linear import Linear
+from workflow_scripts.nmt.linear import Linear, fill_up
 from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD, Vocabulary
 
 NORM_EPSILON = 1e-6
@@ -185,19 +186,23 @@ class Model:
         """
         tokens = self._padded([[*source, EOS] for source in sources])
         lengths = self.integers([len(source) + 1 for source in sources])
-        mask = _valid(lengths, tokens.shape[1])[:, None, None]
-        weights = self.weights
-        x = weights.source_embedding[tokens] + weights.source_positions[: tokens.shape[1]]
+        count, width = tokens.shape
+        mask = _valid(lengths, width)[:, None, None]
+        weights, heads = self.weights, self.config.encoder_heads
+        x = weights.source_embedding[tokens] + weights.source_positions[:width]
+        x = fill_up(x.flatten(0, 1))
         for layer in weights.encoder:
-            x = self._attend_self(x, layer.attention, self.config.encoder_heads, mask)
+            x = _attend_self(x, count, width, layer.attention, heads, mask)
             x = layer.feed_forward(x)
-        return weights.encoder_norm(x), lengths
+        return weights.encoder_norm(x[: tokens.numel()]).view(count, width, -1), lengths
 
     def remember(self, encoded: Tensor, lengths: Tensor) -> Memory:
         """Project the encoder's output [S, L, D] to the keys and values of all decoder layers."""
         keys, values = [], []
+        count, width = encoded.shape[:2]
+        rows, heads = fill_up(encoded.flatten(0, 1)), 2 * self.config.decoder_heads
         for layer in self.weights.decoder:
-            projected = _heads(layer.cross.memory(encoded), 2 * self.config.decoder_heads)
+            projected = _heads(layer.cross.memory(rows), count, width, heads)
             key, value = projected.chunk(2, dim=1)
             keys.append(key)
             values.append(value)
@@ -210,7 +215,7 @@ class Model:
             The decoder's output [tokens, D] before every piece and </s>, target after target.
         """
         tokens = self._padded([[BOS, *target] for target in targets])
-        width = tokens.shape[1]
+        count, width = tokens.shape
         # A mask would do as well, but an accelerator would be waited for to count it.
         wanted = [
             row * width + position
@@ -219,16 +224,17 @@ class Model:
         ]
         weights, heads = self.weights, self.config.decoder_heads
         x = weights.target_embedding[tokens] + weights.target_positions[:width]
+        x = fill_up(x.flatten(0, 1))
         cross_mask = _valid(memory.lengths, memory.keys[0].shape[2])[:, None, None]
         for layer, keys, values in zip(weights.decoder, memory.keys, memory.values, strict=True):
-            x = self._attend_self(x, layer.attention, heads, None)
-            query = _heads(layer.cross.query(layer.cross.norm(x)), heads)
+            x = _attend_self(x, count, width, layer.attention, heads, None)
+            query = _heads(layer.cross.query(layer.cross.norm(x)), count, width, heads)
             context = F.scaled_dot_product_attention(
                 query, keys, values, attn_mask=cross_mask, scale=1.0
             )
-            x = layer.cross.out.added(context.transpose(1, 2).flatten(2), x)
+            x = layer.cross.out.added(_rows(context, len(x)), x)
             x = layer.feed_forward(x)
-        return weights.decoder_norm(x).flatten(0, 1)[self.integers(wanted)]
+        return weights.decoder_norm(x)[self.integers(wanted)]
 
     def labels(self, targets: list[list[int]]) -> Tensor:
         """Return the ids [tokens] that `decode` has to predict: each target, then its </s>."""
@@ -241,16 +247,6 @@ class Model:
     def logits(self, hidden: Tensor) -> Tensor:
         """Return the scores [N, output rows] of the decoder's output [N, D]."""
         return self.weights.output(hidden)
-
-    def _attend_self(
-        self, x: Tensor, block: SelfAttention, heads: int, mask: Tensor | None
-    ) -> Tensor:
-        """Return `x` [S, L, D] plus its self-attention; causal where no mask is given."""
-        query, key, value = _heads(block.inward(block.norm(x)), 3 * heads).chunk(3, 1)
-        context = F.scaled_dot_product_attention(
-            query, key, value, attn_mask=mask, is_causal=mask is None, scale=1.0
-        )
-        return block.out.added(context.transpose(1, 2).flatten(2), x)
 
     def _padded(self, sequences: list[list[int]]) -> Tensor:
         """Return ids [S, L] filled up with <pad>."""
@@ -266,9 +262,32 @@ def log_normaliser(logits: Tensor, maximum: Tensor) -> Tensor:
     return logits.sub_(maximum[:, None]).exp_().sum(dim=1).log_().add_(maximum)
 
 
-def _heads(x: Tensor, heads: int) -> Tensor:
-    """Turn [S, L, heads * d] into [S, heads, L, d]."""
-    return x.unflatten(2, (heads, -1)).transpose(1, 2)
+def _attend_self(
+    x: Tensor, count: int, width: int, block: SelfAttention, heads: int, mask: Tensor | None
+) -> Tensor:
+    """Return `x` [R, D], `count` sequences of `width` positions, plus its self-attention.
+
+    It is causal where no mask is given.
+    """
+    projected = _heads(block.inward(block.norm(x)), count, width, 3 * heads)
+    query, key, value = projected.chunk(3, 1)
+    context = F.scaled_dot_product_attention(
+        query, key, value, attn_mask=mask, is_causal=mask is None, scale=1.0
+    )
+    return block.out.added(_rows(context, len(x)), x)
+
+
+def _heads(x: Tensor, count: int, width: int, heads: int) -> Tensor:
+    """Turn [R, heads * d], `count` sequences of `width`, into [count, heads, width, d]."""
+    return x[: count * width].view(count, width, heads, -1).transpose(1, 2)
+
+
+def _rows(x: Tensor, rows: int) -> Tensor:
+    """Turn [count, heads, width, d] into [rows, heads * d], zeros below what there is."""
+    count, heads, width, depth = x.shape
+    flat = x.new_zeros(rows, heads * depth)
+    flat[: count * width].view(count, width, heads, depth).copy_(x.transpose(1, 2))
+    return flat
 
 
 def _valid(lengths: Tensor, width: int) -> Tensor:

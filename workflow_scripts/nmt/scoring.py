@@ -6,14 +6,12 @@ from collections.abc import Iterable, Iterator
 import torch
 from torch import Tensor
 
-from workflow_scripts.nmt.candidates import CACHED_ROWS
+from workflow_scripts.nmt.candidates import CACHED_ROWS, output_rows
+from workflow_scripts.nmt.linear import fill_up
 from workflow_scripts.nmt.model import Model, log_normaliser
 
 # Pairs are sorted by length inside a buffer of this many batches.
 BUFFER_BATCHES = 64
-# Rows of the output layer that are computed at once: enough for fast products, few enough to
-# bound the memory of their logits.
-OUTPUT_ROWS = 512
 
 Pair = tuple[list[int], list[int]]
 
@@ -106,9 +104,11 @@ def _score_at_once(model: Model, pairs: list[Pair]) -> Tensor:
 def _token_losses(model: Model, hidden: Tensor, labels: Tensor) -> Tensor:
     """Return -log p of every label [tokens] given the decoder's output [tokens, D]."""
     losses = []
-    for rows, ids in zip(hidden.split(OUTPUT_ROWS), labels.split(OUTPUT_ROWS), strict=True):
-        size = CACHED_ROWS if hidden.device.type == "cpu" else OUTPUT_ROWS
-        for part, wanted in zip(model.logits(rows).split(size), ids.split(size), strict=True):
+    most = output_rows(hidden.device)
+    for rows, ids in zip(hidden.split(most), labels.split(most), strict=True):
+        size = CACHED_ROWS if hidden.device.type == "cpu" else most
+        found = model.logits(fill_up(rows))[: len(rows)]
+        for part, wanted in zip(found.split(size), ids.split(size), strict=True):
             logits = part.float()
             chosen = logits.gather(1, wanted[:, None])[:, 0]
             losses.append(log_normaliser(logits, logits.amax(dim=1)) - chosen)

@@ -2,7 +2,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from workflow_scripts.nmt.linear import ROW_BLOCK, Linear, filled_up
+from workflow_scripts.nmt.linear import ROW_BLOCK, Linear, fill_up, filled_up
 
 PACKED = torch.backends.mkldnn.is_available()
 
@@ -44,7 +44,11 @@ def test_without_onednn_a_layer_is_torchs(monkeypatch: pytest.MonkeyPatch):
     assert torch.equal(linear.relu(x), F.linear(x, weight, linear.bias).relu())
 
 
-def test_rows_are_filled_up_to_whole_blocks():
-    assert [filled_up(rows) for rows in (0, 1, ROW_BLOCK, ROW_BLOCK + 1)] == [
-        *(0, ROW_BLOCK, ROW_BLOCK, 2 * ROW_BLOCK)
-    ]
+def test_rows_are_filled_up_to_few_numbers():
+    numbers = [filled_up(rows) for rows in range(1, 4097)]
+    for rows, filled in enumerate(numbers, start=1):
+        assert rows <= filled < rows + max(ROW_BLOCK, rows / 8)
+    assert len(set(numbers)) == 16 + 4 * 8  # up to 256, then of four octaves
+    assert filled_up(0) == 0
+    filled = fill_up(torch.ones(37, 2))
+    assert filled.sum() == 74 and filled.shape == (48, 2) and filled[37:].eq(0).all()
