@@ -195,9 +195,9 @@ def test_check_refuses(tmp_path):
     long.write_text("One.\nTwo.\n", "utf-8")
     bad.write_bytes(b"\xff\n")
     for references, paraphrases, message in (
-        (short, long, "more lines than the 1"),
-        (long, short, "more lines than the 1"),
-        (short, tmp_path / "none", "no file .*none"),
+        (short, long, "has 1 lines and .* has 2"),
+        (long, short, "has 2 lines and .* has 1"),
+        (short, tmp_path / "none", "none can't be read"),
         (short, bad, "not UTF-8"),
     ):
         with pytest.raises(InputError, match=message):
