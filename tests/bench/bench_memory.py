@@ -89,7 +89,7 @@ def main() -> None:
             "sampling, 512 rows": [*translate, "--sample", "5", "--samples", "2"],
             # So many samples that even the small file fills the rows several times.
             "sampling, 2,048 rows": [
-                *(*translate, "--sample", "5", "--samples", "8", "--batch-rows", "2048")
+                *(*translate, "--sample", "5", "--samples", "20", "--batch-rows", "2048")
             ],
             "beam 4, 512 rows": [*translate, "--beam-size", "4"],
             # Pairs are read in buffers of 64 batches: a small batch, so that even the small file
