@@ -19,7 +19,7 @@ SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-pr
 
 SLURM_PACKAGES := slurmctld slurmd slurm-client munge
 
-.PHONY: setup lock deps slurm-packages demo test test-slurm test-hostile test-faults lint format bench clean
+.PHONY: setup lock docs deps slurm-packages demo test test-slurm test-hostile test-faults lint format bench clean
 
 setup: $(STAMP) $(BIN)/lmplz
 
@@ -97,7 +97,11 @@ lint: $(STAMP)
 	$(RUN) snakefmt --check Snakefile rules
 	$(RUN) snakemake --lint
 
-test: setup lint slurm-packages
+# A dead link, a lost anchor or a page in no group ends it. The variable: no advertisement.
+docs: $(STAMP)
+	$(RUN) NO_MKDOCS_2_WARNING=1 mkdocs build --quiet
+
+test: setup lint docs slurm-packages
 	$(RUN) python -m pytest -n $(CORES) tests
 
 test-slurm: setup slurm-packages
