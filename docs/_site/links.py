@@ -2,8 +2,8 @@
 
 Pages of the repository outside docs/ become pages of the site, and links follow. One to a page of
 the site leads there, one to another file of the repository leads to `repo_url`. Where mkdocs.yml
-gives no `repo_url`, such a link is shown as the path of the file. A link to a file that is not there
-is a warning, which ends a strict build.
+gives no `repo_url`, such a link is shown as the path of the file. A link to a file that is not
+there is a warning, which ends a strict build.
 """
 
 import logging
