@@ -15,6 +15,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from workflow_scripts.checks import validate
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.config import (
     FILTER_ROLES,
@@ -22,7 +23,6 @@ from workflow_scripts.core.config import (
     Config,
     file_name,
     holds_wildcards,
-    validate,
 )
 from workflow_scripts.core.embeddings import column_embedding, embeddings
 from workflow_scripts.core.errors import InputError

@@ -5,8 +5,10 @@ import jsonschema
 import pytest
 import yaml
 
-from workflow_scripts.core.config import file_name, schema, validate
+from workflow_scripts.checks import validate
+from workflow_scripts.core.config import file_name
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.schema import schema
 
 ROOT = Path(__file__).resolve().parents[3]
 WEB = {"url": "http://a/b", "tsv": "b", "columns": {"source": 0, "reference": 1}}
