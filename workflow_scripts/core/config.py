@@ -131,7 +131,7 @@ def _describe(error: ValidationError) -> list[str]:
         return [f"{where}: {error.schema.get('description', error.message)}"]
     explained = error.schema.get("description", "see the schema")
     if "default" in error.schema:
-        explained += f" (default: {_spelt(error.schema['default'])})"
+        explained += f"; default: {_spelt(error.schema['default'])}"
     return [f"{where}: {error.message} ({explained})"]
 
 

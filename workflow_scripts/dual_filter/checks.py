@@ -14,7 +14,7 @@ def problems(config: Config) -> Iterator[str]:
     if not config["dual_filter"]["enabled"]:
         return
     training = config["train"]["corpora"] or config["run"]["corpora"]
-    # Names that stand in no catalogue are told of elsewhere.
-    blocks = (config["corpora"].get(name, {}) for name in training)
-    if not any(filled(block, "corpus")["trusted"] for block in blocks):
+    if not all(name in config["corpora"] for name in training):
+        return  # such names are told of elsewhere
+    if not any(filled(config["corpora"][name], "corpus")["trusted"] for name in training):
         yield "dual_filter: no corpus of train.corpora is trusted, so its models have no data"

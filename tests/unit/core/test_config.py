@@ -1,12 +1,15 @@
 import copy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
-from workflow_scripts.checks import validate
+from workflow_scripts.checks import CHECKS, validate
 from workflow_scripts.core.config import file_name
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.layout import STAGE_VERSIONS
 
 ROOT = Path(__file__).resolve().parents[3]
 WEB = {"url": "http://a/b", "tsv": "b", "columns": {"source": 0, "reference": 1}}
@@ -277,8 +280,8 @@ def test_every_recipe_is_valid(config, recipe):
         ),
         (
             {"embeddings": {"word": {"model": {"dimension": 0}}}},
-            "model.dimension: 0 is less than the minimum of 1 (Numbers in a token's vector "
-            "(default: 300))",
+            "model.dimension: 0 is less than the minimum of 1 (Numbers in a token's vector; "
+            "default: 300)",
         ),
         (
             {"systems": {"bt2017": {"search": {"method": "bem"}}}},
@@ -371,6 +374,26 @@ def test_choice_by_idf_needs_bounds_and_inflection_english(config):
     languages = {"reference": {"code": "de"}}
     expected = "variants.a: inflect knows English (en) only, and the references are 'de'"
     assert expected in message(config, {"run": {"systems": ["own"]}, "languages": languages})
+
+
+def test_every_check_of_a_stage_is_asked():
+    """Each of workflow_scripts/*/checks.py, and problems are told along the flow."""
+    modules = [check.__module__ for check in CHECKS]
+    folders = [file.parent.name for file in ROOT.glob("workflow_scripts/*/checks.py")]
+    assert sorted(modules) == sorted(f"workflow_scripts.{name}.checks" for name in folders)
+    stages = [module.split(".")[1] for module in modules]
+    assert stages == ["core", *(stage for stage in STAGE_VERSIONS if stage in stages)]
+
+
+def test_checks_need_no_more_than_the_snakefile_has():
+    """And what jobs read of the configuration not even that: their environments lack jsonschema."""
+    code = "import sys, {}; found = {} & set(sys.modules); assert not found, found"
+    jobs = "workflow_scripts.train.blocks, workflow_scripts.core.embeddings"
+    heavy = {"numpy", "pyarrow", "torch", "pandas", "sentencepiece"}
+    unknown = {*heavy, "jsonschema", "snakemake"}
+    for modules, absent in (("workflow_scripts.checks", heavy), (jobs, unknown)):
+        command = [sys.executable, "-c", code.format(modules, absent)]
+        subprocess.run(command, check=True, cwd=ROOT)
 
 
 def test_each_missing_key_is_named_once(config):
