@@ -9,7 +9,7 @@ import yaml
 from workflow_scripts.checks import CHECKS, validate
 from workflow_scripts.core.config import file_name
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import STAGE_VERSIONS
+from workflow_scripts.stages import STAGES
 
 ROOT = Path(__file__).resolve().parents[3]
 WEB = {"url": "http://a/b", "tsv": "b", "columns": {"source": 0, "reference": 1}}
@@ -382,7 +382,7 @@ def test_every_check_of_a_stage_is_asked():
     folders = [file.parent.name for file in ROOT.glob("workflow_scripts/*/checks.py")]
     assert sorted(modules) == sorted(f"workflow_scripts.{name}.checks" for name in folders)
     stages = [module.split(".")[1] for module in modules]
-    assert stages == ["core", *(stage for stage in STAGE_VERSIONS if stage in stages)]
+    assert stages == ["core", *(stage.name for stage in STAGES if stage.name in stages)]
 
 
 def test_checks_need_no_more_than_the_snakefile_has():
