@@ -25,9 +25,9 @@ from tests import stanza_package
 from tests.e2e import micro
 from tests.unit.nmt.folders import write_model
 from workflow_scripts.clean import shard as clean
-from workflow_scripts.core.embeddings import MODEL, TRAINING
 from workflow_scripts.core.layout import canonical
 from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.schema import defaults
 from workflow_scripts.core.tables import TableWriter, read_rows
 from workflow_scripts.corpus import importer
 from workflow_scripts.dual_filter import keep
@@ -55,6 +55,7 @@ from workflow_scripts.subword import train as subword
 from workflow_scripts.syntax import shard as syntax
 from workflow_scripts.train import sockeye
 
+MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")
 GOLDEN = Path(__file__).with_name("golden.json")
 # A model's numbers on another CPU; those of a training diverge further, update by update.
 TOLERANCE = 1e-3

@@ -14,7 +14,8 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from workflow_scripts.core.config import Config, validate
+from workflow_scripts.checks import validate
+from workflow_scripts.core.config import Config
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import FileHashes
 from workflow_scripts.core.selection import Unit

@@ -13,9 +13,10 @@ from typing import Any
 
 import yaml
 
+from workflow_scripts.checks import validate
 from workflow_scripts.core.atomic import leftovers, temporary_path, write_text
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.config import Config, file_name, validate
+from workflow_scripts.core.config import Config, file_name
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import as_list
 from workflow_scripts.core.manifest import sha256

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from workflow_scripts.core import selection
 from workflow_scripts.core.config import FILTER_ROLES
 from workflow_scripts.core.layout import Layout
+from workflow_scripts.core.schema import filled
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.estimate.networks import Speed
 from workflow_scripts.estimate.text import TextSpeed
@@ -89,12 +90,17 @@ class Predictor:
 
     def candidates(self, system: str) -> int:
         """Return how many candidates a system generates for each reference."""
+        search = self._search(system)
+        outputs = search["samples" if search["method"] == "sample" else "nbest"]
+        return self._searches(system) * outputs
+
+    def _search(self, system: str) -> dict[str, Any]:
         search = self._config["systems"][system]["search"]
-        return self._searches(system) * (search.get("samples") or search.get("nbest", 1))
+        return filled(search, search["method"])
 
     def _searches(self, system: str) -> int:
         """Return how often a system searches each reference: constraint sets, or variants."""
-        constraints = self._config["systems"][system].get("constraints") or {}
+        constraints = filled(self._config["systems"][system], "system")["constraints"] or {}
         return len(constraints.get("variants") or range(constraints.get("sets", 1)))
 
     def _cost(self, unit: Unit) -> Cost:
@@ -140,7 +146,7 @@ class Predictor:
 
     def _train(self, role: str) -> tuple[float, float, float]:
         train, speed = self._config["train"], self._speeds.networks[role]
-        block = self._config["models"][train["models"][role]]
+        block = filled(self._config["models"][train["models"][role]], "model")
         forward = role.removeprefix("filter_") == "forward"
         target = self._pieces["reference" if forward else "source"]
         test = self._lines[train["test"]] * _TEST_BEAM * target * speed.searched
@@ -148,7 +154,7 @@ class Predictor:
         if "folder" in block:
             return 0.0, test, size
         updates = block["max_updates"]
-        words = updates * block["batch_words"] * block.get("update_interval", 1)
+        words = updates * block["batch_words"] * block["update_interval"]
         dev = self._lines[train["dev"]] * target * (updates / block["checkpoint_updates"])
         text = self._training_pairs("filter" if role in FILTER_ROLES else "main")
         text *= max(1, self._config["subword"]["samples"]) * self._speeds.text.cleaned
@@ -173,10 +179,10 @@ class Predictor:
         text, references = self._speeds.text, self.references()
         if instance not in self._config["run"]["systems"]:  # references, or their IDF
             return self._pairs * text.cleaned, 0.0, references * text.pair_bytes
-        search = self._config["systems"][instance]["search"]
+        search = self._search(instance)
         speed = self._speeds.networks["forward"]
         rate = speed.sampled if search["method"] == "sample" else speed.searched
-        width = search.get("samples") or search["beam_size"]
+        width = search["samples" if search["method"] == "sample" else "beam_size"]
         rows = references * self._searches(instance) * width
         seconds = rows * self._pieces["reference"] * rate
         size = references * self.candidates(instance) * text.characters * _CANDIDATE_BYTES
@@ -191,7 +197,7 @@ class Predictor:
         return 0.0, tokens * self._speeds.networks["backward"].scored, size
 
     def _select(self, system: str) -> tuple[float, float, float]:
-        best = self._config["systems"][system]["select"].get("best", 1)
+        best = self._config["systems"][system]["select"]["best"]
         size = self.references() * (1 + best) * self._speeds.text.characters * _PARAPHRASE_BYTES
         return self._distinct(system) * self._speeds.text.selected, 0.0, size
 

@@ -18,6 +18,7 @@ from workflow_scripts.core import selection
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout, canonical
 from workflow_scripts.core.manifest import shard_paths
+from workflow_scripts.core.schema import filled
 from workflow_scripts.core.tables import count_rows, read_rows
 from workflow_scripts.corpus.importer import import_corpus
 from workflow_scripts.corpus.pairs import Pair, read_pairs
@@ -77,7 +78,7 @@ def count_lines(layout: Layout, given: dict[str, int]) -> dict[str, int]:
         if name in given:
             counts[name] = given[name]
         elif testbed:
-            counts[name] = testbed["count"] * testbed.get("realisations", 1)
+            counts[name] = testbed["count"] * filled(testbed, "testbed_corpus")["realisations"]
         elif is_here(layout, name):
             counts[name] = sum(1 for _ in lines_of(layout, name))
         else:

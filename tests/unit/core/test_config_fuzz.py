@@ -9,7 +9,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.core.config import validate
+from workflow_scripts.checks import validate
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import canonical
 from workflow_scripts.stages import run_layout

@@ -1,40 +1,27 @@
 """What a block of `models` must hold: a shape with its training, or a finished model.
 
+The schema of the configuration says which keys that are. Jobs ask again, because they can be
+started by hand.
+
 The Snakefile imports this module: only the standard library.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
+from workflow_scripts.core.schema import definition
+
 # The keys of a finished model, all of them and no others.
-OWN_KEYS = ("folder", "source_model", "reference_model")
-REQUIRED = (
-    "encoder_layers",
-    "decoder_layers",
-    "size",
-    "feed_forward",
-    "heads",
-    "dropout",
-    "label_smoothing",
-    "batch_words",
-    "max_updates",
-    "checkpoint_updates",
-    "learning_rate",
-    "warmup",
-    "schedule",
-    "max_length",
-)
-DEFAULTS = {"patience": None, "update_interval": 1, "amp": False, "matmul": "fp32"}
-CHOICES = {
-    "schedule": ("none", "inv-sqrt-decay", "linear-decay", "plateau-reduce"),
-    "matmul": ("fp32", "bf16"),
-}
+OWN_KEYS = tuple(definition("model")["then"]["required"])
+_SHAPE_KEYS = tuple(definition("model")["else"]["required"])
+_KEYS = definition("model")["properties"]
 
 
 def problems(block: dict[str, Any]) -> Iterator[str]:
     """Yield what is wrong with a block: keys that are missing or unknown, values in conflict."""
     own = any(key in block for key in OWN_KEYS)
-    needed, known = (OWN_KEYS, OWN_KEYS) if own else (REQUIRED, (*REQUIRED, *DEFAULTS))
+    needed = OWN_KEYS if own else _SHAPE_KEYS
+    known = OWN_KEYS if own else [key for key in _KEYS if key not in OWN_KEYS]
     missing = [key for key in needed if key not in block]
     for key in missing:
         yield f"key '{key}' is missing" + (", which a model of your own needs" if own else "")
@@ -44,7 +31,7 @@ def problems(block: dict[str, Any]) -> Iterator[str]:
         yield f"unknown {', '.join(unknown)}: {advice}"
     if own or missing:
         return
-    for key, choices in CHOICES.items():
+    for key, choices in ((key, each["enum"]) for key, each in _KEYS.items() if "enum" in each):
         if block.get(key, choices[0]) not in choices:
             yield f"{key} '{block[key]}' is none of {', '.join(choices)}"
     if block["size"] % block["heads"]:

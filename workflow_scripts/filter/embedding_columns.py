@@ -9,6 +9,7 @@ The Snakefile imports this module: only the standard library.
 from collections.abc import Iterator
 from typing import Any
 
+from workflow_scripts.core.schema import filled
 from workflow_scripts.core.training_sets import axes, entry_columns, model_columns
 
 
@@ -16,12 +17,12 @@ def problems(config: dict[str, Any]) -> Iterator[str]:
     """Yield what is wrong with them, names that are in no catalogue apart."""
     for column, systems in model_columns(config).items():
         entry = _training_set(column, config)
-        block = config["training_sets"].get(entry, {})
+        block = filled(config["training_sets"].get(entry, {}), "training_set")
         where, named = f"columns.{column}.embedding.training_set", f"training_sets.{entry}"
-        if axes(block.get("grid", {})):
+        if axes(block["grid"]):
             yield f"{where}: {named} has a grid, which makes it several; name one without a grid"
         for system in systems:
-            if system not in (block.get("systems") or systems):
+            if system not in (block["systems"] or systems):
                 yield (
                     f"{where}: {named}.systems lacks '{system}', whose pairs need this column; "
                     "add it there, or name another training set"
