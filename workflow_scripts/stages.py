@@ -7,8 +7,9 @@ Snakemake's own dependencies.
 from collections.abc import Collection
 
 from workflow_scripts.clean.stage import Clean
+from workflow_scripts.core import config as core
 from workflow_scripts.core.config import Config
-from workflow_scripts.core.layout import Layout
+from workflow_scripts.core.layout import Layout, checks_of
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.corpus.stage import Corpus
 from workflow_scripts.dual_filter.stage import DualFilter
@@ -38,6 +39,15 @@ STAGES: tuple[type[Stage], ...] = (
     Evaluate,
     Release,
 )
+
+
+def validate(config: Config) -> None:
+    """Check a merged configuration by its schema and by every stage.
+
+    Raises:
+        InputError: it names each offending key, what is wrong with it and what would be right.
+    """
+    core.validate(config, checks_of(STAGES))
 
 
 def run_layout(config: Config, absent: Collection[str] = ()) -> Layout:

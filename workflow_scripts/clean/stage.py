@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from workflow_scripts.clean.checks import problems
 from workflow_scripts.core import selection
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
@@ -14,6 +15,7 @@ class Clean(Stage):
     version = 2
     row = "pairs"
     released = True
+    problems = staticmethod(problems)
 
     def instances(self) -> list[str | None]:
         return [None]

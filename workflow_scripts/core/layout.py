@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from workflow_scripts.checks import validate
-from workflow_scripts.core.config import Config
+from workflow_scripts.core import checks
+from workflow_scripts.core.config import Check, Config, validate
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import FileHashes
 from workflow_scripts.core.selection import Unit
@@ -27,6 +27,11 @@ Kind = TypeVar("Kind", bound=Stage)
 def canonical(value: Any) -> str:
     """Return the one JSON string of `value`: sorted keys, no blanks."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def checks_of(stages: Iterable[type[Stage]]) -> list[Check]:
+    """Return all checks of a configuration: of what belongs to no stage, then along the flow."""
+    return [checks.problems, *(stage.problems for stage in stages)]
 
 
 def unit_name(stage: str, instance: str | None) -> str:
@@ -56,7 +61,7 @@ class Layout:
             InputError: the configuration or an input file is wrong; the message names the key. Or
                 units read each other in a circle; the message names them.
         """
-        validate(config)
+        validate(config, checks_of(stages))
         self.config = config
         self.absent = frozenset(absent)
         self.hashes = FileHashes(Path(config["results"]) / ".input_hashes.json")

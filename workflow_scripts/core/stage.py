@@ -7,9 +7,10 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from workflow_scripts.core.config import Config
 from workflow_scripts.core.selection import Unit
 
 if TYPE_CHECKING:
@@ -64,6 +65,11 @@ class Stage(ABC):
         """Return a unit's part of the configuration, as its commands get it."""
 
     # What some stages say:
+
+    @staticmethod
+    def problems(config: Config) -> Iterable[str]:
+        """Yield what is wrong with the stage's part of a configuration beyond its schema."""
+        return ()
 
     def shards(self, instance: Instance) -> int:
         """Return the number of shards that a unit consists of, each with a record."""

@@ -9,6 +9,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import as_list
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
+from workflow_scripts.corpus.checks import problems
 
 _TEXT_KEYS = ("source", "reference", "tsv")
 # What makes no difference to what is imported: where it comes from, and whether it is trusted.
@@ -31,6 +32,7 @@ class Corpus(Stage):
     row = "pairs"
     released = True
     wildcard = "corpus"
+    problems = staticmethod(problems)
 
     def instances(self) -> list[str | None]:
         return [*selection.corpora(self.config)]

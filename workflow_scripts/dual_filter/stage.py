@@ -6,6 +6,7 @@ from workflow_scripts.core import selection
 from workflow_scripts.core.config import FILTER_ROLES
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
+from workflow_scripts.dual_filter.checks import problems
 
 
 class DualFilter(Stage):
@@ -15,6 +16,7 @@ class DualFilter(Stage):
     version = 1
     row = "pairs"
     released = True
+    problems = staticmethod(problems)
 
     def instances(self) -> list[str | None]:
         return ["scores", "kept"] if self.config["dual_filter"]["enabled"] else []

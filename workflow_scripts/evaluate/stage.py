@@ -5,6 +5,7 @@ from typing import Any
 from workflow_scripts.core import selection
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
+from workflow_scripts.evaluate.checks import problems
 from workflow_scripts.filter.stage import column_units
 
 
@@ -16,6 +17,7 @@ class Evaluate(Stage):
     row = "references"
     released = True
     wildcard = "system"
+    problems = staticmethod(problems)
 
     def instances(self) -> list[str | None]:
         return [*self.config["run"]["systems"]]

@@ -14,6 +14,7 @@ from workflow_scripts.core.training_sets import (
     model_columns,
     training_sets,
 )
+from workflow_scripts.filter.checks import problems
 
 
 def column_units(config: Config, system: str, names: list[str]) -> dict[str, Unit]:
@@ -33,6 +34,7 @@ class Filter(Stage):
     row = "pairs"
     released = False
     wildcard = "system"
+    problems = staticmethod(problems)
 
     @cached_property
     def columns(self) -> dict[str, list[str]]:

@@ -6,6 +6,7 @@ from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
+from workflow_scripts.generate.checks import problems
 
 
 def needs_idf(config: Config, system: str | None) -> bool:
@@ -25,6 +26,7 @@ class Generate(Stage):
     row = "references"
     released = True
     wildcard = "system"
+    problems = staticmethod(problems)
 
     def instances(self) -> list[str | None]:
         systems = self.config["run"]["systems"]

@@ -4,6 +4,7 @@ from typing import Any
 
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
+from workflow_scripts.select.checks import problems
 
 
 class Select(Stage):
@@ -14,6 +15,7 @@ class Select(Stage):
     row = "references"
     released = True
     wildcard = "system"
+    problems = staticmethod(problems)
 
     def instances(self) -> list[str | None]:
         return [*self.config["run"]["systems"]]

@@ -5,6 +5,7 @@ from typing import Any
 from workflow_scripts.core import selection
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
+from workflow_scripts.subword.checks import problems
 
 
 class Subword(Stage):
@@ -15,6 +16,7 @@ class Subword(Stage):
     row = "pairs"
     released = True
     wildcard = "vocabulary"
+    problems = staticmethod(problems)
 
     def instances(self) -> list[str | None]:
         return ["filter", "main"] if self.config["dual_filter"]["enabled"] else ["main"]

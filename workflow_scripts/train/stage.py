@@ -6,6 +6,7 @@ from workflow_scripts.core import selection
 from workflow_scripts.core.config import FILTER_ROLES
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
+from workflow_scripts.train.checks import problems
 
 _MODEL_FILE_KEYS = ("source_model", "reference_model")
 _MODEL_FOLDER_FILES = ("config", "params.best", "vocab.src.0.json", "vocab.trg.0.json", "version")
@@ -19,6 +20,7 @@ class Train(Stage):
     row = "segmented pairs"
     released = True
     wildcard = "role"
+    problems = staticmethod(problems)
 
     def instances(self) -> list[str | None]:
         return [*selection.roles(self.config)]

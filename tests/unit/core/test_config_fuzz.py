@@ -9,10 +9,9 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.checks import validate
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import canonical
-from workflow_scripts.stages import run_layout
+from workflow_scripts.stages import run_layout, validate
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))

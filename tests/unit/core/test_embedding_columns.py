@@ -9,12 +9,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.checks import validate
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.training_sets import entry_columns, model_columns
 from workflow_scripts.evaluate.stage import Evaluate
 from workflow_scripts.filter.embedding_columns import problems
-from workflow_scripts.stages import run_layout
+from workflow_scripts.stages import run_layout, validate
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))

@@ -42,7 +42,7 @@ def config(tmp_path):
 
 @pytest.fixture
 def with_toy(config, monkeypatch):
-    monkeypatch.setattr("workflow_scripts.core.layout.validate", lambda config: None)
+    monkeypatch.setattr("workflow_scripts.core.layout.validate", lambda *_: None)
     return config | {"toy": {"min_words": 1}}
 
 
