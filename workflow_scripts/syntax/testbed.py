@@ -11,12 +11,12 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from workflow_scripts.core.bootstrap import BLOCKS
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import read_rows
-from workflow_scripts.evaluate.bootstrap import BLOCKS
 from workflow_scripts.evaluate.syntax import Syntax
 from workflow_scripts.syntax.brackets import Bracketing
 from workflow_scripts.syntax.distance import TreeDistance
