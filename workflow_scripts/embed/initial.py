@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seeding import fraction, generator
+from workflow_scripts.core.vectors import read_vectors
 from workflow_scripts.embed.parts import Parts, empty_network
 from workflow_scripts.embed.tokens import Pieces, Tokeniser, Trigrams, Words
-from workflow_scripts.embed.vectors import read_vectors
 
 # Standard deviation of vectors at random (ParaNMT, section 5.1).
 _SPREAD = 0.01

@@ -1,6 +1,6 @@
 """How far a parser's errors move the tree edit distance: on the testbed the trees are known.
 
-python -m workflow_scripts.syntax.testbed --folder SELECT --trees SYNTAX --shards 2 --best 5
+python -m workflow_scripts.evaluate.known_trees --folder SELECT --trees SYNTAX --shards 2 --best 5
 """
 
 import argparse
