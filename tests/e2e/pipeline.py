@@ -15,22 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from workflow_scripts.stages import STAGES
+
 ROOT = Path(__file__).resolve().parents[2]
-STAGES = (
-    "corpus",
-    "clean",
-    "dual_filter",
-    "subword",
-    "train",
-    "generate",
-    "score",
-    "select",
-    "filter",
-    "embed",
-    "syntax",
-    "evaluate",
-    "release",
-)
 # A guard against a run that hangs; machines differ by more than the runs of the tests do.
 TIMEOUT_SECONDS = 3600
 # Below a stage folder, what is not data: Sockeye's work folder, and durations.
@@ -183,4 +170,4 @@ def planned_jobs(output: str) -> Counter[str]:
 
 def stages_of(jobs: Counter[str]) -> set[str]:
     """Return the stages that some jobs work for; target rules and manifests count for none."""
-    return {stage for stage in STAGES for rule in jobs if rule.startswith(f"{stage}_")}
+    return {stage.name for stage in STAGES for rule in jobs if rule.startswith(f"{stage.name}_")}

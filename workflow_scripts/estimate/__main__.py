@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 from tabulate import tabulate
 
+from workflow_scripts.core import selection
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout
@@ -23,6 +24,7 @@ from workflow_scripts.estimate.networks import Shape, Speed
 from workflow_scripts.estimate.predict import Cost, Predictor, Speeds
 from workflow_scripts.nmt.checkpoint import choose_device
 from workflow_scripts.runs.catalogue import size_text
+from workflow_scripts.stages import run_layout
 
 # Seconds on the wall for all networks; text and start-up take about as long again.
 _BUDGET = 24.0
@@ -62,7 +64,7 @@ def shapes(layout: Layout, speed: text.TextSpeed) -> dict[str, Shape]:
     """Return the shape of the model of each role; a finished model counts as a base Transformer."""
     sizes = layout.config["subword"]["vocab_size"]
     found = {}
-    for role in layout.roles:
+    for role in selection.roles(layout.config):
         block = layout.config["models"][layout.config["train"]["models"][role]]
         sides = ["source", "reference"]
         if role.endswith("backward"):
@@ -142,7 +144,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON, in seconds and bytes")
     arguments = parser.parse_args(argv)
     given = _given_lines(arguments.lines)
-    layout = Layout(resolve(arguments.configfile, arguments.config), absent=given)
+    layout = run_layout(resolve(arguments.configfile, arguments.config), absent=given)
     lines = text.count_lines(layout, given)
     torch.set_num_threads(1)
     device = choose_device(layout.config["compute"]["device"])

@@ -4,10 +4,10 @@ import pytest
 
 from tests.unit.estimate.test_predict import BACKWARD, FORWARD, STARTS, TEXT
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.resolve import resolve
 from workflow_scripts.estimate import __main__ as estimate
 from workflow_scripts.estimate.predict import Speeds
+from workflow_scripts.stages import run_layout
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def test_lines_are_given_by_corpus():
 
 
 def test_shapes_follow_the_direction_of_each_model():
-    layout = Layout(resolve([], []))
+    layout = run_layout(resolve([], []))
     found = estimate.shapes(layout, TEXT)
     assert found["forward"][1:] == (2000, 1500, 9.0, 11.0)
     assert found["backward"][1:] == (1500, 2000, 11.0, 9.0)

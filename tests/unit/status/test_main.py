@@ -52,7 +52,7 @@ def test_watch_ends_with_the_run(run, capsys, monkeypatch):
     def finish(seconds):
         looks.append(seconds)
         for unit in run.layout.units():
-            for name in [*run.layout.shard_names(*unit), *run.layout.parts(*unit)]:
+            for name in run.layout.records(*unit):
                 run.write_record(unit, name, 1, 1)
 
     monkeypatch.setattr(status.time, "sleep", finish)
