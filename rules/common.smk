@@ -13,7 +13,8 @@ from snakemake.exceptions import WorkflowError
 from workflow_scripts.core import selection
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
-from workflow_scripts.core.layout import canonical
+from workflow_scripts.core.finished import lost, mend_times
+from workflow_scripts.core.layout import canonical, unit_name
 from workflow_scripts.core.runs import cancel_orphans, link_run, remove_stale_locks
 from workflow_scripts.core.space import advise_on_full_disks
 from workflow_scripts.corpus.stage import Corpus
@@ -34,6 +35,8 @@ try:
     # Open as long as this process lives. A job's own Snakemake takes no part: one that outlives
     # the Snakemake that started it, on a cluster, is no reason to refuse the next.
     ALIVE = remove_stale_locks() if workflow.is_main_process else None
+    if workflow.is_main_process:
+        mend_times(LAYOUT)
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
@@ -303,6 +306,8 @@ def stage_target(stage):
                 raise WorkflowError(str(error)) from None
             if workflow.is_main_process:
                 record_events(run)
+        if workflow.is_main_process:
+            make_lost_files_again(stage)
         if workflow.get_rule(stage) in workflow.dag.forcerules:
             workflow.dag.forcerules.update(
                 each for each in workflow.rules if each.name.startswith(f"{stage}_")
@@ -310,6 +315,27 @@ def stage_target(stage):
         return manifests(stage)
 
     return paths
+
+
+def make_lost_files_again(stage):
+    """Force the jobs whose files are gone, among the units that a stage stands on.
+
+    Snakemake misses only what some job is about to read.
+    """
+    needed = LAYOUT.all_upstream(unit for unit in LAYOUT.units() if unit[0] == stage)
+    forced = [rule.name for rule in workflow.dag.forcerules]
+    for unit, files, trained in lost(LAYOUT):
+        if unit not in needed or any(f"{rule}_".startswith(f"{unit[0]}_") for rule in forced):
+            continue
+        if trained:
+            names = ", ".join(unit_name(*each) for each in trained)
+            others = f" and {len(files) - 1} more of its unit" if len(files) > 1 else ""
+            raise WorkflowError(
+                f"{files[0]}{others} is gone. To make it again would train once more: {names}. "
+                f"Put it back from a copy; or add --forcerun {unit[0]}, to run the stage "
+                f"{unit[0]} and all that follows again"
+            )
+        workflow.dag.forcefiles.update(files)
 
 
 def upstream_manifests(wildcards):

@@ -34,13 +34,14 @@ def environment() -> dict[str, str]:
 class Pipeline:
     """A working directory with its configuration file.
 
-    `environment` is that of Snakemake and its jobs.
+    `environment` is that of Snakemake and its jobs, `snakefile` the workflow.
     """
 
     def __init__(self, folder: Path, config: dict[str, Any]):
         self.folder = folder
         self.config = config
         self.environment = environment()
+        self.snakefile = ROOT / "Snakefile"
         self.folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(config)
         # A run that several processes read stays as it is.
@@ -62,11 +63,18 @@ class Pipeline:
 
     # --- Snakemake ---------------------------------------------------------------------------
 
-    def command(self, *arguments: str, snakefile: Path = ROOT / "Snakefile") -> list[str]:
+    def command(self, *arguments: str, snakefile: Path | None = None) -> list[str]:
         """Return the command line of Snakemake; targets come first in `arguments`."""
         return [
             *(sys.executable, "-m", "snakemake", *arguments),
-            *("--snakefile", str(snakefile), "--directory", str(self.folder), "--cores", "2"),
+            *(
+                "--snakefile",
+                str(snakefile or self.snakefile),
+                "--directory",
+                str(self.folder),
+                "--cores",
+                "2",
+            ),
             *("--configfile", str(self.config_file)),
         ]
 

@@ -93,6 +93,13 @@ class Stage(ABC):
         """Return the wildcards that only this stage's rules have, each with its values."""
         return {}
 
+    def trains(self, instance: Instance) -> bool:
+        """Tell whether a unit is a model that takes long to train.
+
+        Lost files of such a unit are not made again unless the user asks for it.
+        """
+        return False
+
     def jobs(self, instance: Instance) -> int:
         """Return the number of jobs that make a unit, without its manifest."""
         return self.shards(instance) + len(self.records(instance))

@@ -67,6 +67,9 @@ class Embed(Stage):
     def records(self, instance: str) -> list[str]:
         return {"evaluation": ["evaluation"], "sts": ["testing"]}.get(instance, ["model"])
 
+    def trains(self, instance: str) -> bool:
+        return instance in self.embeddings
+
     def wildcards(self) -> dict[str, list[str]]:
         return {"embedding": list(self.embeddings)}
 

@@ -30,8 +30,12 @@ class Release(Stage):
 
     def files(self, instance: None) -> list[str]:
         tables = [f"tables/{name}.tsv" for name in self.tables()]
-        sums = [f"{system}/SHA256SUMS" for system in self.config["run"]["systems"]]
-        return ["report.html", *tables, *sums]
+        documents = [
+            f"{system}/{name}"
+            for system in self.config["run"]["systems"]
+            for name in ("README.md", "SHA256SUMS")
+        ]
+        return ["report.html", *tables, *documents]
 
     def tables(self) -> list[str]:
         """Return the names of the tables; those of embeddings only where some are tested."""

@@ -29,6 +29,9 @@ class Train(Stage):
     def records(self, instance: str) -> list[str]:
         return ["model"]
 
+    def trains(self, instance: str) -> bool:
+        return "folder" not in self.settings(instance)["model"]
+
     def wildcards(self) -> dict[str, list[str]]:
         return {"role": selection.roles(self.config)}
 
