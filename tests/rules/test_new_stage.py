@@ -130,7 +130,7 @@ def test_nothing_else_is_made_again_and_commands_know_the_stage(toy_run, workflo
     assert not toy_run.planned("toy")
     assert not toy_run.planned()
     status = subprocess.run(
-        [sys.executable, "-m", "workflow_scripts.core.status", "--run", "runs/micro"],
+        [sys.executable, "-m", "workflow_scripts.status", "--run", "runs/micro"],
         cwd=toy_run.folder,
         env=environment() | {"PYTHONPATH": str(workflow)},
         capture_output=True,

@@ -111,7 +111,7 @@ def describe(folder: Path) -> str:
     # The manifest of the release is the last file of a run.
     if not (folder / "release" / "manifest.json").exists():
         raise InputError(
-            f"{folder}: the run is not finished; see python -m workflow_scripts.core.status"
+            f"{folder}: the run is not finished; see python -m workflow_scripts.status"
         )
     links = [link for link in folder.iterdir() if link.is_symlink() and link.name != "release"]
     flow = [stage.name for stage in STAGES]

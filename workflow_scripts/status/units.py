@@ -11,8 +11,8 @@ from typing import Any
 from workflow_scripts.core.events import FAILED
 from workflow_scripts.core.runs import link_name
 from workflow_scripts.core.selection import Unit
-from workflow_scripts.runs.linked import LinkedLayout
 from workflow_scripts.status.jobs import RUNNING, Job, failure, last_progress
+from workflow_scripts.status.linked import LinkedLayout
 
 
 @dataclass

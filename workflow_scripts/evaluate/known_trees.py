@@ -1,6 +1,6 @@
 """How far a parser's errors move the tree edit distance: on the testbed the trees are known.
 
-python -m workflow_scripts.syntax.testbed --folder SELECT --trees SYNTAX --shards 2 --best 5
+python -m workflow_scripts.evaluate.known_trees --folder SELECT --trees SYNTAX --shards 2 --best 5
 """
 
 import argparse
@@ -11,12 +11,12 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from workflow_scripts.core.bootstrap import BLOCKS
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import read_rows
-from workflow_scripts.evaluate.bootstrap import BLOCKS
 from workflow_scripts.evaluate.syntax import Syntax
 from workflow_scripts.syntax.brackets import Bracketing
 from workflow_scripts.syntax.distance import TreeDistance

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.embed.vectors import read_vectors
+from workflow_scripts.core.vectors import read_vectors
 
 
 def written(path, text):

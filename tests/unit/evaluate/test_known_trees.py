@@ -5,7 +5,7 @@ import pytest
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.syntax.testbed import compare, known_tree, main
+from workflow_scripts.evaluate.known_trees import compare, known_tree, main
 from workflow_scripts.syntax.trees import parse, words
 from workflow_scripts.testbed.generate import items
 

@@ -3,9 +3,9 @@ import os
 
 import pytest
 
-from workflow_scripts.core import status
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import FAILED, STARTED, Event, EventHandler
+from workflow_scripts.status import __main__ as status
 
 CLEAN = ("clean", None)
 

@@ -3,9 +3,9 @@ import json
 import pytest
 
 from tests.unit.estimate.test_predict import BACKWARD, FORWARD, STARTS, TEXT
-from workflow_scripts.core import estimate
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.resolve import resolve
+from workflow_scripts.estimate import __main__ as estimate
 from workflow_scripts.estimate.predict import Speeds
 from workflow_scripts.stages import run_layout
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from workflow_scripts.evaluate import bootstrap
-from workflow_scripts.evaluate.bootstrap import (
+from workflow_scripts.core import bootstrap
+from workflow_scripts.core.bootstrap import (
     interval,
-    mean_intervals,
+    means,
     rank_intervals,
     resampled,
 )
@@ -24,7 +24,7 @@ def corpus(random, lines, similarity):
 
 def test_identical_references_have_no_spread():
     blocks = np.stack([np.stack([block([3, 2, 1, 1], [5, 4, 3, 2])])] * 20)
-    by_rank, difference = rank_intervals(blocks, 50, seed=1)
+    by_rank, difference = rank_intervals(blocks, one_minus_bleu, 50, seed=1)
     value = pytest.approx(one_minus_bleu(blocks[0, 0]), abs=1e-6)
     assert by_rank == [{"low": value, "high": value}]
     assert difference == {"low": 0.0, "high": 0.0}
@@ -61,7 +61,9 @@ def test_difference_is_paired():
     first = corpus(random, 300, 0.6)
     last = first.copy()
     last[:, 0] = np.maximum(last[:, 0] - 1, 0)
-    by_rank, difference = rank_intervals(np.stack([first, last], axis=1), 400, seed=1)
+    by_rank, difference = rank_intervals(
+        np.stack([first, last], axis=1), one_minus_bleu, 400, seed=1
+    )
     widths = [each["high"] - each["low"] for each in (*by_rank, difference)]
     assert difference["low"] > 0
     assert widths[2] < min(widths[:2]) / 2
@@ -73,7 +75,9 @@ def test_coverage():
     truth = one_minus_bleu(corpus(random, 200_000, 0.5).sum(axis=0))
     held = 0
     for trial in range(200):
-        by_rank, _ = rank_intervals(corpus(random, 150, 0.5)[:, None], 200, seed=trial)
+        by_rank, _ = rank_intervals(
+            corpus(random, 150, 0.5)[:, None], one_minus_bleu, 200, seed=trial
+        )
         held += by_rank[0]["low"] <= truth <= by_rank[0]["high"]
     assert 180 <= held <= 198
 
@@ -82,8 +86,8 @@ def test_blocks_of_several_references_have_the_same_interval():
     random = np.random.default_rng(9)
     single = corpus(random, 6000, 0.5)[:, None]
     blocks = single.reshape(600, 10, 1, 2, 4).sum(axis=1)
-    by_single, _ = rank_intervals(single, 1000, seed=1)
-    by_block, _ = rank_intervals(blocks, 1000, seed=1)
+    by_single, _ = rank_intervals(single, one_minus_bleu, 1000, seed=1)
+    by_block, _ = rank_intervals(blocks, one_minus_bleu, 1000, seed=1)
     width = by_single[0]["high"] - by_single[0]["low"]
     for end in ("low", "high"):
         assert by_block[0][end] == pytest.approx(by_single[0][end], abs=width / 8)
@@ -99,7 +103,7 @@ def test_chunks_do_not_change_the_form_of_the_result(monkeypatch):
 def test_intervals_of_means_are_those_of_normal_theory():
     random = np.random.default_rng(5)
     values = random.integers(0, 10, size=(900, 2))
-    by_rank, difference = mean_intervals(np.insert(values, 0, 1, axis=1), 4000, seed=1)
+    by_rank, difference = rank_intervals(np.insert(values, 0, 1, axis=1), means, 4000, seed=1)
     errors = values.std(axis=0) / 30
     for each, mean, error in zip(by_rank, values.mean(axis=0), errors, strict=True):
         assert each["low"] == pytest.approx(mean - 1.96 * error, abs=0.15 * error)
@@ -111,6 +115,6 @@ def test_intervals_of_means_are_those_of_normal_theory():
 def test_means_over_blocks_weigh_their_references():
     # One block of three references, all 2; one of a single reference, 10.
     blocks = np.array([[3, 6], [1, 10]])
-    (only,), difference = mean_intervals(blocks, 2000, seed=1)
+    (only,), difference = rank_intervals(blocks, means, 2000, seed=1)
     assert only == {"low": 2.0, "high": 10.0}
     assert difference == {"low": 0.0, "high": 0.0}

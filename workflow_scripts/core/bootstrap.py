@@ -1,12 +1,12 @@
-"""Bootstrap intervals of corpus BLEU and of means, from sums per reference, in flat memory."""
+"""Bootstrap intervals of figures that follow from sums over references, in flat memory."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.seeding import generator
-from workflow_scripts.evaluate.diversity import DECIMALS, one_minus_bleu
 
 # Up to this many references each is a block of its own: the ordinary bootstrap. Of more, whole
 # blocks are drawn. References are independent, so the variance of the sums is the same.
@@ -42,38 +42,33 @@ def interval(values: NDArray[np.float64]) -> dict[str, float]:
 
 
 def rank_intervals(
-    blocks: NDArray[np.int64], samples: int, seed: int
+    blocks: NDArray[np.int64],
+    figures: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    samples: int,
+    seed: int,
 ) -> tuple[list[dict[str, float]], dict[str, float]]:
-    """Return the intervals of `one_minus_bleu`: of each rank, and of last rank minus first.
+    """Return the intervals of a figure: of each rank, and of last rank minus first.
 
     Args:
-        blocks: shape (blocks, ranks, 2, 4), the `bleu_counts` of each block, at least one.
+        blocks: shape (blocks, ...), what is summed of each block, at least one.
+        figures: turns sums, shape (samples, ...), into figures, shape (samples, ranks).
         samples: bootstrap samples to draw.
         seed: of the draws.
     """
-    count, ranks = blocks.shape[:2]
-    values = np.concatenate(
-        [
-            one_minus_bleu(sums.reshape(-1, *blocks.shape[1:]))
-            for sums in resampled(blocks.reshape(count, -1), samples, seed)
-        ]
-    )
-    by_rank = [interval(values[:, rank]) for rank in range(ranks)]
+    drawn = resampled(blocks.reshape(len(blocks), -1), samples, seed)
+    values = np.concatenate([figures(sums.reshape(-1, *blocks.shape[1:])) for sums in drawn])
+    by_rank = [interval(values[:, rank]) for rank in range(values.shape[1])]
     return by_rank, interval(values[:, -1] - values[:, 0])
 
 
-def mean_intervals(
-    blocks: NDArray[np.int64], samples: int, seed: int
-) -> tuple[list[dict[str, float]], dict[str, float]]:
-    """Return the intervals of means: of each rank, and of last rank minus first.
+def means(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean of each rank, for `rank_intervals`.
 
     Args:
-        blocks: shape (blocks, 1 + ranks), the number of references of each block, at least one,
-            and what is to be averaged, summed by rank.
-        samples: bootstrap samples to draw.
-        seed: of the draws.
+        sums: shape (samples, 1 + ranks), the number of references, and what is to be averaged,
+            summed by rank.
+
+    Returns:
+        Shape (samples, ranks).
     """
-    sums = np.concatenate(list(resampled(blocks, samples, seed)))
-    means = sums[:, 1:] / sums[:, :1]
-    by_rank = [interval(means[:, rank]) for rank in range(means.shape[1])]
-    return by_rank, interval(means[:, -1] - means[:, 0])
+    return sums[:, 1:] / sums[:, :1]

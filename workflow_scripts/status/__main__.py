@@ -56,7 +56,9 @@ def as_json(found: dict[str, Any]) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Show how far a run is: shards, rows, speed, time left, and what failed."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m workflow_scripts.status", description=main.__doc__
+    )
     parser.add_argument("--run", type=Path, help="runs/<name>; the newest one by default")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument(
