@@ -5,16 +5,22 @@ from pathlib import Path
 
 import pytest
 
+from workflow_scripts.stages import STAGES
+
 ROOT = Path(__file__).resolve().parents[2] / "workflow_scripts"
-# The declarations of the stages, <stage>/stage.py and their list stages.py. They run nothing, and
+# The declarations of the stages, <stage>/stage.py, and their list stages.py. They run nothing, and
 # the Snakefile reads them: a room of their own below all stages.
 DECLARATIONS = "declarations"
-# From the ground up. A room imports itself and rooms before it. Stages stand in the order in which
-# a run first reaches them, and what looks at runs comes last.
+# Modules of a stage that its declaration needs: its checks, and what these read.
+_OF_DECLARATIONS = {"stage.py", "checks.py", "filter/embedding_columns.py", "train/blocks.py"}
+# The filter of the bitext has models of its own, which are trained before.
+_FLOW = [stage.name for stage in STAGES if stage.name != "dual_filter"]
+_FLOW.insert(_FLOW.index("train") + 1, "dual_filter")
+# From the ground up. A room imports itself and rooms before it. Stages stand in the order of the
+# flow, and what looks at runs comes last.
 ORDER = (
     *("core", "nmt", "testbed", DECLARATIONS),
-    *("corpus", "clean", "subword", "train", "dual_filter", "generate", "score", "select"),
-    *("syntax", "filter", "embed", "evaluate", "release"),
+    *_FLOW,
     *("status", "runs", "estimate"),
 )
 # These import the core and themselves, and nothing else.
@@ -26,11 +32,11 @@ UPWARD = {("filter/embedding_score.py", "embed")}
 
 def room_of(parts):
     """Return the room of a module, given as its names below workflow_scripts."""
-    name = parts[-1].removesuffix(".py")
-    is_declaration = parts == ("stages",) or parts == ("stages.py",)
-    if is_declaration or (len(parts) == 2 and name == "stage" and parts[0] != "core"):
+    file = f"{'/'.join(parts).removesuffix('.py')}.py"
+    if file == "stages.py":
         return DECLARATIONS
-    return parts[0]
+    declared = file in _OF_DECLARATIONS or file.rpartition("/")[2] in _OF_DECLARATIONS
+    return DECLARATIONS if declared and parts[0] != "core" else parts[0]
 
 
 def imported(text):
