@@ -1,4 +1,6 @@
+import hashlib
 import logging
+import os
 import re
 import shlex
 import sys
@@ -11,6 +13,7 @@ logging.raiseExceptions = False
 from snakemake.exceptions import WorkflowError
 
 from workflow_scripts.core import selection
+from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
 from workflow_scripts.core.finished import lost, mend_times
@@ -46,6 +49,7 @@ FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, R
 SYSTEMS, ROLES = config["run"]["systems"], selection.roles(config)
 # The unit with the bitext that models are trained on.
 PAIRS = selection.pairs(config)
+ARGUMENT_BYTES = 65536
 # Given to jobs as resources: unlike params, another value is no reason to run again.
 COMPUTE = config["compute"]
 EARLY = LAYOUT.shard_names("clean")
@@ -64,6 +68,22 @@ def stage_wildcards():
         for stage in LAYOUT.stages
         for wildcard, values in stage.wildcards().items()
     }
+
+
+def argument(value):
+    """A value as one argument of a command: canonical JSON, or `@` and the file that holds it.
+
+    Snakemake stores params as a set without names, in which two swapped values go unseen; and an
+    argument is limited to 128 KiB.
+    """
+    text = canonical(value)
+    if len(text.encode("utf-8")) < ARGUMENT_BYTES:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    path = f"{config['results']}/.arguments/{digest}.json"
+    if not workflow.dryrun and not os.path.exists(path):
+        write_text(path, text)
+    return f"@{path}"
 
 
 def grows(first):
@@ -109,10 +129,7 @@ def unit_folder(stage, instance=None):
 
 
 def unit_config(stage, instance=None):
-    """Params function: the unit's configuration as one canonical JSON string.
-
-    Snakemake stores params as a set without names, in which two swapped values go unseen.
-    """
+    """Params function: the unit's settings as one argument."""
 
     def text(wildcards):
         unit = (stage, instance_of(stage, wildcards, instance))
@@ -122,7 +139,17 @@ def unit_config(stage, instance=None):
                 f"{'/'.join(filter(None, unit))}/{version} is not of this configuration, "
                 f"whose version is {LAYOUT.key(*unit)}"
             )
-        return canonical(LAYOUT.settings(unit))
+        return argument(LAYOUT.settings(unit))
+
+    return text
+
+
+def unit_inputs(stage, instance=None):
+    """Params function: the hashes of the user's files that a unit's jobs read, by path."""
+
+    def text(wildcards):
+        name = instance_of(stage, wildcards, instance)
+        return argument(LAYOUT.declaration(stage).inputs(name))
 
     return text
 
@@ -277,8 +304,8 @@ def pair_files(wildcards):
 
 
 def vocabulary_config(wildcards):
-    """Params function: the configuration of one SentencePiece model, as canonical JSON."""
-    return canonical(SUBWORD.vocabulary_settings(wildcards.vocabulary, wildcards.side))
+    """Params function: the configuration of one SentencePiece model, as one argument."""
+    return argument(SUBWORD.vocabulary_settings(wildcards.vocabulary, wildcards.side))
 
 
 def manifest_path(unit):
@@ -362,8 +389,8 @@ def unit_files(wildcards):
 
 
 def unit_description(wildcards):
-    """Params function: what the manifest of `{unit}` says of it, as canonical JSON."""
-    return canonical(LAYOUT.description(unit_of(wildcards)))
+    """Params function: what the manifest of `{unit}` says of it, as one argument."""
+    return argument(LAYOUT.description(unit_of(wildcards)))
 
 
 def system_manifests(wildcards):
@@ -372,8 +399,8 @@ def system_manifests(wildcards):
 
 
 def system_release_config(wildcards):
-    """Params function: the configuration of one system's released corpus, as canonical JSON."""
-    return canonical(RELEASE.system_settings(wildcards.system))
+    """Params function: the configuration of one system's released corpus, as one argument."""
+    return argument(RELEASE.system_settings(wildcards.system))
 
 
 def embedding_test(wildcards):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.atomic import write_json
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 
 # The packages whose version can change what a stage writes; a record names those it has loaded.
@@ -229,7 +229,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--shards", type=int, default=0, help="shards 0000, 0001, ... of it")
     parser.add_argument("--records", nargs="*", default=[], help="names of its other records")
-    parser.add_argument("--unit", type=json.loads, required=True, help="stage, version ... (JSON)")
+    parser.add_argument("--unit", type=json_argument, required=True, help="what it is (JSON)")
     parser.add_argument("--upstream", type=Path, nargs="*", default=[], help="manifests it read")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)

@@ -83,6 +83,10 @@ class Stage(ABC):
         """Return what the digest covers: the settings, with the user's files by content."""
         return self.settings(instance)
 
+    def inputs(self, instance: Instance) -> dict[str, str]:
+        """Return the SHA-256 of each of the user's files that a unit's jobs read, by path."""
+        return {}
+
     def files(self, instance: Instance) -> list[str]:
         """Return the files in a unit's folder that its manifest waits for, besides the records.
 

@@ -116,6 +116,14 @@ class Embed(Stage):
             "training": settings["training"] | {"development": development},
         }
 
+    def inputs(self, instance: str) -> dict[str, str]:
+        if instance == "sts":
+            return {}
+        if instance == "evaluation":
+            return {path: self.sha256(path, "sts.data") for path in self.sts_files()}
+        files = self.embedding_files(instance)
+        return {path: self.sha256(path, key) for key, paths in files.items() for path in paths}
+
     def sts_files(self) -> list[str]:
         """Return the files of the data sets that embeddings are tested on."""
         paths = selection.located(self.config, self.config["sts"]["data"])
