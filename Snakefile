@@ -10,6 +10,12 @@ configfile: f"{workflow.basedir}/config.yaml"
 include: "rules/common.smk"
 
 
+from workflow_scripts.core.termination import hear_every_sigterm
+
+# A job's own Snakemake as well: it must not outlive its job on a node.
+hear_every_sigterm()
+
+
 pathvars:
     results=config["results"],
     downloads=config["downloads"],
