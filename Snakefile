@@ -45,8 +45,10 @@ wildcard_constraints:
     unit=r"[a-z_]+(/[A-Za-z][\w-]*)?",
 
 
-# Snakemake's own lock is held by now, so what still runs of this workflow here has no master.
+# Snakemake's own lock is held by now, so what still runs of this workflow here has no master. Where
+# files were asked for, and not a stage, the lock of the results is not yet held.
 onstart:
+    enter_results(planned=True)
     cancel_orphans(ALIVE)
 
 

@@ -12,6 +12,7 @@ from snakemake.exceptions import WorkflowError
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
 from workflow_scripts.core.layout import Layout, canonical
+from workflow_scripts.core.locks import ResultsLock
 from workflow_scripts.core.runs import cancel_orphans, link_run, remove_stale_locks
 from workflow_scripts.core.space import advise_on_full_disks
 
@@ -24,6 +25,7 @@ try:
     # Open as long as this process lives. A job's own Snakemake takes no part: one that outlives
     # the Snakemake that started it, on a cluster, is no reason to refuse the next.
     ALIVE = remove_stale_locks() if workflow.is_main_process else None
+    RESULTS_LOCK = ResultsLock(config["results"])
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
@@ -278,6 +280,7 @@ def stage_target(stage):
 
     def paths(wildcards):
         if workflow.executor_plugin is not None and not workflow.dryrun:
+            enter_results()
             try:
                 run = link_run(LAYOUT)
             except InputError as error:
@@ -291,6 +294,15 @@ def stage_target(stage):
         return manifests(stage)
 
     return paths
+
+
+def enter_results(planned=False):
+    """Hold the results for this working directory; see `ResultsLock.enter`."""
+    if workflow.is_main_process and workflow.execution_settings.lock:
+        try:
+            RESULTS_LOCK.enter(planned)
+        except InputError as error:
+            raise WorkflowError(str(error)) from None
 
 
 def upstream_manifests(wildcards):
