@@ -28,6 +28,9 @@ from workflow_scripts.core.space import explained, require
 RUNS = Path("runs")
 # Below a results folder: a link to every run that uses it, of whatever working directory.
 USERS = ".runs"
+# Below `runs`: tells a folder whose runs were deleted from an empty mount point.
+MOUNTED = ".mounted"
+_MOUNTED_TEXT = "While this file is here, a run that is missing beside it was deleted on purpose.\n"
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
@@ -37,18 +40,38 @@ def link_name(stage: str, instance: str | None) -> str:
     return ".".join(part for part in (stage, instance) if part)
 
 
+def root_of(run: Path) -> Path:
+    """Return the working directory of a run; `runs` may be a link to another disk."""
+    absolute = run.absolute()
+    return (absolute if absolute.parent.name == RUNS.name else run.resolve()).parents[1]
+
+
 def read_config(run: Path) -> Config:
     """Return the resolved configuration of the run in folder `run`.
 
     Raises:
-        InputError: there is no such run.
+        InputError: there is no such run, or its configuration is damaged.
     """
+    path = run / "config.yaml"
     try:
-        return yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
         raise InputError(
-            f"{run}: no run there ({error}); name a folder below {RUNS}/ of the working directory"
+            f"{run}: no run there ({error.strerror}: {path}); name a folder below {RUNS}/ of the "
+            "working directory"
         ) from error
+    except (UnicodeDecodeError, yaml.YAMLError):
+        config = None
+    kinds = {"run": dict, "results": str}
+    if not (
+        isinstance(config, dict)
+        and all(isinstance(config.get(key), kind) for key, kind in kinds.items())
+    ):
+        raise InputError(
+            f"{path} is empty or damaged: start the run again, which writes it anew, or delete "
+            f"{run} to forget the run"
+        )
+    return config
 
 
 class LinkedLayout(Layout):
@@ -64,7 +87,7 @@ class LinkedLayout(Layout):
             InputError: there is no such run, or its configuration is of another version.
         """
         self.run = run
-        self.root = run.resolve().parents[1]
+        self.root = root_of(run)
         config = read_config(run)
         try:
             super().__init__(config)
@@ -99,9 +122,12 @@ def link_run(layout: Layout, runs: Path = RUNS) -> Path:
                 entry.unlink()
         for stage, instance in layout.units():
             link = run / link_name(stage, instance)
-            link.symlink_to(os.path.relpath(layout.folder(stage, instance), run))
+            folder = Path(layout.folder(stage, instance)).absolute()
+            link.symlink_to(os.path.relpath(folder, run.resolve()))  # `runs` may be a link
         write_text(run / "config.yaml", yaml.safe_dump(layout.config, sort_keys=False))
-        _register(run.resolve(), Path(layout.config["results"]) / USERS)
+        if not (runs / MOUNTED).exists():
+            write_text(runs / MOUNTED, _MOUNTED_TEXT)
+        _register(run.absolute(), Path(layout.config["results"]) / USERS)
     require(runs)
     return run
 

@@ -5,6 +5,7 @@ import pytest
 import yaml
 
 from tests.e2e.micro import merged
+from workflow_scripts.core import status
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.runs import link_run
@@ -69,6 +70,21 @@ def test_run_of_another_version_is_listed(two):
     text = config.read_text(encoding="utf-8")
     config.write_text(f"{text}\nkey_of_old: 1\n", encoding="utf-8")
     assert run_line(Path("runs/first")).state == "of another version"
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\x00", b"[]", b"run: [", b"run: 3"])
+def test_damaged_configuration_hides_no_other_run_and_is_an_error_where_it_is_needed(
+    two, capsys, content
+):
+    config = Path("runs/first/config.yaml")
+    config.write_bytes(content)
+    main(["list"])
+    listed = capsys.readouterr().out
+    assert "damaged configuration" in listed and "second" in listed
+    with pytest.raises(InputError, match=r"runs/first/config.yaml is empty or damaged: start the"):
+        main(["compare", "first", "second"])
+    with pytest.raises(InputError, match=r"runs/first/config.yaml is empty or damaged"):
+        status.main(["--run", "runs/first"])
 
 
 def test_compare_tells_configuration_counts_and_measures(two, capsys):
