@@ -1,3 +1,5 @@
+import os
+
 from snakemake.utils import min_version
 
 min_version("9.27")
@@ -12,7 +14,9 @@ include: "rules/common.smk"
 
 from workflow_scripts.core.termination import hear_every_sigterm
 
-# A job's own Snakemake as well: it must not outlive its job on a node.
+# A job's own Snakemake is started with `python -m` as well, which must not import what lies in the
+# working directory; nor may that Snakemake outlive its job on a node.
+os.environ["PYTHONSAFEPATH"] = "1"
 hear_every_sigterm()
 
 

@@ -18,7 +18,9 @@ from workflow_scripts.core.space import advise_on_full_disks
 
 # Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile. The
 # strict mode is Snakemake's own default, which a prefix replaces.
-shell.prefix(f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(workflow.basedir))}; ")
+shell.prefix(
+    f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(workflow.basedir))} PYTHONSAFEPATH=1; "
+)
 
 try:
     LAYOUT = Layout(config)

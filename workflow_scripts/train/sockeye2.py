@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
@@ -26,9 +27,15 @@ def find_interpreter(name: str) -> str:
     if path is None:
         found = f"there is no {name}"
     else:
+        path = str(Path(path).absolute())  # not resolved: it may be a virtual environment's link
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         probe = subprocess.run(
-            [path, "-c", _PROBE], env=environment, capture_output=True, text=True, check=False
+            [path, "-c", _PROBE],
+            cwd="/",  # nothing is imported from the working directory
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         version = probe.stdout.strip()
         if probe.returncode == 0 and version == VERSION:
