@@ -1,5 +1,3 @@
-import os
-
 from snakemake.utils import min_version
 
 min_version("9.27")
@@ -12,11 +10,11 @@ configfile: f"{workflow.basedir}/config.yaml"
 include: "rules/common.smk"
 
 
+from workflow_scripts.core.environment import prepare_environment
 from workflow_scripts.core.termination import hear_every_sigterm
 
-# A job's own Snakemake is started with `python -m` as well, which must not import what lies in the
-# working directory; nor may that Snakemake outlive its job on a node.
-os.environ["PYTHONSAFEPATH"] = "1"
+prepare_environment()
+# A job's own Snakemake as well: it must not outlive its job on a node.
 hear_every_sigterm()
 
 

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -95,8 +96,8 @@ class FileHashes:
     def __init__(self, cache: Path):
         self._cache = cache
         try:
-            self._known = json.loads(cache.read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):
+            self._known = dict(json.loads(cache.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):  # it is remembered, no more
             self._known = {}
 
     def sha256(self, path: str, key: str) -> str:
@@ -116,7 +117,8 @@ class FileHashes:
         return self._known[stamp]
 
     def _save(self) -> None:
-        write_text(self._cache, json.dumps(self._known))
+        with suppress(PermissionError):  # another user's results: a dry run only looks
+            write_text(self._cache, json.dumps(self._known))
 
 
 class Layout:

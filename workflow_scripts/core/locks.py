@@ -20,7 +20,6 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 import atexit
 import errno
 import fcntl
-import getpass
 import json
 import os
 import signal
@@ -34,6 +33,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Self
 
+from workflow_scripts.core.environment import user_name
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.space import explained
 
@@ -47,14 +47,6 @@ _PATIENCE_SECONDS = 90.0
 _SETTLE_SECONDS = 2.0
 _POLL_SECONDS = 0.5
 _AGAIN = "another process, which has not said who it is"
-
-
-def user_name() -> str:
-    """Return the name of the user; in a container there may be none for their number."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return f"uid {os.getuid()}"
 
 
 def _read(path: str) -> str:

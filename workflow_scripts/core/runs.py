@@ -6,6 +6,7 @@ alive there.
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -21,6 +22,7 @@ from typing import IO
 import yaml
 
 from workflow_scripts.core.atomic import write_text
+from workflow_scripts.core.environment import user_name
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Config, Layout, Unit
 from workflow_scripts.core.space import explained, require
@@ -151,10 +153,11 @@ def remove_stale_locks(folder: Path = Path(".snakemake")) -> IO[bytes]:
 
     Returns:
         The locked file; it must stay open as long as the process lives.
+
+    Raises:
+        InputError: the disk is full, or this user may not write here.
     """
-    with explained(folder):
-        folder.mkdir(exist_ok=True)
-        alive = (folder / "alive").open("ab")
+    alive = _open_alive(folder)
     with suppress(OSError):
         fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
         for lock in (folder / "locks").glob("*.lock"):
@@ -162,6 +165,26 @@ def remove_stale_locks(folder: Path = Path(".snakemake")) -> IO[bytes]:
     with suppress(OSError):
         fcntl.flock(alive, fcntl.LOCK_SH)
     return alive
+
+
+def _open_alive(folder: Path) -> IO[bytes]:
+    with explained(folder):
+        try:
+            folder.mkdir(exist_ok=True)
+            if os.access(folder, os.W_OK):
+                path = folder / "alive"
+                # Another user's file is locked as well as one's own.
+                return path.open("ab" if os.access(path, os.W_OK) or not path.exists() else "rb")
+        except OSError as error:
+            if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                raise
+    here = Path.cwd()
+    raise InputError(
+        f"{here / folder}: user {user_name()} may not write there, and Snakemake must, for a dry "
+        "run as well. Start it in a working directory of your own, with the absolute path of "
+        "'results' in the configuration; how far a run is, "
+        f"`python -m workflow_scripts.core.status --run {here / RUNS}/NAME` says"
+    )
 
 
 def cancel_orphans(alive: IO[bytes], patience: float = 60.0) -> list[str]:

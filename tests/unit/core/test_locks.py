@@ -233,9 +233,9 @@ def test_user_without_a_name_has_a_number(lock, monkeypatch):
     def nobody():
         raise KeyError("getpwuid(): uid not found: 12345")
 
-    monkeypatch.setattr(locks.getpass, "getuser", nobody)
+    monkeypatch.setattr(getpass, "getuser", nobody)
     lock.enter()
-    assert Holder.parse(lock.path.read_text("utf-8")).user == f"uid {os.getuid()}"
+    assert Holder.parse(lock.path.read_text("utf-8")).user == f"uid-{os.getuid()}"
 
 
 def test_process_with_the_number_of_a_dead_one_is_another(lock):
