@@ -1,10 +1,12 @@
 import copy
+import hashlib
 import os
 from pathlib import Path
 
 import pytest
 import yaml
 
+from workflow_scripts.core import layout as layout_module
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import FileHashes, Layout
 from workflow_scripts.core.runs import link_run
@@ -381,6 +383,25 @@ def test_hashes_are_remembered_until_the_file_changes(tmp_path):
     assert FileHashes(cache).sha256(str(file), "key") == first
     file.write_text("yy", encoding="utf-8")
     assert FileHashes(cache).sha256(str(file), "key") != first
+
+
+@pytest.mark.parametrize("content", [b"[]", b"7", b"", b"\xff\x00", b'"text"'])
+def test_damaged_memory_of_hashes_is_forgotten(tmp_path, content):
+    file, cache = tmp_path / "a", tmp_path / "hashes.json"
+    file.write_text("x", encoding="utf-8")
+    cache.write_bytes(content)
+    assert FileHashes(cache).sha256(str(file), "key") == hashlib.sha256(b"x").hexdigest()
+
+
+def test_hashes_that_may_not_be_remembered_are_computed(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(layout_module, "write_text", refuse)
+    file = tmp_path / "a"
+    file.write_text("x", encoding="utf-8")
+    hashes = FileHashes(tmp_path / "hashes.json")
+    assert hashes.sha256(str(file), "key") == hashlib.sha256(b"x").hexdigest()
 
 
 def test_run_links_its_folders(config, tmp_path):

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import cancel_orphans, remove_stale_locks
 
 HOLD = """
@@ -72,6 +73,23 @@ def slurm(tmp_path, monkeypatch):
 
 def left(jobs):
     return [row.split("|")[0] for row in jobs.read_text(encoding="utf-8").splitlines()]
+
+
+def test_working_directory_that_may_only_be_read_is_an_error_that_says_what_to_do(
+    tmp_path, monkeypatch
+):
+    """Snakemake itself would end in a traceback, in a dry run as well."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(InputError, match=rf"{tmp_path}/.snakemake: user .* of your own, .*status"):
+        remove_stale_locks()
+
+
+def test_lock_file_of_another_user_is_held_as_well(tmp_path, lock, monkeypatch):
+    remove_stale_locks(tmp_path).close()
+    monkeypatch.setattr(os, "access", lambda path, mode: path == tmp_path)
+    with remove_stale_locks(tmp_path) as alive:
+        assert alive.mode == "rb"
 
 
 def test_jobs_of_a_killed_snakemake_are_cancelled_and_no_others(slurm, capsys):
