@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
@@ -11,7 +10,14 @@ from workflow_scripts.train import arguments, layout
 
 VERSION = "2.3.24"
 _ENVIRONMENT = "envs/mxnet.yaml"
-_PROBE = "import mxnet, sockeye; print(sockeye.__version__)"
+# Nothing is imported from the working directory; this Python may not know PYTHONSAFEPATH.
+_PROBE = """
+import sys
+if not sys.path[0]:
+    del sys.path[0]
+import mxnet, sockeye
+print(sockeye.__version__)
+"""
 
 
 def find_interpreter(name: str) -> str:
@@ -27,15 +33,9 @@ def find_interpreter(name: str) -> str:
     if path is None:
         found = f"there is no {name}"
     else:
-        path = str(Path(path).absolute())  # not resolved: it may be a virtual environment's link
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         probe = subprocess.run(
-            [path, "-c", _PROBE],
-            cwd="/",  # nothing is imported from the working directory
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
+            [path, "-c", _PROBE], env=environment, capture_output=True, text=True, check=False
         )
         version = probe.stdout.strip()
         if probe.returncode == 0 and version == VERSION:
