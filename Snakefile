@@ -52,6 +52,7 @@ wildcard_constraints:
 onstart:
     enter_results(planned=True)
     cancel_orphans(ALIVE)
+    RESULTS_LOCK.settle(cancel_orphans_in)
 
 
 # Snakemake's own files, and the logs that `tee` writes, meet a full disk as well.

@@ -13,7 +13,12 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
 from workflow_scripts.core.layout import Layout, canonical
 from workflow_scripts.core.locks import ResultsLock
-from workflow_scripts.core.runs import cancel_orphans, link_run, remove_stale_locks
+from workflow_scripts.core.runs import (
+    cancel_orphans,
+    cancel_orphans_in,
+    link_run,
+    remove_stale_locks,
+)
 from workflow_scripts.core.space import advise_on_full_disks
 
 # Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile. The

@@ -28,8 +28,9 @@ import stat
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Self
 
@@ -73,7 +74,8 @@ class Holder:
 
     `machine` is the host since its last start; `space` tells containers of one machine apart, whose
     processes have numbers of their own; `directory` is the device and inode of the working
-    directory, `folder` its path; `purpose` is RUN or COLLECTION; `since` is local time.
+    directory, `folder` its path; `purpose` is RUN or COLLECTION; `since` is local time; in the
+    folders `abandoned`, killed holders before it may have left jobs on a cluster.
     """
 
     host: str
@@ -86,6 +88,7 @@ class Holder:
     directory: list[int]
     purpose: str
     since: str
+    abandoned: list[str]
 
     @classmethod
     def this(cls, purpose: str) -> Self:
@@ -104,6 +107,7 @@ class Holder:
             directory=[status.st_dev, status.st_ino],
             purpose=purpose,
             since=time.strftime("%Y-%m-%d %H:%M:%S"),
+            abandoned=[],
         )
 
     @classmethod
@@ -120,6 +124,13 @@ class Holder:
             f"{what} on host {self.host}, process {self.process} of user {self.user}, "
             f"in working directory {self.folder}, since {self.since}"
         )
+
+    def after(self, dead: "Holder | None") -> Self:
+        """Return this holder, knowing whom it follows."""
+        if dead is None or dead.purpose == COLLECTION:
+            return self
+        folders = {*dead.abandoned, dead.folder} - {self.folder}
+        return replace(self, abandoned=sorted(folders))
 
     def is_beside(self, other: "Holder") -> bool:
         """Tell whether both are runs of the same working directory, on the same machine."""
@@ -150,6 +161,7 @@ class ResultsLock:
         self.path = Path(results) / NAME
         self._purpose = purpose
         self._stream: IO[bytes] | None = None
+        self._holder = Holder.this(purpose)
         self._ended = threading.Event()
         self._seen = self._found = self._state()
 
@@ -174,6 +186,7 @@ class ResultsLock:
         if self._stream is not None:
             return
         me, told = Holder.this(self._purpose), False
+        self._holder = me
         while (other := self._attempt(me)) is not None:
             if not (isinstance(other, Holder) and (me.purpose, other.purpose) == (RUN, COLLECTION)):
                 raise InputError(
@@ -186,12 +199,22 @@ class ResultsLock:
                 told = True
             time.sleep(_POLL_SECONDS)
         atexit.register(self.leave)
-        threading.Thread(target=self._beat, args=(me, self._stream), daemon=True).start()
+        threading.Thread(target=self._beat, args=(self._stream,), daemon=True).start()
         if planned and self._found != self._seen:
             raise InputError(
                 f"{self.path.parent}: another run worked there while this one was planned; give "
                 "the same command again"
             )
+
+    def settle(self, cancel: Callable[[list[str]], object]) -> None:
+        """Let `cancel` end what killed holders left in other working directories.
+
+        Whoever is killed before that hands the folders on to the next holder.
+        """
+        if self._stream is not None and self._holder.abandoned:
+            cancel(self._holder.abandoned)
+            self._holder = replace(self._holder, abandoned=[])
+            self._write(self._stream, self._holder)
 
     def leave(self) -> None:
         """Give the lock back; nothing happens if it is not held."""
@@ -242,6 +265,7 @@ class ResultsLock:
             return self._join(stream, me, holder)
         if holder is not None and self._lives(holder, me, exclusive):
             return None if holder.is_beside(me) else holder
+        self._holder = me = me.after(holder)
         self._write(stream, me)
         if exclusive is None:
             time.sleep(_SETTLE_SECONDS)
@@ -313,9 +337,10 @@ class ResultsLock:
             stream.write(json.dumps(asdict(holder)).encode())
             os.fsync(stream.fileno())
 
-    def _beat(self, me: Holder, stream: IO[bytes]) -> None:
+    def _beat(self, stream: IO[bytes]) -> None:
         """Show others that this process lives, and notice if one of them did not see it."""
         while not self._ended.wait(_BEAT_SECONDS):
+            me = self._holder
             with suppress(OSError, ValueError):  # a file that was deleted, a stream just closed
                 os.utime(stream.fileno())
                 with self.path.open("rb") as newest:

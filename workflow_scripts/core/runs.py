@@ -201,31 +201,57 @@ def cancel_orphans(alive: IO[bytes], patience: float = 60.0) -> list[str]:
     Returns:
         The numbers of the jobs.
     """
-    if shutil.which("squeue") is None:
-        return []
+    return _cancel_jobs([Path.cwd()], patience) if _is_alone(alive) else []
+
+
+def cancel_orphans_in(folders: list[str], patience: float = 60.0) -> list[str]:
+    """Cancel those that one left in other working directories, whose results are used here now.
+
+    Where a Snakemake is alive, with other results, its jobs are left alone.
+    """
+    dead = []
+    for folder in map(Path, folders):
+        try:
+            with (folder / ".snakemake" / "alive").open("rb") as alive:
+                if _is_alone(alive):
+                    dead.append(folder)
+        except OSError:  # moved, or deleted: nobody works there
+            dead.append(folder)
+    return _cancel_jobs(dead, patience)
+
+
+def _is_alone(alive: IO[bytes]) -> bool:
+    """Tell whether nobody else holds the file, which is held as before afterwards."""
     try:
         fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        return []
+        return False
     finally:
         with suppress(OSError):
             fcntl.flock(alive, fcntl.LOCK_SH)
-    orphans = _slurm_jobs(Path.cwd())
+    return True
+
+
+def _cancel_jobs(folders: list[Path], patience: float) -> list[str]:
+    if shutil.which("squeue") is None or not folders:
+        return []
+    orphans = _slurm_jobs(folders)
     if orphans:
         print(f"cancelling Slurm jobs of a killed run: {', '.join(orphans)}", file=sys.stderr)
         subprocess.run(["scancel", *orphans], check=False)
         deadline = time.monotonic() + patience
-        while set(orphans) & set(_slurm_jobs(Path.cwd())) and time.monotonic() < deadline:
+        while set(orphans) & set(_slurm_jobs(folders)) and time.monotonic() < deadline:
             time.sleep(1)
     return orphans
 
 
-def _slurm_jobs(folder: Path) -> list[str]:
-    """Return the user's jobs, waiting or running, that a Snakemake submitted in a folder.
+def _slurm_jobs(folders: list[Path]) -> list[str]:
+    """Return the user's jobs, waiting or running, that a Snakemake submitted in some folders.
 
     Snakemake's plugin calls them all by the UUID of the run, which may have a prefix.
     """
     command = ["squeue", f"--user={os.getuid()}", "--noheader", "--format=%A|%j|%Z"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     rows = re.findall(r"^(\d+)\|(.*)\|(.*)$", done.stdout, re.MULTILINE)
-    return [number for number, name, where in rows if _UUID.search(name) and where == str(folder)]
+    wanted = set(map(str, folders))
+    return [number for number, name, where in rows if _UUID.search(name) and where in wanted]

@@ -243,3 +243,25 @@ def test_process_with_the_number_of_a_dead_one_is_another(lock):
     assert here.lives_here(here)
     assert not dataclasses.replace(here, started="1").lives_here(here)
     assert dataclasses.replace(here, space="pid:[1]").lives_here(here) is None
+
+
+def test_folders_of_killed_holders_are_handed_on_until_their_jobs_are_cancelled(start, lock):
+    for name in ("a", "b"):
+        process = start(name)
+        assert process.answer() == "held"
+        process.kill()
+    lock.enter()
+    folders, here = [], lock.path.parent.resolve().parent
+    lock.settle(folders.extend)
+    assert folders == [str(here / "a"), str(here / "b")]
+    lock.settle(folders.extend)
+    assert len(folders) == 2
+    assert Holder.parse(lock.path.read_text("utf-8")).abandoned == []
+
+
+def test_holder_that_gave_the_lock_back_left_nothing(start, lock):
+    process = start("a")
+    assert process.answer() == "held"
+    process.end()
+    lock.enter()
+    lock.settle(pytest.fail)

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.runs import cancel_orphans, remove_stale_locks
+from workflow_scripts.core.runs import cancel_orphans, cancel_orphans_in, remove_stale_locks
 
 HOLD = """
 import sys
@@ -97,6 +97,20 @@ def test_jobs_of_a_killed_snakemake_are_cancelled_and_no_others(slurm, capsys):
         assert cancel_orphans(alive) == ["1", "2"]
     assert left(slurm) == ["3", "4"]
     assert "cancelling Slurm jobs of a killed run: 1, 2" in capsys.readouterr().err
+
+
+def test_jobs_that_one_left_in_another_working_directory_are_cancelled(slurm, tmp_path):
+    assert cancel_orphans_in([]) == []
+    assert cancel_orphans_in([str(tmp_path / "other")]) == ["3"]
+    assert left(slurm) == ["1", "2", "4"]
+
+
+def test_jobs_of_one_that_lives_in_another_working_directory_are_left_alone(slurm, tmp_path):
+    there = tmp_path / "other" / ".snakemake"
+    there.parent.mkdir()
+    with remove_stale_locks(there):
+        assert cancel_orphans_in([str(tmp_path / "other")]) == []
+    assert cancel_orphans_in([str(tmp_path / "other")]) == ["3"]
 
 
 def test_jobs_are_left_alone_while_another_snakemake_lives_here(slurm):
