@@ -1,3 +1,4 @@
+import functools
 import hashlib
 import logging
 import os
@@ -18,7 +19,13 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
 from workflow_scripts.core.finished import lost, mend_times
 from workflow_scripts.core.layout import canonical, unit_name
-from workflow_scripts.core.runs import cancel_orphans, link_run, remove_stale_locks
+from workflow_scripts.core.locks import ResultsLock
+from workflow_scripts.core.runs import (
+    cancel_orphans,
+    cancel_orphans_in,
+    link_run,
+    remove_stale_locks,
+)
 from workflow_scripts.core.space import advise_on_full_disks
 from workflow_scripts.corpus.stage import Corpus
 from workflow_scripts.embed.stage import Embed, tested_units
@@ -31,15 +38,16 @@ from workflow_scripts.subword.stage import Subword
 
 # Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile. The
 # strict mode is Snakemake's own default, which a prefix replaces.
-shell.prefix(f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(workflow.basedir))}; ")
+shell.prefix(
+    f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(workflow.basedir))} PYTHONSAFEPATH=1; "
+)
 
 try:
     LAYOUT = run_layout(config)
     # Open as long as this process lives. A job's own Snakemake takes no part: one that outlives
     # the Snakemake that started it, on a cluster, is no reason to refuse the next.
     ALIVE = remove_stale_locks() if workflow.is_main_process else None
-    if workflow.is_main_process:
-        mend_times(LAYOUT)
+    RESULTS_LOCK = ResultsLock(config["results"])
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
@@ -327,6 +335,7 @@ def stage_target(stage):
 
     def paths(wildcards):
         if workflow.executor_plugin is not None and not workflow.dryrun:
+            enter_results()
             try:
                 run = link_run(LAYOUT)
             except InputError as error:
@@ -334,6 +343,7 @@ def stage_target(stage):
             if workflow.is_main_process:
                 record_events(run)
         if workflow.is_main_process:
+            mend_times_once()
             make_lost_files_again(stage)
         if workflow.get_rule(stage) in workflow.dag.forcerules:
             workflow.dag.forcerules.update(
@@ -342,6 +352,12 @@ def stage_target(stage):
         return manifests(stage)
 
     return paths
+
+
+@functools.cache
+def mend_times_once():
+    """Give the files of finished units times that Snakemake understands."""
+    mend_times(LAYOUT)
 
 
 def make_lost_files_again(stage):
@@ -363,6 +379,15 @@ def make_lost_files_again(stage):
                 f"{unit[0]} and all that follows again"
             )
         workflow.dag.forcefiles.update(files)
+
+
+def enter_results(planned=False):
+    """Hold the results for this working directory; see `ResultsLock.enter`."""
+    if workflow.is_main_process and workflow.execution_settings.lock:
+        try:
+            RESULTS_LOCK.enter(planned)
+        except InputError as error:
+            raise WorkflowError(str(error)) from None
 
 
 def upstream_manifests(wildcards):

@@ -5,6 +5,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -85,7 +86,7 @@ class FileHashes:
         try:
             before = signature(path)
             known = self._known.get(name)
-            if isinstance(known, list) and known[:-1] == list(before):
+            if isinstance(known, list) and known[:-1] == list(before) and _is_hash(known[-1]):
                 return known[-1]
             started = time.monotonic()
             digest = _sha256(path)
@@ -134,6 +135,10 @@ def unchanged(hashes: dict[str, str]) -> Iterator[None]:
             same = False
         if not same:
             raise InputError(f"{path} changed while it was read; {_CHANGED_ADVICE}")
+
+
+def _is_hash(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
 def _sha256(path: str | Path) -> str:
