@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from jsonschema import Draft202012Validator, ValidationError
 
 from workflow_scripts.core import embedding_columns, models
+from workflow_scripts.core.bounds import require_bounded
 from workflow_scripts.core.charset import codec
 from workflow_scripts.core.embeddings import problems as embedding_problems
 from workflow_scripts.core.errors import InputError
@@ -55,6 +56,7 @@ def validate(config: Config) -> None:
     Raises:
         InputError: it names each offending key, what is wrong with it and what would be right.
     """
+    require_bounded(config)
     for find in (_unusable, _schema_problems, _inconsistencies):
         # Two roles may have the same model, and jsonschema reports each missing key of a mapping as
         # an error of its own.

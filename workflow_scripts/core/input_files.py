@@ -35,7 +35,7 @@ def regular_file(path: str | Path, key: str | None = None) -> Path:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:  # ValueError: NUL, or half a surrogate pair
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{where} is not a file: {reason}; correct the path") from error
+        raise InputError(f"{where}: {reason}; correct the path") from error
     if not stat.S_ISREG(mode):
         kind = _KINDS.get(stat.S_IFMT(mode), "no regular file")
         raise InputError(f"{where} is not a file but {kind}; copy what it gives into a file")

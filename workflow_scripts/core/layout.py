@@ -26,6 +26,7 @@ from workflow_scripts.core.config import (
 )
 from workflow_scripts.core.embeddings import column_embedding, embeddings
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.input_files import regular_file
 from workflow_scripts.core.parser_files import parser_files
 from workflow_scripts.core.training_sets import (
     column_training_sets,
@@ -84,7 +85,7 @@ def _files_below(paths: list[str], key: str) -> list[str]:
     for path in map(Path, paths):
         if not path.exists():
             raise InputError(f"{key}: {path}: no such file or folder; correct the path")
-        below = path.rglob("*") if path.is_dir() else [path]
+        below = path.rglob("*") if path.is_dir() else [regular_file(path, key)]
         files += sorted(each for each in below if each.is_file())
     return [str(path) for path in files]
 
@@ -103,6 +104,7 @@ class FileHashes:
         """Return the hash of `path`; `key` is the configuration key that names it."""
         if holds_wildcards(path):
             raise InputError(f"{key}: {path}: {NO_BRACES}")
+        regular_file(path, key)
         try:
             status = Path(path).stat()
             stamp = f"{Path(path).absolute()}:{status.st_size}:{status.st_mtime_ns}"

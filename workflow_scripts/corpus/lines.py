@@ -76,7 +76,10 @@ def read_lines(path: str | Path, max_bytes: int) -> Iterator[bytes]:
             off.
     """
     path = Path(path)
-    regular_file(split(path)[0])
+    file = split(path)[0]
+    if not file.exists():
+        raise InputError(f"{path} is not a file; check the paths of the corpus in the config")
+    regular_file(file)
     _refuse_unreadable(path)
     limit = len(_BOM) + max_bytes + len(b"\r\n")
     number = 0

@@ -69,7 +69,8 @@ def _vector(
     path: Path, number: int, numbers: list[str], dimension: int | None
 ) -> NDArray[np.float32]:
     try:
-        vector = np.array(numbers, dtype=np.float32)
+        with np.errstate(over="ignore"):  # it becomes infinite, which is refused
+            vector = np.array(numbers, dtype=np.float32)
     except ValueError as error:
         raise InputError(f"{path}, line {number}: not a word and its numbers ({error})") from error
     # Python's numbers may have other digits than 0 to 9, and underscores among them.
