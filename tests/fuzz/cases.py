@@ -112,8 +112,11 @@ def damaged(content: bytes, many: list[tuple[str, int, Any]]) -> bytes:
 
 def lines_of(content: bytes) -> list[bytes]:
     """Return the lines of a text, simply."""
-    lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    return [line.removesuffix(b"\r") for line in (lines if lines[-1] else lines[:-1])]
+    lines = content.split(b"\n")
+    lines = lines if lines[-1] else lines[:-1]
+    if lines:
+        lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
+    return [line.removesuffix(b"\r") for line in lines]
 
 
 # Parts of which texts are made: what means something to one format or another.

@@ -5,6 +5,7 @@ import gzip
 import lzma
 import shutil
 import subprocess
+import zlib
 
 import pytest
 import zstandard
@@ -20,19 +21,26 @@ PACK = {
     ".xz": lzma.compress,
     ".zst": zstandard.ZstdCompressor(write_checksum=True).compress,
 }
-PROGRAM = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
-LONGEST = 1000
+PROGRAM = {".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 
 
-def by_program(suffix, content):
-    """Unpack with the format's own program; None where it finds a fault."""
+def by_another(suffix, content):
+    """Unpack with the format's own program; None where it finds a fault.
+
+    With the standard library for gzip, whose program leaves out what stands behind padding.
+    """
+    if suffix == ".gz":
+        try:
+            return gzip.decompress(content)
+        except (OSError, EOFError, zlib.error):
+            return None
     if shutil.which(PROGRAM[suffix]) is None:
         pytest.skip(f"no {PROGRAM[suffix]} here")
     options = ["--long=31"] if suffix == ".zst" else []
     ended = subprocess.run(
         [PROGRAM[suffix], "-dc", *options], input=content, capture_output=True, check=False
     )
-    return None if ended.returncode == 1 else ended.stdout
+    return None if ended.returncode else ended.stdout
 
 
 @pytest.mark.parametrize("suffix", PACK)
@@ -52,7 +60,7 @@ def test_packed_lines(suffix, tmp_path):
         if packed == b"".join(streams):
             assert found == lines_of(b"".join(text * times for text, times in parts))
         elif found is not None:
-            content = by_program(suffix, packed)
+            content = by_another(suffix, packed)
             assert content is not None
             assert found == lines_of(content)
 
