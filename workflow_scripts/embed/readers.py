@@ -40,7 +40,7 @@ _BENCHMARK = re.compile(r"sts-(?P<part>train|dev|test)\.csv")
 _SICK = re.compile(r"SICK.*\.txt")
 _YEAR = re.compile(r"(?<!\d)(?:20)?(1[2-7])(?!\d)")
 _LANGUAGES = re.compile(r"\b(?P<first>[a-z]{2})-(?P<second>[a-z]{2})$")
-_VOTES = re.compile(r"\((\d+), *\d+\)")
+_VOTES = re.compile(r"\((\d+), *\d+\)", re.ASCII)
 
 _MOST_BYTES = 1 << 20
 
@@ -204,7 +204,7 @@ def _score(file: Path, number: int, text: str) -> float | None:
 def _votes(file: Path, number: int, text: str) -> float | None:
     """Return how many of five said yes: the first of two counts, or the number itself."""
     votes = _VOTES.fullmatch(text)
-    return float(votes[1]) if votes else _score(file, number, text)
+    return _score(file, number, votes[1] if votes else text)
 
 
 def _semeval(

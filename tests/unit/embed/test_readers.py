@@ -157,6 +157,8 @@ def test_absent_data_sets_are_named(tmp_path):
             {"SICK.txt": "sentence_A\tsentence_B\trelatedness_score\na\tb\tinf\n"},
             r"SICK\.txt, line 2: 'inf' is no score",
         ),
+        ({"x.data": f"1\t1\ta\tb\t({'9' * 400}, 1)\n"}, r"x\.data, line 1: .* is no score"),
+        ({"x.data": "1\t1\ta\tb\t(٣, 1)\n"}, r"x\.data, line 1: .* is no score"),
         ({"x.data": "1\t1\ta\tb\tnan\n"}, r"x\.data, line 1: 'nan' is no score"),
         ({"a.tsv": "1\ta\t" + "b" * (1 << 20) + "\n"}, r"a\.tsv, line 1: more than 1048576"),
         ({"a.tsv": "1.0\ta\n"}, "line 1: 2 columns"),
