@@ -26,8 +26,8 @@ from workflow_scripts.core.config import (
 )
 from workflow_scripts.core.embeddings import column_embedding, embeddings
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.input_files import regular_file
 from workflow_scripts.core.parser_files import parser_files
+from workflow_scripts.core.regular_files import regular_file
 from workflow_scripts.core.training_sets import (
     column_training_sets,
     columns_of,

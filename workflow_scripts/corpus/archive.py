@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.input_files import regular_file
 from workflow_scripts.core.packed import PackedError, suffix_of, unpacked
+from workflow_scripts.core.regular_files import regular_file
 
 _ENCRYPTED = 0x1
 _UNIX = 3
