@@ -33,7 +33,7 @@ rule filter_training_set:
         record="<results>/filter/{training_set}/{version}/pairs.json",
     params:
         config=unit_config("filter", "{training_set}"),
-        folder=lambda wildcards: LAYOUT.folder("filter", LAYOUT.system_of(wildcards.training_set)),
+        folder=lambda wildcards: LAYOUT.folder("filter", FILTER.system_of(wildcards.training_set)),
         values=training_set_values,
         shards=len(LATE),
     log:
@@ -60,7 +60,7 @@ rule filter_language_model:
         record="<results>/filter/{language_model}/{version}/model.json",
     params:
         config=unit_config("filter", "{language_model}"),
-        folder=unit_folder(*LAYOUT.pairs),
+        folder=unit_folder(*PAIRS),
         shards=len(EARLY),
     log:
         "<results>/logs/filter/{language_model}/{version}/model.log",

@@ -11,7 +11,7 @@ rule generate_sample:
         record="<results>/generate/references/{version}/sampling.json",
     params:
         config=unit_config("generate", "references"),
-        folder=unit_folder(*LAYOUT.pairs),
+        folder=unit_folder(*PAIRS),
         shards=len(EARLY),
     log:
         "<results>/logs/generate/references/{version}/sample.log",
@@ -60,7 +60,7 @@ rule generate_idf:
         record="<results>/generate/idf/{version}/idf.json",
     params:
         config=unit_config("generate", "idf"),
-        folder=unit_folder(*LAYOUT.pairs),
+        folder=unit_folder(*PAIRS),
         shards=len(EARLY),
     log:
         "<results>/logs/generate/idf/{version}/idf.log",

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.fuzz.cases import damaged, damages, file, fuzz, outcome
 from workflow_scripts.core import resolve as resolving
-from workflow_scripts.core.config import validate
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.stages import validate
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPES = [path.read_bytes()[:4000] for path in sorted(ROOT.glob("recipes/*.yaml"))]

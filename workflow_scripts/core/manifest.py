@@ -186,7 +186,7 @@ def merge(
 
     Args:
         unit: stage, instance, version and configuration part, as the workflow resolved them.
-        records: the record of each of the unit's parts, by its name.
+        records: all records of the unit, by their names.
         upstream: SHA-256 of each manifest that the unit read, by "<stage>/[<instance>/]<version>".
     """
     rejected: Counter[str] = Counter()
@@ -228,12 +228,12 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--shards", type=int, default=0, help="shards 0000, 0001, ... of it")
-    parser.add_argument("--parts", nargs="*", default=[], help="names of its other records")
+    parser.add_argument("--records", nargs="*", default=[], help="names of its other records")
     parser.add_argument("--unit", type=json.loads, required=True, help="stage, version ... (JSON)")
     parser.add_argument("--upstream", type=Path, nargs="*", default=[], help="manifests it read")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
-    names = [*shard_names(arguments.shards), *arguments.parts]
+    names = [*shard_names(arguments.shards), *arguments.records]
     records = {name: verify(arguments.folder / f"{name}.json") for name in names}
     upstream = {read_manifest(path)["name"]: sha256(path) for path in arguments.upstream}
     write_json(arguments.output, merge(arguments.unit, records, upstream))

@@ -21,8 +21,9 @@ from typing import IO
 import yaml
 
 from workflow_scripts.core.atomic import write_text
+from workflow_scripts.core.config import Config
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import Config, Layout, Unit
+from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.space import explained, require
 
 RUNS = Path("runs")
@@ -49,38 +50,6 @@ def read_config(run: Path) -> Config:
         raise InputError(
             f"{run}: no run there ({error}); name a folder below {RUNS}/ of the working directory"
         ) from error
-
-
-class LinkedLayout(Layout):
-    """The layout of a run as it was started: its folders are those that `runs/<name>` links.
-
-    No file of its bitext is read, so it can be asked wherever the run's folder is.
-    """
-
-    def __init__(self, run: Path):
-        """Read the run in folder `run`.
-
-        Raises:
-            InputError: there is no such run, or its configuration is of another version.
-        """
-        self.run = run
-        self.root = run.resolve().parents[1]
-        config = read_config(run)
-        try:
-            super().__init__(config)
-        except InputError as error:
-            raise InputError(
-                f"{run} was started by another version of the workflow, whose configuration this "
-                f"one can't read; look at it with that version ({error})"
-            ) from error
-
-    def units(self) -> list[Unit]:
-        """Return the units that the run links; a later version may know more."""
-        return [unit for unit in super().units() if (self.run / link_name(*unit)).is_symlink()]
-
-    def key(self, stage: str, instance: str | None = None) -> str:
-        """Return `v<N>-<digest>` of a unit."""
-        return (self.run / link_name(stage, instance)).readlink().name
 
 
 def link_run(layout: Layout, runs: Path = RUNS) -> Path:

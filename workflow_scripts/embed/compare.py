@@ -17,14 +17,13 @@ from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.embed.correlations import Similarities, gain, overlaps, result
 from workflow_scripts.embed.evaluation import read_collected
 from workflow_scripts.embed.model import load
 from workflow_scripts.embed.readers import DataSet
 from workflow_scripts.embed.sts import model_similarities
 from workflow_scripts.embed.train import RECORD
-
-_DECIMALS = 6
 
 
 def tested(
@@ -63,8 +62,8 @@ def over_seeds(repetitions: Sequence[dict[str, Any]]) -> dict[str, Any]:
             values = [row[measure] for row in rows if row[measure] is not None]
             if values:
                 summary.setdefault(state, {})[measure] = {
-                    "mean": round(float(np.mean(values)), _DECIMALS),
-                    "deviation": round(float(np.std(values, ddof=1)), _DECIMALS)
+                    "mean": round(float(np.mean(values)), DECIMALS),
+                    "deviation": round(float(np.std(values, ddof=1)), DECIMALS)
                     if len(values) > 1
                     else None,
                 }

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from workflow_scripts.core.bootstrap import resampled
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.text import words
 from workflow_scripts.embed.readers import DataSet
-from workflow_scripts.evaluate.bootstrap import resampled
 
-_DECIMALS = 6
 Similarities = Sequence[NDArray[np.float64]]
 
 
@@ -29,7 +29,7 @@ def correlations(gold: Sequence[float], found: Sequence[float]) -> dict[str, flo
 
 
 def _rounded(value: float) -> float:
-    return round(float(value), _DECIMALS) if np.isfinite(value) else 0.0
+    return round(float(value), DECIMALS) if np.isfinite(value) else 0.0
 
 
 def result(data_sets: Sequence[DataSet], similarities: Similarities) -> dict[str, Any]:

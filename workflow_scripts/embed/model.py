@@ -54,9 +54,8 @@ class SentenceEmbeddings:
         A sentence without any known token is a vector of zeros.
         """
         vectors = np.empty((len(sentences), self.size), dtype=np.float32)
-        # Similar lengths together: recurrent encoders pad to the longest.
         order, size = np.arange(len(sentences)), _CHUNK
-        if any(isinstance(each, encoders.Recurrent) for each in self._network.encoders):
+        if self._network.sorted_by_length:
             order = np.argsort([len(sentence) for sentence in sentences], kind="stable")
             size = _PADDED_CHUNK
         for start in range(0, len(sentences), size):

@@ -17,6 +17,7 @@ import torch
 from workflow_scripts.core.atomic import atomic_path, write_json
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.locking import LOCK, locked
 from workflow_scripts.core.manifest import sha256, verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.space import explained
@@ -31,12 +32,11 @@ from workflow_scripts.embed.readers import DataSet, read_data_sets
 from workflow_scripts.embed.sts import model_similarities
 from workflow_scripts.embed.training import CHECKPOINT_SECONDS, Seeds, Training
 from workflow_scripts.nmt.checkpoint import choose_device
-from workflow_scripts.train.process import locked
 
 # The record `model.json` speaks for all files of the model folder.
 RECORD = "model"
 # In the work folder.
-_PLAN, _LOCK, _PREPARED, _CHECKPOINT = "plan.json", "lock", "prepared", "checkpoint.pt"
+_PLAN, _PREPARED, _CHECKPOINT = "plan.json", "prepared", "checkpoint.pt"
 _COUNTS = "counts.json"
 
 
@@ -132,7 +132,7 @@ def follow_plan(task: Task) -> None:
     for entry in task.work.iterdir():
         if entry.is_dir():
             shutil.rmtree(entry)
-        elif entry.name != _LOCK:
+        elif entry.name != LOCK:
             entry.unlink()
     write_json(path, plan)
 

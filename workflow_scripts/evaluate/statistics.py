@@ -17,6 +17,7 @@ from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.evaluate.distributions import (
     Sentences,
@@ -39,7 +40,6 @@ from workflow_scripts.filter.sample import Place, last_within, place
 
 # The record of statistics.json, which has the suffix of a record itself.
 RECORD = "counting"
-DECIMALS = 6
 # Table 3 of PNMT: pairs by paraphrase score, up to and including each of these.
 BIN_ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
 ORDERS = {"unigrams": 1, "trigrams": 3}

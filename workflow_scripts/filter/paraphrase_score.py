@@ -12,7 +12,7 @@ from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import read_batches
 from workflow_scripts.core.text import words
-from workflow_scripts.embed.vectors import read_vectors
+from workflow_scripts.core.vectors import read_vectors
 from workflow_scripts.filter.values import write_values
 
 

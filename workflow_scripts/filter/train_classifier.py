@@ -15,6 +15,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.core.text import words
@@ -22,7 +23,6 @@ from workflow_scripts.filter.classifier import RECORD, Classifier, frequent_word
 from workflow_scripts.filter.sample import last_within, place
 
 Pair = tuple[list[str], list[str]]  # the words of a reference and of a paraphrase
-DECIMALS = 6
 
 
 class Split(NamedTuple):

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.core.progress import progress
-from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.core.manifest import verify
+from workflow_scripts.core.shard import Input, Row, Tally, write_shard
 from workflow_scripts.generate.constraints import ConstraintSet, blocked_words
 from workflow_scripts.generate.decoding import Decoding, Request, decode
 from workflow_scripts.generate.variants import set_maker
@@ -252,31 +251,36 @@ def generate_shard(
     gives one row; one whose source the model can't read (empty, or too long for it) has no
     candidates, and all its samples count as unfinished.
     """
-    verify(input_path)
+    references = Input(input_path, "references").rows()
     verify(model_folder / "model")
     constraints = config["constraints"]
     segmenter = Segmenter(model_folder / "reference.model")
     make_sets = set_maker(constraints, config["seed"], segmenter.pieces, idf_path)
     variants = len((constraints or {}).get("variants", []))
     model = load_model(model_folder, device, config["precision"])
-    rows = generate(
-        read_rows(input_path, "references"),
-        model,
-        Segmenter(model_folder / "source.model"),
-        segmenter,
-        make_sets,
-        config,
-        batch_rows,
-    )
+    source_segmenter = Segmenter(model_folder / "source.model")
     total: Counter[str] = Counter()
-    with TableWriter(output, "candidates", group_rows=64) as writer:
-        for row, counts in progress(rows, count_rows(input_path), "generate"):
-            writer.write(row)
+
+    def with_candidates(rows: Iterator[Row]) -> Iterator[Row]:
+        for row, counts in generate(
+            rows, model, source_segmenter, segmenter, make_sets, config, batch_rows
+        ):
+            yield row
             total.update(counts)
             if variants:
                 # For them this reference has no word.
                 total["skipped"] += variants - len({each["variant"] for each in row["sets"]})
-    write_record(output, writer.rows_written, writer.rows_written, {}, extra=dict(total))
+
+    write_shard(
+        references,
+        with_candidates,
+        output,
+        "candidates",
+        "generate",
+        Tally(extra=total),
+        shown="written",
+        group_rows=64,
+    )
 
 
 def main(argv: list[str] | None = None) -> None:

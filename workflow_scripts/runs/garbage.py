@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import STAGE_VERSIONS
 from workflow_scripts.core.runs import USERS, read_config
 from workflow_scripts.runs.catalogue import run_folders, size_of
+from workflow_scripts.stages import STAGES
 
 _KEY = re.compile(r"v\d+-[0-9a-f]{12}")
 _DELETED = ".deleted"
@@ -48,9 +48,9 @@ def users_of(results: Path) -> list[Path]:
 
 def versioned_folders(results: Path) -> Iterator[Path]:
     """Yield the folders of all units of all configurations; nothing else is ever touched."""
-    for stage in STAGE_VERSIONS:
+    for stage in STAGES:
         for pattern in ("v*", "*/v*"):
-            for path in sorted((results / stage).glob(pattern)):
+            for path in sorted((results / stage.name).glob(pattern)):
                 if path.is_dir() and not path.is_symlink() and _KEY.fullmatch(path.name):
                     yield path
 

@@ -9,10 +9,9 @@ from typing import Any
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.core.progress import progress
+from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.seeding import generator
-from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.core.shard import Input, Row, Tally, write_shard
 from workflow_scripts.subword.segmenter import Segmenter, sample_segmentations
 
 
@@ -77,25 +76,25 @@ def segment_shard(
 
     The record counts pairs; `extra` has the pairs and the segments of each split.
     """
-    verify(pairs)
-    total = count_rows(pairs)
-    used: Counter[str] = Counter()
-    with TableWriter(output, "segments") as writer:
-        for row in progress(read_rows(pairs, "pairs"), total, f"segment {pairs.stem}"):
+    tally = Tally()
+
+    def segments(rows: Iterator[Row]) -> Iterator[Row]:
+        used: Counter[str] = Counter()
+        written = 0
+        for row in rows:
             split = split_of(row["corpus"], config)
             if split is None:
+                tally.rejected["corpus_not_used"] += 1
                 continue
             used[split] += 1
             for segment in segment_pair(row, split, segmenters, config):
-                writer.write(segment)
-    kept = sum(used.values())
-    write_record(
-        output,
-        total,
-        kept,
-        {"corpus_not_used": total - kept},
-        extra={"pairs": dict(used), "segments": writer.rows_written},
-    )
+                yield segment
+                written += 1
+        tally.used = used.total()
+        tally.extra = {"pairs": used, "segments": written}
+
+    rows = Input(pairs, "pairs").rows()
+    write_shard(rows, segments, output, "segments", f"segment {pairs.stem}", tally)
 
 
 def main(argv: list[str] | None = None) -> None:

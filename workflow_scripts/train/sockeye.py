@@ -19,6 +19,7 @@ import torch
 from workflow_scripts.core.atomic import atomic_path, write_json
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.locking import LOCK, locked
 from workflow_scripts.core.manifest import record_path, sha256, shard_paths, verify, write_record
 from workflow_scripts.nmt.checkpoint import choose_device, load_model
 from workflow_scripts.subword.segmenter import Segmenter
@@ -111,7 +112,7 @@ def follow_plan(task: Task, settings: Any) -> None:
             file=sys.stderr,
         )
     for entry in task.work.iterdir():
-        if entry.name != layout.LOCK:
+        if entry.name != LOCK:
             remove(entry)
     write_json(path, plan)
 
@@ -277,7 +278,7 @@ def make_model(task: Task, output: Path) -> None:
     """Train or take over a model, measure it, publish its folder and tidy up."""
     for path in [*task.shards, *task.segmenters.values()]:
         verify(path)
-    with process.locked(task.work) as lock:
+    with locked(task.work) as lock:
         result = take_over_model(task) if "folder" in task.model else train_model(task, lock)
         start = time.monotonic()
         metrics = measure(task, result)

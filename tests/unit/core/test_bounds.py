@@ -4,9 +4,9 @@ import pytest
 import yaml
 
 from workflow_scripts.core.bounds import MOST_DEPTH, MOST_NODES, require_bounded
-from workflow_scripts.core.config import validate
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.resolve import DEFAULTS, resolve
+from workflow_scripts.stages import validate
 
 
 def bomb(first, nest, levels=10):

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import FileHashes, _files_below
+from workflow_scripts.core.input_files import FileHashes, files_below
 from workflow_scripts.core.regular_files import regular_file
 
 
@@ -44,9 +44,9 @@ def test_planning_refuses_a_fifo_by_key(tmp_path):
     with pytest.raises(InputError, match=r"^corpora\.a\.source: .*fifo is not a file but a FIFO"):
         FileHashes(tmp_path / "cache").sha256(str(tmp_path / "fifo"), "corpora.a.source")
     with pytest.raises(InputError, match=r"^sts\.data: .*fifo is not a file but a FIFO"):
-        _files_below([str(tmp_path / "fifo")], "sts.data")
+        files_below([str(tmp_path / "fifo")], "sts.data")
     (tmp_path / "file").write_text("text", encoding="utf-8")
-    assert _files_below([str(tmp_path)], "sts.data") == [str(tmp_path / "file")]
+    assert files_below([str(tmp_path)], "sts.data") == [str(tmp_path / "file")]
 
 
 def test_messages_do_not_steer_a_terminal():

@@ -8,7 +8,8 @@ import torch
 
 from tests.unit.embed import examples
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.embed import parts
+from workflow_scripts.embed import model, parts
+from workflow_scripts.embed.encoders import ENCODERS, Encoder, Entry
 from workflow_scripts.embed.model import (
     UNTRAINED,
     SentenceEmbeddings,
@@ -62,6 +63,33 @@ def test_a_sentence_has_one_vector_in_whatever_company(built):
     assert together[0].any()
     # Without a token, of any kind, there is nothing.
     assert not together[2].any()
+
+
+@pytest.mark.parametrize("by_length", [True, False])
+def test_sentences_are_sorted_for_an_encoder_that_says_so(monkeypatch, by_length):
+    batches = []
+
+    class Last(Encoder, order_matters=True, sorted_by_length=by_length):
+        """The vector of a sentence's last token."""
+
+        def __init__(self, dimension, hidden):
+            super().__init__()
+            self.size = dimension
+
+        def forward(self, vectors, tokens, dropout):
+            ids, lengths = tokens
+            batches.append(lengths.tolist())
+            return vectors[ids[torch.cumsum(lengths, 0) - 1]]
+
+    monkeypatch.setitem(ENCODERS, "last", Entry(Last))
+    monkeypatch.setattr(model, "_PADDED_CHUNK", 2)
+    built = examples.random_model(["last"], "add")
+    first, second, third = built.tokenisers["words"].vocabulary[:3]
+    lists = [[first] * 4 + [second], [third], [second] * 3, [first] * 2]
+    found = SentenceEmbeddings(built).encode([" ".join(words) for words in lists])
+    assert batches == ([[1, 2], [3, 5]] if by_length else [[5, 1, 3, 2]])
+    expected = built.network.tables[0].detach()[[1, 2, 1, 0]].numpy()
+    assert np.array_equal(found, expected)
 
 
 def test_no_sentences_are_no_rows(built):

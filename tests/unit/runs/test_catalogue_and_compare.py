@@ -6,18 +6,18 @@ import yaml
 
 from tests.e2e.micro import merged
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.runs import link_run
 from workflow_scripts.runs.__main__ import main
 from workflow_scripts.runs.catalogue import run_line, size_text
 from workflow_scripts.runs.compare import differences, flat
+from workflow_scripts.stages import run_layout
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def start(name, changes=None):
     config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-    layout = Layout(merged(config, {"run": {"name": name}, **(changes or {})}))
+    layout = run_layout(merged(config, {"run": {"name": name}, **(changes or {})}))
     link_run(layout)
     return layout
 
@@ -31,7 +31,7 @@ def write(layout, unit, name, content):
 def finish(layout):
     record = {"rows_in": 1, "rows_out": 1, "rejected": {}}
     for unit in layout.units():
-        for name in [*layout.shard_names(*unit), *layout.parts(*unit)]:
+        for name in layout.records(*unit):
             write(layout, unit, f"{name}.json", record)
 
 
@@ -55,7 +55,7 @@ def test_list_tells_finished_from_unfinished(two, capsys):
     first = next(line for line in lines if line.startswith("first"))
     second = next(line for line in lines if line.startswith("second"))
     units = two[0].units()
-    parts = {unit: len(two[0].shard_names(*unit)) + len(two[0].parts(*unit)) for unit in units}
+    parts = {unit: len(two[0].records(*unit)) for unit in units}
     total = sum(parts.values())
     assert "finished" in first and f"{total} of {total}" in first and "parabank2" in first
     # Units that both link are done in both.

@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.runs import link_run
 from workflow_scripts.runs.__main__ import main
 from workflow_scripts.runs.garbage import alone, find_garbage
+from workflow_scripts.stages import run_layout
 
 ROOT = Path(__file__).resolve().parents[3]
 HOLD = """
@@ -34,7 +34,7 @@ class Workplace:
 
     def start(self, config):
         """Link a run and write a file into each of its folders, as Snakemake does."""
-        layout = Layout(config)
+        layout = run_layout(config)
         link_run(layout)
         for unit in layout.units():
             folder = self.root / layout.folder(*unit)
@@ -87,7 +87,7 @@ def test_what_a_run_links_stays(workplace):
 
 
 def test_folders_of_an_earlier_configuration_are_garbage(workplace):
-    first = Layout(workplace.config)
+    first = run_layout(workplace.config)
     second = workplace.start(workplace.changed(*BEST_3))
     assert SELECT in moved(first, second)
     assert ("train", "forward") not in moved(first, second)
@@ -110,7 +110,7 @@ def test_run_of_another_working_directory_keeps_what_it_shares(workplace, monkey
     assert workplace.garbage() == set()
     # Their run is removed: what only it needed goes.
     (elsewhere / "runs" / "demo" / "config.yaml").unlink()
-    only_theirs = moved(theirs, Layout(workplace.config))
+    only_theirs = moved(theirs, run_layout(workplace.config))
     prefix = f"{tmp_path}/results/"
     assert workplace.garbage() == {
         theirs.folder(*unit).removeprefix(prefix) for unit in only_theirs
@@ -118,7 +118,7 @@ def test_run_of_another_working_directory_keeps_what_it_shares(workplace, monkey
 
 
 def test_path_that_a_configuration_names_stays(workplace):
-    first = Layout(workplace.config)
+    first = run_layout(workplace.config)
     model = first.folder("train", "forward")
     config = workplace.changed("subword", "coverage", 0.999)
     config["models"]["mine"] = {"folder": model, "source_model": "s", "reference_model": "r"}
@@ -129,7 +129,7 @@ def test_path_that_a_configuration_names_stays(workplace):
 
 
 def test_what_is_new_and_what_is_no_stage_folder_stays(workplace):
-    first = Layout(workplace.config)
+    first = run_layout(workplace.config)
     for name in ("results/select/notes/v1-x", "results/mine/v1-0123456789ab"):
         (workplace.root / name).mkdir(parents=True)
     (workplace.root / "results/select/linked").mkdir()
@@ -146,7 +146,7 @@ def test_without_a_run_nothing_is_garbage(tmp_path):
 
 
 def test_dry_run_deletes_nothing_and_delete_takes_logs_and_benchmarks_along(workplace, capsys):
-    first = Layout(workplace.config)
+    first = run_layout(workplace.config)
     key, folder = first.key("select", "parabank2"), first.folder("select", "parabank2")
     besides = [
         workplace.root / f"results/{place}"
@@ -174,12 +174,12 @@ def test_dry_run_deletes_nothing_and_delete_takes_logs_and_benchmarks_along(work
     assert not stale.exists()
     assert not any(path.exists() for path in besides)
     assert workplace.garbage() == set()
-    now = Layout(workplace.changed(*BEST_3))
+    now = run_layout(workplace.changed(*BEST_3))
     assert all((workplace.root / now.folder(*unit)).exists() for unit in now.units())
 
 
 def test_nothing_is_deleted_while_a_snakemake_lives(workplace, capsys):
-    first = Layout(workplace.config)
+    first = run_layout(workplace.config)
     workplace.start(workplace.changed(*BEST_3))
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", HOLD]
