@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from jsonschema import Draft202012Validator, ValidationError
 
+from workflow_scripts.core.bounds import require_bounded
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.schema import schema
 
@@ -46,6 +47,7 @@ def validate(config: Config, checks: Iterable[Check]) -> None:
     Raises:
         InputError: it names each offending key, what is wrong with it and what would be right.
     """
+    require_bounded(config)
 
     def inconsistencies(config: Config) -> Iterator[str]:
         for check in checks:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.config import NO_BRACES, holds_wildcards
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.regular_files import regular_file
 
 # The cache is written again when it lacks the work of so many seconds.
 _SAVE_SECONDS = 5.0
@@ -36,7 +37,7 @@ def files_below(paths: list[str], key: str) -> list[str]:
     for path in map(Path, paths):
         if not path.exists():
             raise InputError(f"{key}: {path}: no such file or folder; correct the path")
-        below = path.rglob("*") if path.is_dir() else [path]
+        below = path.rglob("*") if path.is_dir() else [regular_file(path, key)]
         files += sorted(each for each in below if each.is_file())
     return [str(path) for path in files]
 
@@ -82,6 +83,7 @@ class FileHashes:
         """
         if holds_wildcards(path):
             raise InputError(f"{key}: {path}: {NO_BRACES}")
+        regular_file(path, key)
         name = str(Path(path).absolute())
         try:
             before = signature(path)

@@ -95,7 +95,7 @@ def read_record(data_path: str | Path) -> dict[str, Any]:
         raise InputError(
             f"{data_path} has no record {path.name} beside it; {_remedy(Path(data_path))}"
         ) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{path} is damaged ({error}); {_remedy(path)}") from error
     return record
 
@@ -216,7 +216,7 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
         manifest = json.loads(Path(path).read_text(encoding="utf-8"))
         for counts in (manifest, *manifest["parts"].values()):
             _check_rows(counts)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
             f"{path} is no readable manifest ({error}); delete it and run again"
         ) from error

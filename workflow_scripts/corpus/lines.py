@@ -5,32 +5,22 @@ return, form feeds, U+0085 or U+2028; one of these inside a sentence would shift
 of a bitext's side against the other side.
 """
 
-import bz2
-import gzip
 import io
-import lzma
 import re
-import tarfile
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-import pyarrow as pa
-
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.corpus.archive import open_member, split
+from workflow_scripts.core.packed import SUFFIXES, unpacked
+from workflow_scripts.core.regular_files import regular_file
+from workflow_scripts.corpus.archive import READ_ERRORS, open_member, split
 
 _BOM = b"\xef\xbb\xbf"
 _BUFFER_BYTES = 1 << 20
 _ARCHIVE = re.compile(r"\.(zip|tgz|tbz2|txz|tar(\.(gz|bz2|xz|zst))?)$", re.IGNORECASE)
 _UNREADABLE = re.compile(r"\.(z|lz|lz4|lzma|lzo|7z|rar)$", re.IGNORECASE)
-_READ_ERRORS = (
-    *(OSError, EOFError, zlib.error, lzma.LZMAError),
-    *(tarfile.TarError, zipfile.BadZipFile),
-)
 
 
 @contextmanager
@@ -65,21 +55,13 @@ def _refuse_unreadable(path: Path) -> None:
 
 @contextmanager
 def _open(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for reading, decompressed by its suffix; several members or frames are one."""
+    """Open a file for reading, unpacked by its suffix; several streams or frames are one."""
+    suffix = path.suffix.lower()
     with _raw(path) as raw:
-        match path.suffix.lower():
-            case ".gz":
-                stream = gzip.GzipFile(fileobj=raw)
-            case ".bz2":
-                stream = bz2.BZ2File(raw)
-            case ".xz":
-                stream = lzma.LZMAFile(raw)  # noqa: SIM115 (closed by the BufferedReader)
-            case ".zst":
-                # Unlike zstandard's stream reader, Arrow's says when the last frame is cut off.
-                stream = pa.CompressedInputStream(pa.PythonFile(raw), "zstd")
-            case _:
-                stream = raw
-        with io.BufferedReader(stream, _BUFFER_BYTES) as buffered:
+        buffered = (
+            unpacked(raw, suffix) if suffix in SUFFIXES else io.BufferedReader(raw, _BUFFER_BYTES)
+        )
+        with buffered:
             yield buffered
 
 
@@ -94,8 +76,10 @@ def read_lines(path: str | Path, max_bytes: int) -> Iterator[bytes]:
             off.
     """
     path = Path(path)
-    if not split(path)[0].is_file():
+    file = split(path)[0]
+    if not file.exists():
         raise InputError(f"{path} is not a file; check the paths of the corpus in the config")
+    regular_file(file)
     _refuse_unreadable(path)
     limit = len(_BOM) + max_bytes + len(b"\r\n")
     number = 0
@@ -109,7 +93,13 @@ def read_lines(path: str | Path, max_bytes: int) -> Iterator[bytes]:
                 if number == 1:
                     line = line.removeprefix(_BOM)
                 yield line.removesuffix(b"\n").removesuffix(b"\r")[: max_bytes + 1]
-    except _READ_ERRORS as error:
+    except MemoryError as error:
+        raise InputError(
+            f"{path}: there is not enough memory to unpack it. It was packed with a long window, "
+            "as zstd --long does; unpack it on a larger machine (zstd -d --long=31) and pack it "
+            "again without"
+        ) from error
+    except READ_ERRORS as error:
         raise InputError(
             f"{path}: can't be read beyond line {number} ({error}); the file is damaged or cut "
             "off, fetch it again"

@@ -44,11 +44,17 @@ def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> d
         model can't read.
 
     Raises:
-        InputError: there is no candidate, or one that was pruned might be below the threshold.
+        InputError: there is no candidate, or one that was pruned might be below the threshold, or
+            a score is NaN.
     """
     count = pruned = 0
     least_pruned = math.inf
     for part in scores():
+        if np.isnan(part.sums).any() or np.isnan(part.pruned).any():
+            raise InputError(
+                "select: a candidate's NLL is NaN, which no threshold can be compared with; look "
+                "at the models, and score again (snakemake --forcerun score)"
+            )
         count += len(part.sums)
         pruned += len(part.pruned)
         least_pruned = min(least_pruned, float(part.pruned.min(initial=math.inf)))
