@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workflow_scripts.core.atomic import write_text
-from workflow_scripts.core.config import NO_BRACES, holds_wildcards
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.paths import NO_BRACES, holds_wildcards
 from workflow_scripts.core.regular_files import regular_file
 
 # The cache is written again when it lacks the work of so many seconds.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.corpus.lines import read_lines
+from workflow_scripts.core.packed_lines import read_lines
 
 # The longest line: 100,000 numbers.
 _MOST_BYTES = 1 << 21

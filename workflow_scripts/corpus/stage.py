@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workflow_scripts.core import selection
-from workflow_scripts.core.config import file_name
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import as_list
+from workflow_scripts.core.paths import file_name
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.corpus.checks import problems

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.numbers import finite
-from workflow_scripts.corpus.lines import read_lines
+from workflow_scripts.core.packed_lines import read_lines
 
 # What the papers report on, by group.
 KNOWN = {

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.numbers import finite
+from workflow_scripts.core.packed_lines import read_lines
 from workflow_scripts.core.progress import progress
-from workflow_scripts.corpus.lines import read_lines
 from workflow_scripts.generate.idf import is_plain
 
 # Paraphrases kept of each word and relation: enough that one of them is new to any reference.

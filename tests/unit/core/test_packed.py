@@ -149,7 +149,7 @@ def test_a_window_for_which_there_is_no_memory_has_a_message_of_its_own(tmp_path
     path.write_bytes(packer.compress(b"text\n" * 9) + packer.flush())
     code = (
         "from workflow_scripts.core.cli import run\n"
-        "from workflow_scripts.corpus.lines import read_lines\n"
+        "from workflow_scripts.core.packed_lines import read_lines\n"
         "run(lambda: print(len(list(read_lines(sys.argv[1], 99)))))\n"
     )
     assert limited(code, path, megabytes=8000).stdout == "9\n"

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from workflow_scripts.core.archive import READ_ERRORS, open_member, split
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.packed import SUFFIXES, unpacked
 from workflow_scripts.core.regular_files import regular_file
-from workflow_scripts.corpus.archive import READ_ERRORS, open_member, split
 
 _BOM = b"\xef\xbb\xbf"
 _BUFFER_BYTES = 1 << 20
