@@ -13,11 +13,11 @@ from snakemake.exceptions import WorkflowError
 from workflow_scripts.core import selection
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
-from workflow_scripts.core.layout import canonical
+from workflow_scripts.core.layout import canonical, unit_name
 from workflow_scripts.core.runs import cancel_orphans, link_run, remove_stale_locks
 from workflow_scripts.core.space import advise_on_full_disks
 from workflow_scripts.corpus.stage import Corpus
-from workflow_scripts.embed.stage import Embed, tested_units
+from workflow_scripts.embed.stage import Embed
 from workflow_scripts.evaluate.stage import Evaluate
 from workflow_scripts.filter.stage import Filter
 from workflow_scripts.generate.stage import Generate, needs_idf
@@ -40,7 +40,9 @@ except InputError as error:
 # The declarations of stages that the functions below ask more than the layout does.
 CORPUS, SUBWORD, GENERATE = map(LAYOUT.stage, (Corpus, Subword, Generate))
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
-SYSTEMS, ROLES = config["run"]["systems"], selection.roles(config)
+SYSTEMS = config["run"]["systems"]
+# The tables of the release: `module:function` by name.
+TABLES = RELEASE.released_tables()
 # The unit with the bitext that models are trained on.
 PAIRS = selection.pairs(config)
 # Given to jobs as resources: unlike params, another value is no reason to run again.
@@ -141,7 +143,7 @@ def upstream_part(stage, name):
     return lambda wildcards: f"{folder(wildcards)}/{name}".format(**wildcards)
 
 
-def read_manifests(stage, instance):
+def read_manifests(stage, instance=None):
     """Input function: the manifests of all units that this one reads."""
 
     def paths(wildcards):
@@ -350,20 +352,11 @@ def system_release_config(wildcards):
     return canonical(RELEASE.system_settings(wildcards.system))
 
 
-def embedding_test(wildcards):
-    """Input function: what the embeddings reached in their test, where there are some."""
-    return [f"{LAYOUT.folder('embed', 'sts')}/sts.json"] if EMBED.tested else []
+def unit_folders(units):
+    """`<stage>[/<instance>]=<folder>` of units, as the release takes them."""
+    return [f"{unit_name(*unit)}={LAYOUT.folder(*unit)}" for unit in units]
 
 
-def tested_options(wildcards):
-    """Params function: the options that name the test of embeddings and their training sets."""
-    if not EMBED.tested:
-        return []
-    *training_sets, sts = tested_units(config)
-    manifests = [f"{name}={manifest_path((stage, name))}" for stage, name in training_sets]
-    return ["--sts", f"{LAYOUT.folder(*sts)}/sts.json", "--training-sets", *manifests]
-
-
-def of_systems(stage):
-    """`<system>=<folder>` of every system, as the report takes them."""
-    return [f"{system}={LAYOUT.folder(stage, system)}" for system in SYSTEMS]
+def system_units(wildcards):
+    """Params function: the folders of the units behind the corpus of one system."""
+    return unit_folders(RELEASE.described_units(wildcards.system))

@@ -7,7 +7,6 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from workflow_scripts.core.selection import Unit
@@ -33,7 +32,6 @@ class Stage(ABC):
         row: what a row of its data is, in the plural.
         released: whether the release reads all its units and describes them.
         wildcard: of its rules, which tells its instances apart; None for a stage of one unit.
-        sections: of the report: `module:function` by the section's place on the page.
         layout: of the run.
         config: of the run.
     """
@@ -43,7 +41,6 @@ class Stage(ABC):
     row: ClassVar[str]
     released: ClassVar[bool]
     wildcard: ClassVar[str | None] = None
-    sections: ClassVar[Mapping[int, str]] = {}
 
     def __init__(self, layout: "Layout"):
         self.layout = layout
@@ -91,6 +88,21 @@ class Stage(ABC):
 
     def wildcards(self) -> dict[str, list[str]]:
         """Return the wildcards that only this stage's rules have, each with its values."""
+        return {}
+
+    def sections(self) -> dict[int, str]:
+        """Return the sections of the report: `module:function` by the place on the page.
+
+        The section is called as its function, and shown where the release reads the stage; see
+        `core/report/section.py`.
+        """
+        return {}
+
+    def tables(self) -> dict[str, str]:
+        """Return the tables of the release: `module:function` by the table's name.
+
+        The function makes a `Table` of a `FinishedRun` (`core/report`).
+        """
         return {}
 
     def jobs(self, instance: Instance) -> int:

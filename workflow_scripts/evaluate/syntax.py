@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from workflow_scripts.core.groups import OTHER, group_of
 from workflow_scripts.evaluate.bootstrap import BLOCKS, mean_intervals
 from workflow_scripts.evaluate.diversity import DECIMALS, mean
-from workflow_scripts.evaluate.membership import OTHER, group_of
 from workflow_scripts.syntax.distance import TreeDistance
 
 COLUMNS = ["corpus", "parsed", "reference", "paraphrases"]

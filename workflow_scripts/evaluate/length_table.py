@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from workflow_scripts.evaluate.results import paraphrase_count
+
 
 def heading(part: dict[str, Any]) -> str:
     """Return how a range of lengths is called; `part` is one of `by_length` in measures.json."""
@@ -10,9 +12,7 @@ def heading(part: dict[str, Any]) -> str:
 
 def per_reference(part: dict[str, Any]) -> float | None:
     """Return the mean number of paraphrases of a range's references."""
-    counts = part["references_by_paraphrases"]
-    total = sum(n * count for n, count in enumerate(counts))
-    return total / part["references"] if part["references"] else None
+    return paraphrase_count(part) / part["references"] if part["references"] else None
 
 
 def length_table(measures: dict[str, dict[str, Any]], group: str = "all") -> dict[str, Any]:

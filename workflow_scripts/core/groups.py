@@ -1,4 +1,6 @@
-"""Which group of references a corpus belongs to."""
+"""The groups of references: those that models were trained on, and those held out."""
+
+from collections.abc import Mapping, Sequence
 
 from workflow_scripts.core.errors import InputError
 
@@ -6,7 +8,17 @@ from workflow_scripts.core.errors import InputError
 OTHER = "other"
 
 
-def group_of(groups: dict[str, list[str]]) -> dict[str, str]:
+def held_out_and_seen(
+    paraphrased: Sequence[str], trained_on: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return the groups of the corpora whose references are paraphrased, in the report's order."""
+    return {
+        "held_out": [name for name in paraphrased if name not in trained_on],
+        "seen": [name for name in paraphrased if name in trained_on],
+    }
+
+
+def group_of(groups: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return the group of each corpus.
 
     Raises:

@@ -1,9 +1,10 @@
-"""The templates and how they write figures."""
+"""Templates, and how they write figures."""
 
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
+_SHARED = Path(__file__).with_name("templates")
 # What stands where a measure doesn't exist.
 ABSENT = "–"
 
@@ -23,10 +24,13 @@ def percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else ABSENT
 
 
-def environment() -> Environment:
-    """Return the package's templates: HTML is escaped, an undefined name is an error."""
+def environment(folder: Path) -> Environment:
+    """Return the templates in a folder, which may import `macros.html.j2`.
+
+    HTML is escaped, an undefined name is an error.
+    """
     templates = Environment(
-        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        loader=FileSystemLoader([folder, _SHARED]),
         autoescape=select_autoescape(enabled_extensions=("html.j2",)),
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -1,7 +1,12 @@
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.evaluate.membership import group_of
+from workflow_scripts.core.groups import group_of, held_out_and_seen
+
+
+def test_groups_keep_the_order_of_the_corpora():
+    groups = held_out_and_seen(["c", "a", "b"], ["x", "b", "c"])
+    assert list(groups.items()) == [("held_out", ["a"]), ("seen", ["c", "b"])]
 
 
 def test_group_of():

@@ -1,10 +1,12 @@
-"""Measures and statistics of the systems as tables, a row for each set of figures."""
+"""The stage's tables in the release: a row for each set of figures."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from workflow_scripts.release.lengths import per_reference
-from workflow_scripts.release.table import Table
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.report.table import Table
+from workflow_scripts.evaluate.length_table import per_reference
+from workflow_scripts.evaluate.results import all_measures, all_statistics
 
 
 def _groups(measures: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -26,7 +28,7 @@ def _ends(interval: dict[str, float] | None) -> tuple[Any, Any]:
     return (interval["low"], interval["high"]) if interval else (None, None)
 
 
-def diversity(measures: dict[str, Any]) -> Table:
+def diversity(run: FinishedRun) -> Table:
     """Return every rank against the references (ParaBank 2, Table 1)."""
     columns = (
         *("system", "references", "rank", "one_minus_bleu", "low", "high"),
@@ -35,7 +37,7 @@ def diversity(measures: dict[str, Any]) -> Table:
         *("mean_sum", "listed", "repeated", "copies"),
     )
     rows = []
-    for system, name, group in _groups(measures):
+    for system, name, group in _groups(all_measures(run)):
         for number, rank in enumerate(group["ranks"]):
             tree = group["syntax"]["ranks"][number] if group["syntax"] else {}
             rows.append(
@@ -50,7 +52,7 @@ def diversity(measures: dict[str, Any]) -> Table:
     return Table(columns, rows)
 
 
-def between_ranks(measures: dict[str, Any]) -> Table:
+def between_ranks(run: FinishedRun) -> Table:
     """Return every two ranks against each other (ParaBank 2, Table 2)."""
     columns = (
         *("system", "references", "first", "second", "pairs", "one_minus_bleu"),
@@ -58,7 +60,7 @@ def between_ranks(measures: dict[str, Any]) -> Table:
         "tree_edit_distance",
     )
     rows = []
-    for system, name, group in _groups(measures):
+    for system, name, group in _groups(all_measures(run)):
         for number, pair in enumerate(group["between"]):
             tree = group["syntax"]["between"][number] if group["syntax"] else {}
             rows.append(
@@ -70,7 +72,7 @@ def between_ranks(measures: dict[str, Any]) -> Table:
     return Table(columns, rows)
 
 
-def lengths(measures: dict[str, Any]) -> Table:
+def lengths(run: FinishedRun) -> Table:
     """Return every rank by the length of the reference (ParaBank, Table 4)."""
     columns = (
         *("system", "references", "from", "to", "number", "paraphrases_per_reference", "rank"),
@@ -83,14 +85,14 @@ def lengths(measures: dict[str, Any]) -> Table:
             *(rank["rank"], rank["listed"], rank["repeated"], rank["one_minus_bleu"]),
             *_overlaps(rank),
         )
-        for system, name, group in _groups(measures)
+        for system, name, group in _groups(all_measures(run))
         for part in group["by_length"]
         for rank in part["ranks"]
     ]
     return Table(columns, rows)
 
 
-def statistics(found: dict[str, Any]) -> Table:
+def statistics(run: FinishedRun) -> Table:
     """Return the corpus statistics (ParaNMT-50M, Table 1; Wieting et al. 2017, 9 and 10).
 
     A figure is named by its place in statistics.json; only means over sentences have a deviation
@@ -99,7 +101,7 @@ def statistics(found: dict[str, Any]) -> Table:
     parts = ("sides", "difference", "columns", "correlations")
     rows = [
         (system, *figure)
-        for system, each in found.items()
+        for system, each in all_statistics(run).items()
         for part in parts
         for figure in _figures(each[part], part)
     ]
@@ -116,11 +118,11 @@ def _figures(value: Any, name: str) -> Iterator[tuple[Any, ...]]:
             yield from _figures(each, f"{name}.{key}")
 
 
-def bins(found: dict[str, Any]) -> Table:
+def bins(run: FinishedRun) -> Table:
     """Return pairs and trigram overlap by bins of a paraphrase score (ParaNMT-50M, Table 3)."""
     rows = [
         (system, column, part["to"], part["count"], part["mean"], part["deviation"])
-        for system, each in found.items()
+        for system, each in all_statistics(run).items()
         for column, parts in each["bins"].items()
         for part in parts
     ]
