@@ -6,7 +6,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,6 +100,34 @@ def test_command_runs_alone_with_the_same_result(printed, workplace, rule):
     run_alone(printed[rule], workplace.folder)
 
 
+# What the commands of the release read in the folders of finished units, by stage.
+READ = {
+    "release_datasheet": {"train": ["metrics.json"], "evaluate": ["measures.json"]},
+    "release_tables": {"evaluate": ["measures.json", "statistics.json"], "embed": ["sts.json"]},
+    "release_report": {
+        "train": ["metrics.json", "learning_curve.tsv"],
+        "select": ["[0-9]*.parquet"],
+        "evaluate": ["measures.json", "statistics.json"],
+        "embed": ["sts.json"],
+    },
+}
+
+
+def read_of_units(job: Job) -> list[str]:
+    """Return the data files that a command of the release reads in the units that it is given."""
+    words, files = job.words, []
+    if "--units" not in words:
+        return []
+    units = takewhile(lambda word: not word.startswith("--"), words[words.index("--units") + 1 :])
+    for unit in units:
+        name, _, folder = unit.partition("=")
+        for pattern in READ[job.rule].get(name.partition("/")[0], []):
+            found = sorted(map(str, Path(folder).glob(pattern)))
+            assert found, f"{folder} has no {pattern}"
+            files += found
+    return files
+
+
 def read_files(job: Job) -> list[str]:
     """Return the data files that a job's command is to verify; of a model all it loads.
 
@@ -111,7 +139,7 @@ def read_files(job: Job) -> list[str]:
     folders = {
         value.rpartition("=")[2]
         for option, value in pairwise(words)
-        if option in ("--folder", "--scored", "--selected", "--values")
+        if option in ("--folder", "--scored", "--values")
     }
     shards = [str(path) for folder in folders for path in Path(folder).glob("[0-9]*.parquet")]
     weights = [
@@ -120,7 +148,7 @@ def read_files(job: Job) -> list[str]:
         for file in ("params.best", "model.safetensors")
     ]
     loaded = [str(path) for path in weights if path.exists()]
-    return files + loaded + sorted(shards)
+    return files + loaded + sorted(shards) + read_of_units(job)
 
 
 def in_process(job: Job) -> Callable[[], None]:

@@ -1,6 +1,10 @@
 """A made-up sts.json in round figures, its training sets, and figures of other work."""
 
+from pathlib import Path
 from typing import Any
+
+from workflow_scripts.core.atomic import write_json
+from workflow_scripts.core.manifest import write_record
 
 # Years come as means of their data sets; of 2013 one of the papers' data sets is missing.
 PAIRS = {"2012.MSRpar": 750, "2012.MSRvid": 750, "2013.FNWN": 189, "sick.test": 4927}
@@ -90,3 +94,13 @@ QUOTED = {
         }
     }
 }
+
+
+def write_units(folder: Path) -> dict[str, Path]:
+    """Write the test and the training sets as finished units; return their folders by name."""
+    units = {f"filter/{name}": folder / name for name in TRAINING_SETS}
+    for name, found in TRAINING_SETS.items():
+        write_json(folder / name / "manifest.json", found | {"stage": "filter", "instance": name})
+    write_json(folder / "sts" / "sts.json", STS)
+    write_record(folder / "sts" / "testing", 0, 0, {}, files=[folder / "sts" / "sts.json"])
+    return {**units, "embed/sts": folder / "sts"}

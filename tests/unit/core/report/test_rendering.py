@@ -1,7 +1,8 @@
 import pytest
 from jinja2 import UndefinedError
 
-from workflow_scripts.release.rendering import decimal, environment, grouped, percent
+from workflow_scripts.core.report.rendering import decimal, environment, grouped, percent
+from workflow_scripts.release import TEMPLATES
 
 
 def test_figures():
@@ -11,7 +12,7 @@ def test_figures():
 
 
 def test_html_is_escaped_and_undefined_names_are_errors():
-    templates = environment()
+    templates = environment(TEMPLATES)
     assert templates.autoescape("report.html.j2")
     assert not templates.autoescape("datasheet.md.j2")
     with pytest.raises(UndefinedError):
