@@ -4,7 +4,6 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.config import FILTER_ROLES
 from workflow_scripts.core.manifest import read_json, verify_file
 from workflow_scripts.core.report.finished_run import FinishedRun
 
@@ -28,5 +27,9 @@ def all_metrics(run: FinishedRun) -> dict[str, dict[str, Any]]:
     """Return the metrics.json of every model by its role, those of the filter models last."""
     return {
         role: read_metrics(run.folder("train", role) / "metrics.json")
-        for role in sorted(run.instances("train"), key=FILTER_ROLES.__contains__)
+        for role in sorted(run.instances("train"), key=_of_filter)
     }
+
+
+def _of_filter(role: str) -> bool:
+    return role.startswith("filter_")
