@@ -143,7 +143,7 @@ def upstream_part(stage, name):
     return lambda wildcards: f"{folder(wildcards)}/{name}".format(**wildcards)
 
 
-def read_manifests(stage, instance=None):
+def read_manifests(stage, instance):
     """Input function: the manifests of all units that this one reads."""
 
     def paths(wildcards):
@@ -342,11 +342,6 @@ def unit_description(wildcards):
     return canonical(LAYOUT.description(unit_of(wildcards)))
 
 
-def system_manifests(wildcards):
-    """Input function: the manifests behind the corpus of one system."""
-    return [manifest_path(unit) for unit in RELEASE.described_units(wildcards.system)]
-
-
 def system_release_config(wildcards):
     """Params function: the configuration of one system's released corpus, as canonical JSON."""
     return canonical(RELEASE.system_settings(wildcards.system))
@@ -355,6 +350,22 @@ def system_release_config(wildcards):
 def unit_folders(units):
     """`<stage>[/<instance>]=<folder>` of units, as the release takes them."""
     return [f"{unit_name(*unit)}={LAYOUT.folder(*unit)}" for unit in units]
+
+
+def finished(units):
+    """The manifests of units, and their files besides shards: one that is gone is made again."""
+    files = []
+    for stage, instance in units:
+        declaration, folder = LAYOUT.declaration(stage), LAYOUT.folder(stage, instance)
+        shards = {*declaration.shard_files(instance)}
+        names = [name for name in declaration.files(instance) if name not in shards]
+        files += [f"{folder}/{name}" for name in ("manifest.json", *names)]
+    return files
+
+
+def finished_system(wildcards):
+    """Input function: these files of the units behind the corpus of one system."""
+    return finished(RELEASE.described_units(wildcards.system))
 
 
 def system_units(wildcards):

@@ -32,7 +32,7 @@ rule release_export:
 
 rule release_datasheet:
     input:
-        manifests=system_manifests,
+        units=finished_system,
         export="<results>/release/{version}/{system}/paraphrases.json",
     output:
         datasheet="<results>/release/{version}/{system}/README.md",
@@ -78,7 +78,7 @@ rule release_checksums:
 
 rule release_tables:
     input:
-        manifests=read_manifests("release"),
+        units=finished(RELEASE.reads(None)),
     output:
         tables=[f"<results>/release/{{version}}/tables/{each}.tsv" for each in TABLES],
         record="<results>/release/{version}/tables/tables.json",
@@ -104,7 +104,7 @@ rule release_tables:
 
 rule release_report:
     input:
-        manifests=read_manifests("release"),
+        units=finished(RELEASE.reads(None)),
     output:
         report="<results>/release/{version}/report.html",
     params:
