@@ -116,10 +116,8 @@ READ = {
 def read_of_units(job: Job) -> list[str]:
     """Return the data files that a command of the release reads in the units that it is given."""
     words, files = job.words, []
-    if "--units" not in words:
-        return []
-    units = takewhile(lambda word: not word.startswith("--"), words[words.index("--units") + 1 :])
-    for unit in units:
+    after = words[words.index("--units") + 1 :]
+    for unit in takewhile(lambda word: not word.startswith("--"), after):
         name, _, folder = unit.partition("=")
         for pattern in READ[job.rule].get(name.partition("/")[0], []):
             found = sorted(map(str, Path(folder).glob(pattern)))
@@ -131,8 +129,11 @@ def read_of_units(job: Job) -> list[str]:
 def read_files(job: Job) -> list[str]:
     """Return the data files that a job's command is to verify; of a model all it loads.
 
-    Of a whole stage the job has the manifest as its input, and the folder in its command.
+    Of a whole stage the job has the manifest as its input, and the folder in its command. The
+    release waits for whole units, and not all its commands read all of them.
     """
+    if job.rule in READ:
+        return read_of_units(job)
     files = [name for name in job.inputs if name.endswith(DATA)]
     models = [name for name in job.inputs if name.endswith("/model.json")]
     words = job.words
@@ -148,7 +149,7 @@ def read_files(job: Job) -> list[str]:
         for file in ("params.best", "model.safetensors")
     ]
     loaded = [str(path) for path in weights if path.exists()]
-    return files + loaded + sorted(shards) + read_of_units(job)
+    return files + loaded + sorted(shards)
 
 
 def in_process(job: Job) -> Callable[[], None]:
