@@ -28,7 +28,7 @@ from workflow_scripts.core.runs import (
 )
 from workflow_scripts.core.space import advise_on_full_disks
 from workflow_scripts.corpus.stage import Corpus
-from workflow_scripts.embed.stage import Embed, tested_units
+from workflow_scripts.embed.stage import Embed
 from workflow_scripts.evaluate.stage import Evaluate
 from workflow_scripts.filter.stage import Filter
 from workflow_scripts.generate.stage import Generate, needs_idf
@@ -54,7 +54,9 @@ except InputError as error:
 # The declarations of stages that the functions below ask more than the layout does.
 CORPUS, SUBWORD, GENERATE = map(LAYOUT.stage, (Corpus, Subword, Generate))
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
-SYSTEMS, ROLES = config["run"]["systems"], selection.roles(config)
+SYSTEMS = config["run"]["systems"]
+# The tables of the release: `module:function` by name.
+TABLES = RELEASE.released_tables()
 # The unit with the bitext that models are trained on.
 PAIRS = selection.pairs(config)
 ARGUMENT_BYTES = 65536
@@ -418,30 +420,32 @@ def unit_description(wildcards):
     return argument(LAYOUT.description(unit_of(wildcards)))
 
 
-def system_manifests(wildcards):
-    """Input function: the manifests behind the corpus of one system."""
-    return [manifest_path(unit) for unit in RELEASE.described_units(wildcards.system)]
-
-
 def system_release_config(wildcards):
     """Params function: the configuration of one system's released corpus, as one argument."""
     return argument(RELEASE.system_settings(wildcards.system))
 
 
-def embedding_test(wildcards):
-    """Input function: what the embeddings reached in their test, where there are some."""
-    return [f"{LAYOUT.folder('embed', 'sts')}/sts.json"] if EMBED.tested else []
+def unit_folders(units):
+    """`<stage>[/<instance>]=<folder>` of units, as the release takes them."""
+    return [f"{unit_name(*unit)}={LAYOUT.folder(*unit)}" for unit in units]
 
 
-def tested_options(wildcards):
-    """Params function: the options that name the test of embeddings and their training sets."""
-    if not EMBED.tested:
-        return []
-    *training_sets, sts = tested_units(config)
-    manifests = [f"{name}={manifest_path((stage, name))}" for stage, name in training_sets]
-    return ["--sts", f"{LAYOUT.folder(*sts)}/sts.json", "--training-sets", *manifests]
+def finished(units):
+    """The manifests of units, and their files besides shards: one that is gone is made again."""
+    files = []
+    for stage, instance in units:
+        declaration, folder = LAYOUT.declaration(stage), LAYOUT.folder(stage, instance)
+        shards = {*declaration.shard_files(instance)}
+        names = [name for name in declaration.files(instance) if name not in shards]
+        files += [f"{folder}/{name}" for name in ("manifest.json", *names)]
+    return files
 
 
-def of_systems(stage):
-    """`<system>=<folder>` of every system, as the report takes them."""
-    return [f"{system}={LAYOUT.folder(stage, system)}" for system in SYSTEMS]
+def finished_system(wildcards):
+    """Input function: these files of the units behind the corpus of one system."""
+    return finished(RELEASE.described_units(wildcards.system))
+
+
+def system_units(wildcards):
+    """Params function: the folders of the units behind the corpus of one system."""
+    return unit_folders(RELEASE.described_units(wildcards.system))

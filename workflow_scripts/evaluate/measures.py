@@ -18,11 +18,11 @@ from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.bootstrap import BLOCKS
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.groups import OTHER, group_of
 from workflow_scripts.core.manifest import read_json, shard_paths, verify, verify_file, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.evaluate.group import Group
-from workflow_scripts.evaluate.membership import OTHER, group_of
 from workflow_scripts.evaluate.scores import ScoreHistogram, scored_histograms
 from workflow_scripts.evaluate.syntax import COLUMNS as TREE_COLUMNS
 from workflow_scripts.evaluate.syntax import Syntax, measure_trees, tree_summary

@@ -31,11 +31,17 @@ class Train(Stage):
     def records(self, instance: str) -> list[str]:
         return ["model"]
 
+    def files(self, instance: str) -> list[str]:
+        return ["metrics.json", "learning_curve.tsv"]
+
     def trains(self, instance: str) -> bool:
         return "folder" not in self.settings(instance)["model"]
 
     def wildcards(self) -> dict[str, list[str]]:
         return {"role": selection.roles(self.config)}
+
+    def sections(self) -> dict[int, str]:
+        return {30: "workflow_scripts.train.report:models"}
 
     def settings(self, instance: str) -> dict[str, Any]:
         train = self.config["train"]

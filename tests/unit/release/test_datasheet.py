@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 
 import datasets
 import pytest
@@ -9,15 +10,15 @@ from huggingface_hub import DatasetCard
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.release import export
 from workflow_scripts.release.datasheet import licence_fields, main, size_category
+from workflow_scripts.stages import STAGES
+
+ROWS = {stage.name: stage.row for stage in STAGES if stage.released}
 
 
 def write_datasheet(run, output, system="parabank2", **changes):
     config = {**run.system_config(system), **changes}
-    own = [path for path in run.manifests if not {"parabank2", "beam"} - {system} & set(path.parts)]
-    arguments = ["--config", json.dumps(config), "--manifests", *map(str, own)]
-    arguments += ["--measures", str(run.measures(system)), "--models"]
-    arguments += [str(run.model(role) / "metrics.json") for role in ("forward", "backward")]
-    main([*arguments, "--output", str(output)])
+    arguments = replace(run, config=config).arguments(systems=[system])
+    main([*arguments, "--rows", json.dumps(ROWS), "--output", str(output)])
     return output.read_text()
 
 
