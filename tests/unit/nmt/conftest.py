@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.unit.nmt.folders import write_model
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 
 

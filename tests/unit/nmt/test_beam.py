@@ -13,8 +13,9 @@ from sockeye.model import load_model as load_sockeye_model
 from tests.unit.nmt.folders import write_model
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.automaton import Phrase
-from workflow_scripts.nmt.beam import BeamRequest, BeamResult, _unmet, allocate, translate
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.banks import allocate
+from workflow_scripts.nmt.beam import BeamRequest, BeamResult, _unmet, translate
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.nmt.vocabulary import BOS, EOS

@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from tests.unit.nmt.folders import write_model
+from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.checkpoint import choose_device, load_model
+from workflow_scripts.nmt.loaders import load_model
 
 
 @pytest.fixture
@@ -110,8 +111,8 @@ def test_bf16_keeps_the_weights(folder: Path):
     model = load_model(folder, "cpu", "bf16")
     assert model.dtype == torch.bfloat16
     assert torch.allclose(
-        model.weights.output.plain().float(),
-        load_model(folder, "cpu").weights.output.plain(),
+        model.network.output.plain().float(),
+        load_model(folder, "cpu").network.output.plain(),
         rtol=0.01,
     )
 

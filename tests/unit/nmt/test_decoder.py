@@ -60,7 +60,7 @@ def test_places_of_sentences_that_ended_are_used_again(tiny: Model):
 def test_positions_beyond_the_training_data_repeat_the_last(tiny: Model):
     decoder = Decoder(tiny, capacity=1)
     decoder.start(torch.tensor(decoder.places([[4]])))
-    for _ in range(tiny.config.max_target + 5):
+    for _ in range(tiny.network.sizes.max_target + 5):
         hidden = decoder.step(torch.tensor([BOS]))
     assert torch.isfinite(hidden).all()
 

@@ -10,7 +10,7 @@ from sockeye.model import load_model as load_sockeye_model
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.no_data import Recorder, without_data
 from workflow_scripts.nmt import scoring
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Memory, Model
 from workflow_scripts.nmt.scoring import score
 

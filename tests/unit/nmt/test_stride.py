@@ -16,8 +16,8 @@ from tests.unit.nmt.no_data import Recorder, without_data
 from tests.unit.nmt.test_sampling import REQUESTS
 from workflow_scripts.nmt import beam, sampling, streaming
 from workflow_scripts.nmt.beam import BeamRequest, BeamResult, translate
-from workflow_scripts.nmt.checkpoint import PRECISIONS, load_model
 from workflow_scripts.nmt.decoder import Decoder
+from workflow_scripts.nmt.loaders import PRECISIONS, load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
 
