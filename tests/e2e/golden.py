@@ -184,11 +184,11 @@ def sentence_model(path: Path, side: str) -> list[str]:
 
 
 def lone_segmenter(folder: Path) -> Path:
-    """Write the references' sub-word model as if it were part of a model folder."""
+    """Write a folder that has of a model the references' sub-word model alone; return it."""
     path = folder / "reference.model"
     sentence_model(path, "reference")
     write_record(folder / "model", 0, 0, {}, files=[path])
-    return path
+    return folder
 
 
 def fixed_model(folder: Path, given: str, target: str, seed: int) -> Path:
@@ -549,7 +549,7 @@ def select_outputs(folder: Path) -> Outputs:
                 config,
                 input=scores,
                 threshold=found,
-                segmenter=model,
+                model=model,
                 output=output,
             )
         )
@@ -744,7 +744,7 @@ def evaluate_outputs(folder: Path) -> Outputs:
             config,
             **{"folder": folder / "select", "scored": folder / "score"},
             **{"trees": folder / "syntax", "shards": 1},
-            segmenter=lone_segmenter(folder),
+            model=lone_segmenter(folder),
             output=folder / "measures.json",
         )
     )

@@ -111,7 +111,7 @@ class PrefixState(Protocol):
     """What a block keeps of the prefixes in all slots. The decoder does not look into it."""
 
     def grow(self, room: int) -> None:
-        """Make room for `room` positions, of which the next steps use no more."""
+        """Make room for `room` positions in every slot; the next steps go no further."""
 
     def copy(self, sources: Tensor, targets: Tensor, read: int) -> None:
         """Copy slots `sources` [M] to slots `targets` [M]; none has read more than `read` tokens.
@@ -120,21 +120,25 @@ class PrefixState(Protocol):
         """
 
     def follow(self, parents: Tensor) -> None:
-        """Let slots 0..N-1 go on from slots `parents` [N], without reading the device."""
+        """Let slots 0..N-1 go on from slots `parents` [N]. Nothing is read from the device."""
 
     def step(self, x: Tensor, moment: Moment) -> Tensor:
-        """Return the block's output [R, D] for one more position of every slot, and keep it.
+        """Let all slots go on by one position, and return the block's output [R, D].
 
-        `x` [R, D] holds the slots' rows, then rows without meaning; so does what is returned. All
-        but the first step after `grow`, `copy` or more slots must not read the device.
+        `x` [R, D] has a row for every slot, then rows without meaning; so has what is returned. A
+        slot at position 0 begins a prefix: what is kept there belongs to another. Nothing is read
+        from the device.
         """
 
 
 class PrefixBlock(Protocol):
-    """The block of a decoder layer that reads the prefix: the tokens before, of the layer below."""
+    """The block of a decoder layer that looks at the prefix: this position and those before."""
 
     def forced(self, x: Tensor, grid: Grid) -> Tensor:
-        """Return the block's output [R, D] for all positions of targets; none sees a later one."""
+        """Return the block's output [R, D] for `x` [R, D], all positions of the targets in `grid`.
+
+        No position sees a later one.
+        """
 
     def state(self, capacity: int, like: Tensor) -> PrefixState:
         """Return the state of `capacity` slots, on the device and in the precision of `like`.

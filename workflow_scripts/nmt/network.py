@@ -92,10 +92,10 @@ class DecoderLayer:
 
 @dataclass
 class Network:
-    """A Transformer, or what is like one, with all its tensors.
+    """An encoder and a decoder with all their tensors.
 
-    Norms after the last layer are missing where the layers end with one. `output` may have more
-    rows than there are pieces, with a bias of minus infinity.
+    A norm after the last layer is None where the layers themselves end with one. `output` may have
+    more rows than there are pieces; their bias is minus infinity.
     """
 
     sizes: Sizes

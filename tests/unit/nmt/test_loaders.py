@@ -6,9 +6,8 @@ import pytest
 import torch
 
 from tests.unit.nmt.folders import write_model
-from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.loaders import find_loader, load_model, sockeye3
 
 
 @pytest.fixture
@@ -117,13 +116,6 @@ def test_bf16_keeps_the_weights(folder: Path):
     )
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
-def test_cuda_without_a_gpu_is_refused():
-    with pytest.raises(InputError, match="no GPU"):
-        choose_device("cuda")
-    assert choose_device("auto") == torch.device("cpu")
-
-
 @pytest.mark.parametrize("ratio", ["null", "0.0", ".nan"])
 def test_a_model_without_length_ratio_is_refused(folder: Path, ratio: str):
     text = (folder / "config").read_text()
@@ -132,3 +124,12 @@ def test_a_model_without_length_ratio_is_refused(folder: Path, ratio: str):
     )
     with pytest.raises(InputError, match="length ratio"):
         load_model(folder, "cpu")
+
+
+def test_a_kind_is_found_by_its_files(folder: Path, tmp_path: Path):
+    assert find_loader(folder) is sockeye3
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"empty is no model folder .* Sockeye 3 has config"):
+        load_model(tmp_path / "empty", "cpu")
+    with pytest.raises(InputError, match="absent is no folder"):
+        load_model(tmp_path / "absent", "cpu")
