@@ -1,7 +1,9 @@
 # make setup   everything into .venv           make demo    the testbed, from bitext to release
 # make test    lint, unit, rule and e2e tests  make bench   measurements
 # make deps    the system packages             make test-slurm   the tests on a real Slurm of one node
+# make docs    the site, into site/            make lock    renews the pins in requirements/
 # make test-hostile   100,000 lines of every hostile kind through all stages
+# make fuzz    a hundred thousand files of every format, whole and damaged
 # make test-faults   kills, full disks (as root), too little memory and damaged files in all stages
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -18,27 +20,45 @@ SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-pr
 
 SLURM_PACKAGES := slurmctld slurmd slurm-client munge
 
-.PHONY: setup deps slurm-packages demo test test-slurm test-hostile test-faults lint format bench clean
+.PHONY: setup lock docs deps slurm-packages demo test test-slurm test-hostile test-faults fuzz lint format bench clean
 
 setup: $(STAMP) $(BIN)/lmplz
 
-# Sockeye's metadata ask for an old torch; on the pinned one it trains and decodes unchanged.
-$(STAMP): requirements.txt requirements-dev.txt
-	@python=$$(command -v python3.11 || command -v python3.12 || true); \
+# Each package of lock.txt is checked against its hashes, and so is what one of them is built with.
+# torch.txt says why torch is not in the lock, sockeye.in why Sockeye is not. --no-deps: the lock is
+# complete, and pip would ask for torch's hash.
+$(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt)
+	@python=$${PYTHON:-$$(command -v python3.11 || command -v python3.12 || true)}; \
 	if [ -z "$$python" ]; then \
 	  echo "Paraloom needs Python 3.11 or 3.12; found $$(python3 --version 2>&1). Install one of them" \
 	    "(on Debian: apt-get install python3.11 python3.11-venv) and run make again." >&2; exit 1; \
 	fi; \
 	"$$python" -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet -r requirements.txt -r requirements-dev.txt
-	$(BIN)/pip install --quiet --no-deps sockeye==3.1.34
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/pip.txt
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/lock.txt \
+	  --build-constraint requirements/lock.txt
+	$(BIN)/python -m pip install --quiet -r requirements/torch.txt
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/sockeye.txt
 	touch $@
 
 # The systems that `make bench` compares with.
-$(BENCH_STAMP): requirements-bench.txt $(STAMP)
-	$(BIN)/pip install --quiet -r requirements-bench.txt
+$(BENCH_STAMP): requirements/bench.txt $(STAMP)
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/bench.txt
 	touch $@
+
+# A version changes where an *.in file or UPGRADE asks for it: make lock UPGRADE="-P numpy", or
+# UPGRADE=--upgrade for all. The lock holds for every system and for both Pythons, and is the same
+# whichever machine writes it: uv reads none of pip's settings.
+LOCK := $(BIN)/uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
+	--custom-compile-command "make lock" $(UPGRADE)
+lock: $(STAMP)
+	echo "torch; sys_platform == 'never'" >$(VENV)/no-torch
+	cd requirements; lock() { ../$(LOCK) "$$@" >/dev/null; }; \
+	lock --no-deps pip.in -o pip.txt; \
+	lock --no-deps sockeye.in -o sockeye.txt; \
+	lock --override ../$(VENV)/no-torch --no-emit-package torch \
+	  stages.in torch-needs.in dev.in docs.in -o lock.txt; \
+	lock --override ../$(VENV)/no-torch --no-emit-package torch -c lock.txt bench.in -o bench.txt
 
 # KenLM's programs, for columns of a language model; all else works without them.
 $(BIN)/lmplz: envs/language_model.post-deploy.sh | $(STAMP)
@@ -78,7 +98,11 @@ lint: $(STAMP)
 	$(RUN) snakefmt --check Snakefile rules
 	$(RUN) snakemake --lint
 
-test: setup lint slurm-packages
+# A dead link, a lost anchor or a page in no group ends it. The variable: no advertisement.
+docs: $(STAMP)
+	$(RUN) NO_MKDOCS_2_WARNING=1 mkdocs build --quiet
+
+test: setup lint docs slurm-packages
 	$(RUN) python -m pytest -n $(CORES) tests
 
 test-slurm: setup slurm-packages
@@ -89,6 +113,12 @@ test-hostile: setup
 
 test-faults: setup
 	$(RUN) python -m tests.e2e.faults
+
+# Cases of each of some 13 properties; the tests of `make test` take 60.
+FUZZ ?= 8000
+
+fuzz: setup
+	$(RUN) PARALOOM_FUZZ=$(FUZZ) python -m pytest -q -n $(CORES) tests/fuzz
 
 format: $(STAMP)
 	$(RUN) ruff check --fix .

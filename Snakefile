@@ -10,38 +10,41 @@ configfile: f"{workflow.basedir}/config.yaml"
 include: "rules/common.smk"
 
 
+from workflow_scripts.core.environment import prepare_environment
+from workflow_scripts.core.termination import hear_every_sigterm
+
+prepare_environment()
+# A job's own Snakemake as well: it must not outlive its job on a node.
+hear_every_sigterm()
+
+
 pathvars:
     results=config["results"],
     downloads=config["downloads"],
     clean=LAYOUT.folder("clean"),
-    pairs=LAYOUT.folder(*LAYOUT.pairs),
+    pairs=LAYOUT.folder(*PAIRS),
     references=LAYOUT.folder("generate", "references"),
     forward=LAYOUT.folder("train", "forward"),
     backward=LAYOUT.folder("train", "backward"),
 
 
 wildcard_constraints:
+    **stage_wildcards(),
     shard=r"\d{4}",
     version=r"v\d+-[0-9a-f]{12}",
-    corpus="|".join(LAYOUT.corpora),
-    vocabulary="main|filter",
-    role="|".join(LAYOUT.roles),
-    system="|".join(LAYOUT.systems),
+    system=one_of(SYSTEMS),
     side="source|reference",
     sha256="[0-9a-f]{64}",
     file=r"\w[\w.-]*(?<!\.json)",
-    language_model="|".join(LAYOUT.columns_of_kind("language_model")) or NOTHING,
-    classifier="|".join(LAYOUT.columns_of_kind("classifier")) or NOTHING,
-    vectors="|".join(LAYOUT.columns_of_kind("vectors")) or NOTHING,
-    embedding_column="|".join(LAYOUT.columns_of_kind("embedding")) or NOTHING,
-    training_set="|".join(LAYOUT.training_sets) or NOTHING,
-    embedding="|".join(LAYOUT.embeddings) or NOTHING,
     unit=r"[a-z_]+(/[A-Za-z][\w-]*)?",
 
 
-# Snakemake's own lock is held by now, so what still runs of this workflow here has no master.
+# Snakemake's own lock is held by now, so what still runs of this workflow here has no master. Where
+# files were asked for, and not a stage, the lock of the results is not yet held.
 onstart:
+    enter_results(planned=True)
     cancel_orphans(ALIVE)
+    RESULTS_LOCK.settle(cancel_orphans_in)
 
 
 # Snakemake's own files, and the logs that `tee` writes, meet a full disk as well.

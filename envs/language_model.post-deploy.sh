@@ -3,16 +3,19 @@
 # cmake, a C++ compiler and Boost: from conda beside this file, elsewhere from `make deps`.
 set -euo pipefail
 version=0.3.0
+sha256=c4628bb9fb63c8a6f9240035b8b037385cfc404cb72e933cf48878291edac1e8
 programs=(build_binary query lmplz)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$CONDA_PREFIX/bin/python" -m pip download --quiet --no-deps --no-binary kenlm \
-  --dest "$work" "kenlm==$version"
+# pip runs the archive's setup.py to learn its name: with the setuptools that are installed, and only
+# if the archive is the known one.
+"$CONDA_PREFIX/bin/python" -m pip download --quiet --no-deps --no-binary kenlm --no-build-isolation \
+  --require-hashes -r /dev/stdin --dest "$work" <<<"kenlm==$version --hash=sha256:$sha256"
 tar -xzf "$work/kenlm-$version.tar.gz" -C "$work"
 cmake -S "$work/kenlm-$version" -B "$work/build" -DCMAKE_BUILD_TYPE=Release \
   -DENABLE_INTERPOLATE=OFF -DCMAKE_PREFIX_PATH="$CONDA_PREFIX" \
-  -DCMAKE_INSTALL_RPATH="$CONDA_PREFIX/lib" >"$work/log" || { cat "$work/log" >&2; exit 1; }
-cmake --build "$work/build" --parallel --target "${programs[@]}" >"$work/log" ||
+  -DCMAKE_INSTALL_RPATH="$CONDA_PREFIX/lib" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+cmake --build "$work/build" --parallel --target "${programs[@]}" >"$work/log" 2>&1 ||
   { cat "$work/log" >&2; exit 1; }
 for program in "${programs[@]}"; do
   install -m 755 "$work/build/bin/$program" "$CONDA_PREFIX/bin/$program"

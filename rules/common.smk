@@ -1,4 +1,8 @@
+import functools
+import hashlib
 import logging
+import os
+import re
 import shlex
 import sys
 
@@ -9,42 +13,85 @@ logging.raiseExceptions = False
 
 from snakemake.exceptions import WorkflowError
 
+from workflow_scripts.core import selection
+from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
-from workflow_scripts.core.layout import Layout, canonical
-from workflow_scripts.core.runs import cancel_orphans, link_run, remove_stale_locks
+from workflow_scripts.core.finished import lost, mend_times
+from workflow_scripts.core.layout import canonical, unit_name
+from workflow_scripts.core.locks import ResultsLock
+from workflow_scripts.core.runs import (
+    cancel_orphans,
+    cancel_orphans_in,
+    link_run,
+    remove_stale_locks,
+)
 from workflow_scripts.core.space import advise_on_full_disks
+from workflow_scripts.corpus.stage import Corpus
+from workflow_scripts.embed.stage import Embed, tested_units
+from workflow_scripts.evaluate.stage import Evaluate
+from workflow_scripts.filter.stage import Filter
+from workflow_scripts.generate.stage import Generate, needs_idf
+from workflow_scripts.release.stage import Release
+from workflow_scripts.stages import run_layout
+from workflow_scripts.subword.stage import Subword
 
 # Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile. The
 # strict mode is Snakemake's own default, which a prefix replaces.
-shell.prefix(f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(workflow.basedir))}; ")
+shell.prefix(
+    f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(workflow.basedir))} PYTHONSAFEPATH=1; "
+)
 
 try:
-    LAYOUT = Layout(config)
+    LAYOUT = run_layout(config)
     # Open as long as this process lives. A job's own Snakemake takes no part: one that outlives
     # the Snakemake that started it, on a cluster, is no reason to refuse the next.
     ALIVE = remove_stale_locks() if workflow.is_main_process else None
+    RESULTS_LOCK = ResultsLock(config["results"])
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
-# The wildcard that tells the instances of a stage apart.
-INSTANCE = {
-    "corpus": "corpus",
-    "subword": "vocabulary",
-    "train": "role",
-    "embed": "embedding",
-    **dict.fromkeys(("generate", "score", "select", "filter", "syntax", "evaluate"), "system"),
-}
-# A pattern that nothing matches, for a wildcard without values.
-NOTHING = r"(?!)"
+# The declarations of stages that the functions below ask more than the layout does.
+CORPUS, SUBWORD, GENERATE = map(LAYOUT.stage, (Corpus, Subword, Generate))
+FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
+SYSTEMS, ROLES = config["run"]["systems"], selection.roles(config)
+# The unit with the bitext that models are trained on.
+PAIRS = selection.pairs(config)
+ARGUMENT_BYTES = 65536
 # Given to jobs as resources: unlike params, another value is no reason to run again.
 COMPUTE = config["compute"]
-# The tables of the release; those of embeddings only where there are some.
-TABLES = ["diversity", "between_ranks", "lengths", "statistics", "bins"]
-if LAYOUT.tested:
-    TABLES += ["sts", "sts_data_sets", "sts_gains", "sts_differences"]
 EARLY = LAYOUT.shard_names("clean")
 LATE = LAYOUT.shard_names("select")
+
+
+def one_of(values):
+    """The pattern of a wildcard with these values; without any nothing matches it."""
+    return "|".join(map(re.escape, values)) or r"(?!)"
+
+
+def stage_wildcards():
+    """The patterns of the wildcards that stages declare."""
+    return {
+        wildcard: one_of(values)
+        for stage in LAYOUT.stages
+        for wildcard, values in stage.wildcards().items()
+    }
+
+
+def argument(value):
+    """A value as one argument of a command: canonical JSON, or `@` and the file that holds it.
+
+    Snakemake stores params as a set without names, in which two swapped values go unseen; and an
+    argument is limited to 128 KiB.
+    """
+    text = canonical(value)
+    if len(text.encode("utf-8")) < ARGUMENT_BYTES:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    path = f"{config['results']}/.arguments/{digest}.json"
+    if not workflow.dryrun and not os.path.exists(path):
+        write_text(path, text)
+    return f"@{path}"
 
 
 def grows(first):
@@ -59,7 +106,8 @@ def instance_of(stage, wildcards, instance=None):
     """The named instance, in which wildcards may stand, or else the job's own."""
     if instance is not None:
         return instance.format(**wildcards)
-    return getattr(wildcards, INSTANCE[stage]) if stage in INSTANCE else None
+    wildcard = LAYOUT.declaration(stage).wildcard
+    return getattr(wildcards, wildcard) if wildcard else None
 
 
 def part(stage, name, instance=None):
@@ -89,10 +137,7 @@ def unit_folder(stage, instance=None):
 
 
 def unit_config(stage, instance=None):
-    """Params function: the unit's configuration as one canonical JSON string.
-
-    Snakemake stores params as a set without names, in which two swapped values go unseen.
-    """
+    """Params function: the unit's settings as one argument."""
 
     def text(wildcards):
         unit = (stage, instance_of(stage, wildcards, instance))
@@ -102,7 +147,17 @@ def unit_config(stage, instance=None):
                 f"{'/'.join(filter(None, unit))}/{version} is not of this configuration, "
                 f"whose version is {LAYOUT.key(*unit)}"
             )
-        return canonical(LAYOUT.stage_config(unit))
+        return argument(LAYOUT.settings(unit))
+
+    return text
+
+
+def unit_inputs(stage, instance=None):
+    """Params function: the hashes of the user's files that a unit's jobs read, by path."""
+
+    def text(wildcards):
+        name = instance_of(stage, wildcards, instance)
+        return argument(LAYOUT.declaration(stage).inputs(name))
 
     return text
 
@@ -136,18 +191,18 @@ def read_manifests(stage, instance):
 
 def sts_files(wildcards):
     """Input function: the files of the data sets that embeddings are tested on."""
-    return LAYOUT.sts_files()
+    return EMBED.sts_files()
 
 
 def embedding_files(wildcards):
     """Input function: the files that an embedding starts from and is chosen by."""
-    files = LAYOUT.embedding_files(wildcards.embedding)
+    files = EMBED.embedding_files(wildcards.embedding)
     return [file for each in files.values() for file in each]
 
 
 def training_pairs(wildcards):
     """Input function: the training set of an embedding."""
-    unit = ("filter", LAYOUT.embeddings[wildcards.embedding]["training_set"])
+    unit = ("filter", EMBED.embeddings[wildcards.embedding]["training_set"])
     return f"{LAYOUT.folder(*unit)}/pairs.parquet"
 
 
@@ -155,13 +210,13 @@ def embedding_models():
     """`<entry>-<training set>/<seed>=<folder>` of the embeddings that the run tests."""
     return [
         f"{part['entry']}-{part['training_set']}/{part['repetition']}={LAYOUT.folder('embed', name)}"
-        for name, part in LAYOUT.tested.items()
+        for name, part in EMBED.tested.items()
     ]
 
 
 def column_embedding(wildcards):
     """Params function: the folder of the embedding behind a column."""
-    return LAYOUT.folder(*LAYOUT.embedding_of(wildcards.embedding_column, wildcards.system))
+    return LAYOUT.folder(*FILTER.embedding_of(wildcards.embedding_column, wildcards.system))
 
 
 def column_embedding_model(wildcards):
@@ -171,17 +226,17 @@ def column_embedding_model(wildcards):
 
 def vectors_file(wildcards):
     """Input function: the word vectors behind a column."""
-    return LAYOUT.stage_config(("filter", f"{wildcards.vectors}-{wildcards.system}"))["file"]
+    return FILTER.settings(f"{wildcards.vectors}-{wildcards.system}")["file"]
 
 
 def training_set_values(wildcards):
     """Params function: `<column>=<folder>` of the columns that a model computed for it."""
-    return named_folders(LAYOUT.training_set_columns(wildcards.training_set))
+    return named_folders(FILTER.training_set_columns(wildcards.training_set))
 
 
 def statistics_columns(wildcards):
     """The units of the columns that the statistics of a system show, beside those of its pairs."""
-    return LAYOUT.column_units(wildcards.system, config["evaluate"]["columns"])
+    return EVALUATE.columns(wildcards.system)
 
 
 def statistics_values(wildcards):
@@ -201,62 +256,64 @@ def named_folders(units):
 
 def corpus_files(wildcards):
     """Input function: the text files of a corpus."""
-    return LAYOUT.input_files(wildcards.corpus)
+    return CORPUS.input_files(wildcards.corpus)
 
 
 def download_url(wildcards):
     """Resources function: where a file that is kept by its hash is downloaded from."""
-    wanted = (wildcards.sha256, wildcards.file)
-    for corpus in LAYOUT.corpora:
-        for url, sha256, path in LAYOUT.downloads(corpus):
-            if (sha256, path.rpartition("/")[2]) == wanted:
-                return url
-    raise WorkflowError(f"no corpus of this run is downloaded from {'/'.join(wanted)}")
+    url = CORPUS.url(wildcards.sha256, wildcards.file)
+    if url is None:
+        raise WorkflowError(
+            f"no corpus of this run is downloaded from {wildcards.sha256}/{wildcards.file}"
+        )
+    return url
 
 
 def corpus_shards(suffix):
     """Input function: one shard of every corpus, in the order of their priority."""
     return lambda wildcards: [
-        f"{LAYOUT.folder('corpus', name)}/{wildcards.shard}{suffix}" for name in LAYOUT.corpora
+        f"{LAYOUT.folder('corpus', name)}/{wildcards.shard}{suffix}"
+        for name in selection.corpora(config)
     ]
 
 
 def tree_manifest(wildcards):
     """Input function: the manifest of the job's trees, where sentences are parsed."""
-    return [manifest_path(("syntax", wildcards.system))] if LAYOUT.parsed else []
+    return [manifest_path(("syntax", wildcards.system))] if selection.parsed(config) else []
 
 
 def tree_options(wildcards):
     """Params function: the option that names the folder of the trees, where there is one."""
-    return ["--trees", LAYOUT.folder("syntax", wildcards.system)] if LAYOUT.parsed else []
+    return (
+        ["--trees", LAYOUT.folder("syntax", wildcards.system)] if selection.parsed(config) else []
+    )
 
 
 def early_shards(suffix):
     """Input function: the early shards of the bitext that make up one late shard."""
 
     def paths(wildcards):
-        names = LAYOUT.early_shards(wildcards.shard)
-        return [f"{LAYOUT.folder(*LAYOUT.pairs)}/{name}{suffix}" for name in names]
+        names = selection.early_shards(config, wildcards.shard)
+        return [f"{LAYOUT.folder(*PAIRS)}/{name}{suffix}" for name in names]
 
     return paths
 
 
 def idf_file(wildcards):
     """Input function: the document frequencies, if the system needs them."""
-    if not LAYOUT.needs_idf(wildcards.system):
+    if not needs_idf(config, wildcards.system):
         return []
     return [f"{LAYOUT.folder('generate', 'idf')}/idf.parquet"]
 
 
 def pair_files(wildcards):
     """Input function: the files of paraphrases that the system's constraints come from."""
-    return LAYOUT.pair_files(wildcards.system)
+    return GENERATE.pair_files(wildcards.system)
 
 
 def vocabulary_config(wildcards):
-    """Params function: the configuration of one SentencePiece model, as canonical JSON."""
-    unit = ("subword", wildcards.vocabulary)
-    return canonical(LAYOUT.vocabulary_config(unit, wildcards.side))
+    """Params function: the configuration of one SentencePiece model, as one argument."""
+    return argument(SUBWORD.vocabulary_settings(wildcards.vocabulary, wildcards.side))
 
 
 def manifest_path(unit):
@@ -278,12 +335,16 @@ def stage_target(stage):
 
     def paths(wildcards):
         if workflow.executor_plugin is not None and not workflow.dryrun:
+            enter_results()
             try:
                 run = link_run(LAYOUT)
             except InputError as error:
                 raise WorkflowError(str(error)) from None
             if workflow.is_main_process:
                 record_events(run)
+        if workflow.is_main_process:
+            mend_times_once()
+            make_lost_files_again(stage)
         if workflow.get_rule(stage) in workflow.dag.forcerules:
             workflow.dag.forcerules.update(
                 each for each in workflow.rules if each.name.startswith(f"{stage}_")
@@ -291,6 +352,42 @@ def stage_target(stage):
         return manifests(stage)
 
     return paths
+
+
+@functools.cache
+def mend_times_once():
+    """Give the files of finished units times that Snakemake understands."""
+    mend_times(LAYOUT)
+
+
+def make_lost_files_again(stage):
+    """Force the jobs whose files are gone, among the units that a stage stands on.
+
+    Snakemake misses only what some job is about to read.
+    """
+    needed = LAYOUT.all_upstream(unit for unit in LAYOUT.units() if unit[0] == stage)
+    forced = [rule.name for rule in workflow.dag.forcerules]
+    for unit, files, trained in lost(LAYOUT):
+        if unit not in needed or any(f"{rule}_".startswith(f"{unit[0]}_") for rule in forced):
+            continue
+        if trained:
+            names = ", ".join(unit_name(*each) for each in trained)
+            others = f" and {len(files) - 1} more of its unit" if len(files) > 1 else ""
+            raise WorkflowError(
+                f"{files[0]}{others} is gone. To make it again would train once more: {names}. "
+                f"Put it back from a copy; or add --forcerun {unit[0]}, to run the stage "
+                f"{unit[0]} and all that follows again"
+            )
+        workflow.dag.forcefiles.update(files)
+
+
+def enter_results(planned=False):
+    """Hold the results for this working directory; see `ResultsLock.enter`."""
+    if workflow.is_main_process and workflow.execution_settings.lock:
+        try:
+            RESULTS_LOCK.enter(planned)
+        except InputError as error:
+            raise WorkflowError(str(error)) from None
 
 
 def upstream_manifests(wildcards):
@@ -306,63 +403,45 @@ def unit_of(wildcards):
 def unit_records(wildcards):
     """Input function: the records that the manifest of `{unit}` merges."""
     unit = unit_of(wildcards)
-    names = [*LAYOUT.shard_names(*unit), *LAYOUT.parts(*unit)]
-    return [f"{LAYOUT.folder(*unit)}/{name}.json" for name in names]
+    return [f"{LAYOUT.folder(*unit)}/{name}.json" for name in LAYOUT.records(*unit)]
 
 
-def unit_others(wildcards):
-    """Input function: what else must be there before the manifest says that all is.
-
-    Whoever needs a whole stage waits for its manifest alone. Data that no rule reads shard by shard
-    is an input here, so that Snakemake notices when it is gone.
-    """
+def unit_files(wildcards):
+    """Input function: what else must be there before the manifest says that all is."""
     stage, instance = unit_of(wildcards)
-    if stage in ("subword", "select", "filter"):
-        return shards_of(stage, ".parquet", instance)(wildcards)
-    if stage != "release":
-        return []
-    folder = LAYOUT.folder("release")
-    tables = [f"{folder}/tables/{name}.tsv" for name in TABLES]
-    sums = [f"{folder}/{system}/SHA256SUMS" for system in LAYOUT.systems]
-    return [f"{folder}/report.html", *tables, *sums]
+    folder = LAYOUT.folder(stage, instance)
+    return [f"{folder}/{name}" for name in LAYOUT.declaration(stage).files(instance)]
 
 
 def unit_description(wildcards):
-    """Params function: what the manifest of `{unit}` says of it, as canonical JSON."""
-    return canonical(LAYOUT.description(unit_of(wildcards)))
+    """Params function: what the manifest of `{unit}` says of it, as one argument."""
+    return argument(LAYOUT.description(unit_of(wildcards)))
 
 
 def system_manifests(wildcards):
     """Input function: the manifests behind the corpus of one system."""
-    system = wildcards.system
-    return [
-        manifest_path((stage, instance))
-        for stage, instance in LAYOUT.upstream(("release", None))
-        if (stage, instance) not in LAYOUT.tested_units()
-        if instance == system or instance not in LAYOUT.systems
-        if instance != "idf" or LAYOUT.needs_idf(system)
-    ]
+    return [manifest_path(unit) for unit in RELEASE.described_units(wildcards.system)]
 
 
 def system_release_config(wildcards):
-    """Params function: the configuration of one system's released corpus, as canonical JSON."""
-    return canonical(LAYOUT.system_release_config(wildcards.system))
+    """Params function: the configuration of one system's released corpus, as one argument."""
+    return argument(RELEASE.system_settings(wildcards.system))
 
 
 def embedding_test(wildcards):
     """Input function: what the embeddings reached in their test, where there are some."""
-    return [f"{LAYOUT.folder('embed', 'sts')}/sts.json"] if LAYOUT.tested else []
+    return [f"{LAYOUT.folder('embed', 'sts')}/sts.json"] if EMBED.tested else []
 
 
 def tested_options(wildcards):
     """Params function: the options that name the test of embeddings and their training sets."""
-    if not LAYOUT.tested:
+    if not EMBED.tested:
         return []
-    *training_sets, sts = LAYOUT.tested_units()
+    *training_sets, sts = tested_units(config)
     manifests = [f"{name}={manifest_path((stage, name))}" for stage, name in training_sets]
     return ["--sts", f"{LAYOUT.folder(*sts)}/sts.json", "--training-sets", *manifests]
 
 
 def of_systems(stage):
     """`<system>=<folder>` of every system, as the report takes them."""
-    return [f"{system}={LAYOUT.folder(stage, system)}" for system in LAYOUT.systems]
+    return [f"{system}={LAYOUT.folder(stage, system)}" for system in SYSTEMS]

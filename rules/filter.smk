@@ -33,7 +33,7 @@ rule filter_training_set:
         record="<results>/filter/{training_set}/{version}/pairs.json",
     params:
         config=unit_config("filter", "{training_set}"),
-        folder=lambda wildcards: LAYOUT.folder("filter", LAYOUT.system_of(wildcards.training_set)),
+        folder=lambda wildcards: LAYOUT.folder("filter", FILTER.system_of(wildcards.training_set)),
         values=training_set_values,
         shards=len(LATE),
     log:
@@ -60,7 +60,7 @@ rule filter_language_model:
         record="<results>/filter/{language_model}/{version}/model.json",
     params:
         config=unit_config("filter", "{language_model}"),
-        folder=unit_folder(*LAYOUT.pairs),
+        folder=unit_folder(*PAIRS),
         shards=len(EARLY),
     log:
         "<results>/logs/filter/{language_model}/{version}/model.log",
@@ -163,6 +163,7 @@ rule filter_paraphrase_score:
         record="<results>/filter/{vectors}-{system}/{version}/{shard}.json",
     params:
         config=unit_config("filter", "{vectors}-{system}"),
+        inputs=unit_inputs("filter", "{vectors}-{system}"),
     log:
         "<results>/logs/filter/{vectors}-{system}/{version}/{shard}.log",
     benchmark:
@@ -174,7 +175,8 @@ rule filter_paraphrase_score:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.filter.paraphrase_score --input {input.columns:q}"
-        " --vectors {input.vectors:q} --output {output.values:q} 2>&1 | tee {log:q}"
+        " --vectors {input.vectors:q}"
+        " --inputs {params.inputs:q} --output {output.values:q} 2>&1 | tee {log:q}"
 
 
 rule filter_embedding_score:

@@ -3,19 +3,19 @@ localrules:
     manifest,
 
 
-# The last output of every unit: the records of its shards and further parts, merged.
+# The last output of every unit: its records, merged.
 rule manifest:
     input:
         records=unit_records,
         upstream=upstream_manifests,
-        others=unit_others,
+        files=unit_files,
     output:
         manifest="<results>/{unit}/{version}/manifest.json",
     params:
         unit=unit_description,
         folder=lambda wildcards: LAYOUT.folder(*unit_of(wildcards)),
         shards=lambda wildcards: LAYOUT.shards(*unit_of(wildcards)),
-        parts=lambda wildcards: LAYOUT.parts(*unit_of(wildcards)),
+        records=lambda wildcards: LAYOUT.other_records(*unit_of(wildcards)),
     log:
         "<results>/logs/{unit}/{version}/manifest.log",
     benchmark:
@@ -27,5 +27,5 @@ rule manifest:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.core.manifest --unit {params.unit:q} --folder {params.folder:q}"
-        " --shards {params.shards} --parts {params.parts:q} --upstream {input.upstream:q}"
+        " --shards {params.shards} --records {params.records:q} --upstream {input.upstream:q}"
         " --output {output.manifest:q} 2>&1 | tee {log:q}"

@@ -34,7 +34,7 @@ rule release_datasheet:
     input:
         manifests=system_manifests,
         measures=part("evaluate", "measures.json"),
-        metrics=[f"{LAYOUT.folder('train', role)}/metrics.json" for role in LAYOUT.roles],
+        metrics=[f"{LAYOUT.folder('train', role)}/metrics.json" for role in ROLES],
         export="<results>/release/{version}/{system}/paraphrases.json",
     output:
         datasheet="<results>/release/{version}/{system}/README.md",
@@ -78,14 +78,12 @@ rule release_checksums:
 
 rule release_tables:
     input:
-        tested=[manifest_path(unit) for unit in LAYOUT.tested_units()],
-        measures=[f"{LAYOUT.folder('evaluate', system)}/measures.json" for system in LAYOUT.systems],
-        statistics=[
-            f"{LAYOUT.folder('evaluate', system)}/statistics.json" for system in LAYOUT.systems
-        ],
+        tested=[manifest_path(unit) for unit in tested_units(config)],
+        measures=[f"{LAYOUT.folder('evaluate', system)}/measures.json" for system in SYSTEMS],
+        statistics=[f"{LAYOUT.folder('evaluate', system)}/statistics.json" for system in SYSTEMS],
         sts=embedding_test,
     output:
-        tables=[f"<results>/release/{{version}}/tables/{name}.tsv" for name in TABLES],
+        tables=[f"<results>/release/{{version}}/tables/{name}.tsv" for name in RELEASE.tables()],
         record="<results>/release/{version}/tables/tables.json",
     params:
         config=unit_config("release"),
@@ -110,18 +108,12 @@ rule release_tables:
 
 rule release_report:
     input:
-        manifests=[
-            manifest_path(unit)
-            for unit in LAYOUT.upstream(("release", None))
-            if unit not in LAYOUT.tested_units()
-        ],
-        tested=[manifest_path(unit) for unit in LAYOUT.tested_units()],
-        measures=[f"{LAYOUT.folder('evaluate', system)}/measures.json" for system in LAYOUT.systems],
-        statistics=[
-            f"{LAYOUT.folder('evaluate', system)}/statistics.json" for system in LAYOUT.systems
-        ],
+        manifests=[manifest_path(unit) for unit in LAYOUT.released_units()],
+        tested=[manifest_path(unit) for unit in tested_units(config)],
+        measures=[f"{LAYOUT.folder('evaluate', system)}/measures.json" for system in SYSTEMS],
+        statistics=[f"{LAYOUT.folder('evaluate', system)}/statistics.json" for system in SYSTEMS],
         sts=embedding_test,
-        models=[f"{LAYOUT.folder('train', role)}/learning_curve.tsv" for role in LAYOUT.roles],
+        models=[f"{LAYOUT.folder('train', role)}/learning_curve.tsv" for role in ROLES],
     output:
         report="<results>/release/{version}/report.html",
     params:
@@ -129,7 +121,7 @@ rule release_report:
         measures=[f"{each}/measures.json" for each in of_systems("evaluate")],
         statistics=[f"{each}/statistics.json" for each in of_systems("evaluate")],
         tested=tested_options,
-        models=[f"{role}={LAYOUT.folder('train', role)}" for role in LAYOUT.roles],
+        models=[f"{role}={LAYOUT.folder('train', role)}" for role in ROLES],
         selected=of_systems("select"),
         shards=len(LATE),
     log:

@@ -18,13 +18,14 @@ import numpy as np
 import torch
 from sentence_transformers import SentenceTransformer
 
-from workflow_scripts.core.embeddings import MODEL, TRAINING
+from workflow_scripts.core.schema import defaults
 from workflow_scripts.embed.initial import initial_model
 from workflow_scripts.embed.model import load, save
 from workflow_scripts.embed.parts import Parts
 from workflow_scripts.embed.prepared import prepare, read_prepared
 from workflow_scripts.embed.training import Seeds, Training
 
+MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")
 # (pairs, mini-batches in a mega-batch, epochs, pairs per CPU-second of the authors' code)
 RUNS = ((600, 1, 40, 147), (600, 6, 40, 58), (20_000, 40, 1, 30))
 VOCABULARY = 20_000

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.embeddings import MODEL, TRAINING
+from workflow_scripts.core.schema import defaults
 from workflow_scripts.embed.correlations import overlaps, result
 from workflow_scripts.embed.evaluation import simulated
 from workflow_scripts.embed.initial import initial_model
@@ -29,6 +29,7 @@ from workflow_scripts.embed.training import Seeds, Training
 from workflow_scripts.testbed.noise import clean
 
 Pair = tuple[str, str]
+MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")
 
 
 def testbed_pairs(count: int) -> list[Pair]:

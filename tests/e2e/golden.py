@@ -25,9 +25,9 @@ from tests import stanza_package
 from tests.e2e import micro
 from tests.unit.nmt.folders import write_model
 from workflow_scripts.clean import shard as clean
-from workflow_scripts.core.embeddings import MODEL, TRAINING
-from workflow_scripts.core.layout import STAGE_VERSIONS, canonical
+from workflow_scripts.core.layout import canonical
 from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.schema import defaults
 from workflow_scripts.core.tables import TableWriter, read_rows
 from workflow_scripts.corpus import importer
 from workflow_scripts.dual_filter import keep
@@ -49,11 +49,13 @@ from workflow_scripts.release import checksums, export
 from workflow_scripts.score import shard as score
 from workflow_scripts.select import shard as select
 from workflow_scripts.select import threshold
+from workflow_scripts.stages import STAGES as DECLARED
 from workflow_scripts.subword import segment
 from workflow_scripts.subword import train as subword
 from workflow_scripts.syntax import shard as syntax
 from workflow_scripts.train import sockeye
 
+MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")
 GOLDEN = Path(__file__).with_name("golden.json")
 # A model's numbers on another CPU; those of a training diverge further, update by update.
 TOLERANCE = 1e-3
@@ -68,6 +70,7 @@ TESTBED = [
     ("The book was really great.",),
 ]
 
+VERSIONS = {stage.name: stage.version for stage in DECLARED}
 Outputs = dict[str, Any]
 Row = dict[str, Any]
 
@@ -809,7 +812,7 @@ STAGES: dict[str, Callable[[Path], Outputs]] = {
 def measured(stage: str, folder: Path) -> dict[str, Any]:
     """Run a stage on its input in an empty folder; return its entry of golden.json."""
     torch.set_num_threads(1)
-    return {"version": STAGE_VERSIONS[stage], "outputs": figures(STAGES[stage](folder))}
+    return {"version": VERSIONS[stage], "outputs": figures(STAGES[stage](folder))}
 
 
 def read_golden() -> dict[str, Any]:

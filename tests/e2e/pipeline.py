@@ -15,22 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from workflow_scripts.stages import STAGES
+
 ROOT = Path(__file__).resolve().parents[2]
-STAGES = (
-    "corpus",
-    "clean",
-    "dual_filter",
-    "subword",
-    "train",
-    "generate",
-    "score",
-    "select",
-    "filter",
-    "embed",
-    "syntax",
-    "evaluate",
-    "release",
-)
 # A guard against a run that hangs; machines differ by more than the runs of the tests do.
 TIMEOUT_SECONDS = 3600
 # Below a stage folder, what is not data: Sockeye's work folder, and durations.
@@ -47,13 +34,14 @@ def environment() -> dict[str, str]:
 class Pipeline:
     """A working directory with its configuration file.
 
-    `environment` is that of Snakemake and its jobs.
+    `environment` is that of Snakemake and its jobs, `snakefile` the workflow.
     """
 
     def __init__(self, folder: Path, config: dict[str, Any]):
         self.folder = folder
         self.config = config
         self.environment = environment()
+        self.snakefile = ROOT / "Snakefile"
         self.folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(config)
         # A run that several processes read stays as it is.
@@ -75,11 +63,18 @@ class Pipeline:
 
     # --- Snakemake ---------------------------------------------------------------------------
 
-    def command(self, *arguments: str, snakefile: Path = ROOT / "Snakefile") -> list[str]:
+    def command(self, *arguments: str, snakefile: Path | None = None) -> list[str]:
         """Return the command line of Snakemake; targets come first in `arguments`."""
         return [
             *(sys.executable, "-m", "snakemake", *arguments),
-            *("--snakefile", str(snakefile), "--directory", str(self.folder), "--cores", "2"),
+            *(
+                "--snakefile",
+                str(snakefile or self.snakefile),
+                "--directory",
+                str(self.folder),
+                "--cores",
+                "2",
+            ),
             *("--configfile", str(self.config_file)),
         ]
 
@@ -183,4 +178,4 @@ def planned_jobs(output: str) -> Counter[str]:
 
 def stages_of(jobs: Counter[str]) -> set[str]:
     """Return the stages that some jobs work for; target rules and manifests count for none."""
-    return {stage for stage in STAGES for rule in jobs if rule.startswith(f"{stage}_")}
+    return {stage.name for stage in STAGES for rule in jobs if rule.startswith(f"{stage.name}_")}

@@ -14,7 +14,7 @@ from tests.e2e import micro
 from tests.e2e.pipeline import ROOT, Pipeline
 from tests.unit.corpus.server import serving
 from workflow_scripts.core.resolve import resolve
-from workflow_scripts.core.status import look
+from workflow_scripts.status.__main__ import look
 
 pytestmark = pytest.mark.e2e
 

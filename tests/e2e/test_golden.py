@@ -7,12 +7,12 @@ new code would stand side by side in one folder.
 import pytest
 
 from tests.e2e import golden
-from workflow_scripts.core.layout import STAGE_VERSIONS
+from workflow_scripts.stages import STAGES
 
 UPDATE = "then run `python -m tests.e2e.golden {stage}`"
 
 
-@pytest.mark.parametrize("stage", STAGE_VERSIONS)
+@pytest.mark.parametrize("stage", [stage.name for stage in STAGES])
 def test_output_changes_only_with_the_version(stage, tmp_path):
     found, expected = golden.measured(stage, tmp_path), golden.read_golden()[stage]
     update = UPDATE.format(stage=stage)
@@ -23,8 +23,8 @@ def test_output_changes_only_with_the_version(stage, tmp_path):
     changed = golden.differences(stage, found["outputs"], expected["outputs"])
     assert not changed, (
         f"the stage {stage} has another output than before: {', '.join(changed)}. If that is not "
-        f"what you want, mend it. If it is, raise STAGE_VERSIONS['{stage}'] in "
-        f"workflow_scripts/core/layout.py, so that old results are not taken for new ones, {update}"
+        f"what you want, mend it. If it is, raise the version in "
+        f"workflow_scripts/{stage}/stage.py, so that no old result is taken for a new one, {update}"
     )
 
 

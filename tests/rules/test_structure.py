@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from workflow_scripts.core.layout import STAGE_VERSIONS
+from workflow_scripts.stages import STAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = ["input", "output", "params", "log", "benchmark", "threads", "resources", "conda"]
@@ -49,8 +49,9 @@ def read_rules(file: Path) -> list[Rule]:
 
 FILES = sorted((ROOT / "rules").glob("*.smk"))
 ALL = [rule for file in FILES for rule in read_rules(file)]
-TARGETS = [rule for rule in ALL if rule.name in STAGE_VERSIONS]
-JOBS = [rule for rule in ALL if rule.name not in STAGE_VERSIONS]
+NAMES = [stage.name for stage in STAGES]
+TARGETS = [rule for rule in ALL if rule.name in NAMES]
+JOBS = [rule for rule in ALL if rule.name not in NAMES]
 
 
 def named(rule: Rule) -> str:
@@ -58,7 +59,7 @@ def named(rule: Rule) -> str:
 
 
 def test_each_stage_has_its_rule_file_target_and_package():
-    stages = set(STAGE_VERSIONS)
+    stages = set(NAMES)
     assert {file.stem for file in FILES} == stages | {"common", "manifest"}
     assert {rule.name: rule.file.stem for rule in TARGETS} == {each: each for each in stages}
     for stage in stages:

@@ -25,7 +25,8 @@ def pins(lines):
 
 
 def required():
-    return pins((ROOT / "requirements.txt").read_text(encoding="utf-8").split())
+    lines = (ROOT / "requirements" / name for name in ("lock.txt", "torch.txt"))
+    return pins(" ".join(file.read_text(encoding="utf-8") for file in lines).split())
 
 
 def environment(name):
@@ -40,11 +41,12 @@ def test_pins_equal_those_of_the_pip_install(name):
 
 
 def test_sockeye_is_the_same_everywhere():
-    versions = {
-        re.search(r"sockeye==([\d.]+)", (ROOT / file).read_text(encoding="utf-8"))[1]
-        for file in ("Makefile", "envs/nmt.post-deploy.sh")
-    }
-    assert len(versions) == 1
+    requirement = re.compile(r"sockeye==[\d.]+(?: \\\n +--hash=sha256:[0-9a-f]{64})+")
+    locked, posted = (
+        requirement.search((ROOT / file).read_text(encoding="utf-8"))[0]
+        for file in ("requirements/sockeye.txt", "envs/nmt.post-deploy.sh")
+    )
+    assert locked == posted
 
 
 def test_the_mxnet_environment_has_the_version_that_is_asked_for():

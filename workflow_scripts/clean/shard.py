@@ -2,7 +2,6 @@
 
 import argparse
 import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -11,11 +10,9 @@ from typing import Any
 
 from workflow_scripts.clean.normalise import normalise
 from workflow_scripts.core.charset import codec
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.core.progress import progress
-from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.core.shard import Input, Stream, Tally, write_shard
 from workflow_scripts.core.text import dedup_key
 
 Row = dict[str, str]
@@ -101,15 +98,14 @@ def clean_pairs(rows: Iterable[Row], config: dict[str, Any]) -> Iterator[tuple[R
         yield row, reason
 
 
-def _rows_of(corpora: list[str], paths: list[Path]) -> Iterator[Row]:
+def _rows_of(corpora: list[str], inputs: list[Input]) -> Iterator[Row]:
     """Yield the rows of one shard of every corpus, in order of priority."""
-    for corpus, path in zip(corpora, paths, strict=True):
-        verify(path)
-        for row in read_rows(path, "pairs"):
+    for corpus, shard in zip(corpora, inputs, strict=True):
+        for row in shard.rows().items:
             if row["corpus"] != corpus:
                 raise InputError(
-                    f"{path}: pairs of corpus '{row['corpus']}' where '{corpus}' is expected; "
-                    "--inputs must follow the order of clean.corpora"
+                    f"{shard.paths[0]}: pairs of corpus '{row['corpus']}' where '{corpus}' is "
+                    "expected; --inputs must follow the order of clean.corpora"
                 )
             yield row
 
@@ -125,23 +121,24 @@ def clean_shard(config: dict[str, Any], inputs: list[Path], output: Path) -> Non
     if len(corpora) != len(inputs):
         raise InputError(f"{len(inputs)} --inputs for the {len(corpora)} corpora {corpora}")
     counts = {corpus: Counter({"in": 0, "out": 0}) for corpus in corpora}
-    rejected: Counter[str] = Counter()
-    rows = progress(_rows_of(corpora, inputs), desc=f"clean {output.stem}")
-    with TableWriter(output, "pairs") as table:
+    tally = Tally(extra={"corpora": counts})
+
+    def kept(rows: Iterator[Row]) -> Iterator[Row]:
         for row, reason in clean_pairs(rows, config):
             counts[row["corpus"]].update(("in", reason or "out"))
             if reason:
-                rejected[reason] += 1
+                tally.rejected[reason] += 1
             else:
-                table.write(row)
-    rows_in = table.rows_written + rejected.total()
-    write_record(output, rows_in, table.rows_written, rejected, {"corpora": counts})
+                yield row
+
+    rows = _rows_of(corpora, [Input(path, "pairs") for path in inputs])
+    write_shard(Stream(rows), kept, output, "pairs", f"clean {output.stem}", tally)
 
 
 def main(argv: list[str] | None = None) -> None:
     """Clean one shard."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument(
         "--inputs", type=Path, nargs="+", required=True, help="one per corpus, by priority"
     )

@@ -6,31 +6,7 @@ The Snakefile imports this module: only the standard library.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-# What an entry does not say.
-MODEL = {
-    "encoders": ["word"],
-    "combine": "concatenate",
-    "dimension": 300,
-    "hidden": 300,
-    "tokens": "words",
-    "vocabulary": 200_000,
-    "min_count": 1,
-    "vectors": None,
-}
-TRAINING = {
-    "epochs": 10,
-    "batch": 100,
-    "mega_batch": 40,
-    "anneal": 150,
-    "margin": 0.4,
-    "learning_rate": 0.001,
-    "scramble": 0.3,
-    "dropout": 0.0,
-    "l2_network": 0.0,
-    "l2_vectors": 0.0,
-    "development": None,
-}
-SEEDS = [1]
+from workflow_scripts.core.schema import filled
 
 
 def embeddings(config: dict[str, Any], training_sets: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -45,9 +21,9 @@ def embeddings(config: dict[str, Any], training_sets: Iterable[str]) -> dict[str
     """
     found = {}
     for entry in config["run"]["embeddings"]:
-        block = config["embeddings"][entry]
-        for training_set in _chosen(block, training_sets):
-            for seed in block.get("seeds", SEEDS):
+        block = filled(config["embeddings"][entry], "embedding")
+        for training_set in _chosen(block["training_sets"], training_sets):
+            for seed in block["seeds"]:
                 found |= _trained(entry, training_set, seed, config)
     return found
 
@@ -58,19 +34,19 @@ def column_embedding(column: str, system: str, config: dict[str, Any]) -> dict[s
     It has the first of its entry's seeds.
     """
     named = config["columns"][column]["embedding"]
-    seed = config["embeddings"][named["name"]].get("seeds", SEEDS)[0]
+    seed = filled(config["embeddings"][named["name"]], "embedding")["seeds"][0]
     return _trained(named["name"], f"{named['training_set']}-{system}", seed, config)
 
 
 def _trained(
     entry: str, training_set: str, seed: int, config: dict[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    block = config["embeddings"][entry]
+    block = filled(config["embeddings"][entry], "embedding")
     settings = {
         "entry": entry,
         "training_set": training_set,
         "model": model_of(block),
-        "training": TRAINING | block.get("training", {}),
+        "training": filled(block["training"], "embedding_training"),
         "repetition": seed,
     }
     return {f"{entry}-{training_set}-seed{seed}": settings}
@@ -78,31 +54,10 @@ def _trained(
 
 def model_of(block: dict[str, Any]) -> dict[str, Any]:
     """Return the model of an entry, with what it does not say filled in."""
-    return MODEL | block.get("model", {})
+    return filled(filled(block, "embedding")["model"], "embedding_model")
 
 
-def problems(name: str, config: dict[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with an entry beyond what a schema can say."""
-    block = config["embeddings"][name]
-    where, model = f"embeddings.{name}", model_of(block)
-    # One that only columns are read off is trained on what these name.
-    tested = name in config["run"]["embeddings"]
-    for training_set in (block.get("training_sets") or []) if tested else []:
-        if training_set not in config["run"]["training_sets"]:
-            yield f"{where}.training_sets: '{training_set}' is not among run.training_sets"
-    encoders = model["encoders"]
-    if "blstm" in encoders and model["hidden"] % 2:
-        yield f"{where}.model.hidden: blstm needs an even number, one half for each direction"
-    sizes = {model["hidden" if each in ("lstm", "blstm") else "dimension"] for each in encoders}
-    if model["combine"] == "add" and len(sizes) > 1:
-        yield f"{where}.model: to add encoders, dimension and hidden must be the same"
-    with_words = [each for each in encoders if each != "trigram"]
-    if model["vectors"] is not None and (model["tokens"] != "words" or not with_words):
-        yield f"{where}.model.vectors: only encoders of words start from a file of vectors"
-
-
-def _chosen(block: dict[str, Any], training_sets: Iterable[str]) -> Iterator[str]:
-    entries = block.get("training_sets")
+def _chosen(entries: list[str] | None, training_sets: Iterable[str]) -> Iterator[str]:
     for training_set in training_sets:
         if entries is None or training_set.partition("-")[0] in entries:
             yield training_set

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
+from workflow_scripts.core.schema import filled
+
 # The columns of every pair that need no model, beside its id and texts (docs/filter.md).
 COUNT_COLUMNS = ("rank", "reference_words", "paraphrase_words")
 PAIR_COLUMNS = (
@@ -40,21 +42,28 @@ def columns_of(settings: dict[str, Any]) -> list[str]:
 def column_training_sets(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the training sets behind the columns that an embedding computes, as `training_sets`.
 
-    The run need not name them. Such an entry has no grid (`embedding_columns.problems`).
+    The run need not name them. Such an entry has no grid (`filter.embedding_columns.problems`).
     """
+    needed = model_columns(config)
     return {
         name: settings
-        for column, systems in model_columns(config).items()
-        if (block := config["columns"][column].get("embedding"))
+        for column, block in column_embeddings(config).items()
         for name, settings in _expanded(block["training_set"], config)
-        if settings["system"] in systems
+        if settings["system"] in needed[column]
     }
+
+
+def column_embeddings(config: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the run's columns that an embedding computes: by column its name and training set."""
+    columns = {name: config["columns"][name] for name in model_columns(config)}
+    return {name: each["embedding"] for name, each in columns.items() if "embedding" in each}
 
 
 def entry_columns(block: dict[str, Any]) -> list[str]:
     """Return the columns that the training sets of an entry are chosen by."""
-    folds = [block["folds"]["column"]] if block.get("folds") else []
-    return sorted({*block.get("bounds", {}), *block.get("grid", {}).get("bounds", {}), *folds})
+    block = filled(block, "training_set")
+    folds = [block["folds"]["column"]] if block["folds"] else []
+    return sorted({*block["bounds"], *filled(block["grid"], "grid")["bounds"], *folds})
 
 
 def model_columns(config: dict[str, Any]) -> dict[str, list[str]]:
@@ -68,7 +77,7 @@ def model_columns(config: dict[str, Any]) -> dict[str, list[str]]:
     entries = config["training_sets"]
     todo = [(column, system) for column in config["evaluate"]["columns"] for system in every]
     for block in (entries.get(name, {}) for name in config["run"]["training_sets"]):
-        systems = block.get("systems") or every
+        systems = filled(block, "training_set")["systems"] or every
         todo += [(column, system) for system in systems for column in entry_columns(block)]
     needed: dict[str, list[str]] = {}
     for column, system in todo:  # grows meanwhile
@@ -81,25 +90,25 @@ def model_columns(config: dict[str, Any]) -> dict[str, list[str]]:
 
 def axes(grid: dict[str, Any]) -> list[tuple[tuple[str, ...], list[Any]]]:
     """Return the axes of a grid: the path of the setting that varies, and its values."""
-    bounds = grid.get("bounds", {})
+    bounds = filled(grid, "grid")["bounds"]
     paths = [(("bounds", column), bounds[column]) for column in sorted(bounds)]
     paths += [(("folds", "keep"), grid["keep"])] if "keep" in grid else []
     return paths + ([(("sample",), grid["sample"])] if "sample" in grid else [])
 
 
 def _expanded(entry: str, config: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    block = config["training_sets"][entry]
-    grid = axes(block.get("grid", {}))
+    block = {"seed": config["seed"]} | filled(config["training_sets"][entry], "training_set")
+    grid = axes(block["grid"])
     points = list(product(*(enumerate(values, start=1) for _, values in grid)))
-    for system in block.get("systems") or config["run"]["systems"]:
+    for system in block["systems"] or config["run"]["systems"]:
         for point in points:
             settings = {
                 "system": system,
-                "bounds": dict(block.get("bounds", {})),
-                "folds": dict(block["folds"]) if block.get("folds") else None,
-                "max_tokens": block.get("max_tokens"),
-                "sample": block.get("sample"),
-                "seed": block.get("seed", config["seed"]),
+                "bounds": dict(block["bounds"]),
+                "folds": dict(block["folds"]) if block["folds"] else None,
+                "max_tokens": block["max_tokens"],
+                "sample": block["sample"],
+                "seed": block["seed"],
             }
             for (path, _), (_, value) in zip(grid, point, strict=True):
                 node = settings if len(path) == 1 else settings[path[0]]

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+from workflow_scripts.core.archive import expand
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.corpus.archive import expand
-from workflow_scripts.corpus.lines import read_lines
+from workflow_scripts.core.packed_lines import read_lines
+from workflow_scripts.core.schema import filled
 from workflow_scripts.testbed.generate import pairs as testbed_pairs
 
 
@@ -118,13 +119,15 @@ def read_pairs(
             or the testbed has no such meanings or noise.
     """
     if "testbed" in block:
-        yield from _testbed_pairs({"seed": seed, "first": 0, **block["testbed"]}, max_bytes)
+        testbed = filled({"seed": seed} | block["testbed"], "testbed_corpus")
+        yield from _testbed_pairs(testbed, max_bytes)
         return
     if "tsv" in block:
         paths = _paths(block["tsv"])
         columns = (block["columns"]["source"], block["columns"]["reference"])
+        header = filled(block, "corpus")["header"]
         for path, prefix in zip(paths, _prefixes(paths), strict=True):
-            yield from _tsv_pairs(path, columns, block.get("header", False), prefix, max_bytes)
+            yield from _tsv_pairs(path, columns, header, prefix, max_bytes)
         return
     sources, references = _paths(block["source"]), _paths(block["reference"])
     if len(sources) != len(references):

@@ -1,20 +1,15 @@
 """Keep the pairs of a shard that both models find likely, by the scores of `scores`."""
 
 import argparse
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.core.progress import progress
-from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
-
-Row = dict[str, Any]
+from workflow_scripts.core.shard import Input, Row, Tally, write_shard
 
 
 def adequacy(forward_nll: float, backward_nll: float) -> float:
@@ -81,26 +76,25 @@ def keep_shard(config: dict[str, Any], input_path: Path, scores_path: Path, outp
     """
     if config["method"] == "cross_entropy" and config.get("min_score") is None:
         raise InputError("dual_filter.min_score: needed with method cross_entropy")
-    verify(input_path)
-    verify(scores_path)
-    pairs = progress(read_rows(input_path, "pairs"), count_rows(input_path), "dual_filter")
+    pairs, scores = Input(input_path, "pairs"), Input(scores_path, "pair_scores")
     corpora: dict[str, Counter[str]] = {}
-    rejected: Counter[str] = Counter()
-    with TableWriter(output, "pairs") as table:
-        for pair, reason in filter_pairs(pairs, read_rows(scores_path, "pair_scores"), config):
+    tally = Tally(extra={"corpora": corpora})
+
+    def kept(rows: Iterator[Row]) -> Iterator[Row]:
+        for pair, reason in filter_pairs(rows, scores.rows().items, config):
             corpora.setdefault(pair["corpus"], Counter()).update(("in", reason or "out"))
             if reason:
-                rejected[reason] += 1
+                tally.rejected[reason] += 1
             else:
-                table.write(pair)
-    rows_in = table.rows_written + rejected.total()
-    write_record(output, rows_in, table.rows_written, rejected, {"corpora": corpora})
+                yield pair
+
+    write_shard(pairs.rows(), kept, output, "pairs", "dual_filter", tally)
 
 
 def main(argv: list[str] | None = None) -> None:
     """Keep the pairs of a shard that both models find likely."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of clean pairs")
     parser.add_argument("--scores", type=Path, required=True, help="their scores")
     parser.add_argument("--output", type=Path, required=True)

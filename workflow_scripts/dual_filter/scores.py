@@ -1,22 +1,18 @@
 """Score the pairs of a shard both ways with models of the trusted corpora (ParaBank 2, 3.1)."""
 
 import argparse
-import json
 from collections.abc import Iterable, Iterator
 from itertools import tee
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
-from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.core.progress import progress
-from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.manifest import verify
+from workflow_scripts.core.shard import Input, Row, Tally, write_shard
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.subword.segmenter import Segmenter
-
-Row = dict[str, Any]
 
 
 class Direction:
@@ -70,30 +66,27 @@ def score_shard(
     batch_tokens: int,
 ) -> None:
     """Score a shard's pairs, those of `config["skip"]` left out, into a file with its record."""
-    verify(input_path)
     skip = set(config["skip"])
-    rows = progress(read_rows(input_path, "pairs"), count_rows(input_path), "dual_filter")
-    skipped = 0
+    tally = Tally()
 
-    def to_score() -> Iterator[Row]:
-        nonlocal skipped
+    def to_score(rows: Iterator[Row]) -> Iterator[Row]:
         for row in rows:
             if row["corpus"] in skip:
-                skipped += 1
+                tally.rejected["trusted"] += 1
             else:
                 yield row
 
-    with TableWriter(output, "pair_scores") as table:
-        for scored in score_pairs(to_score(), forward, backward, batch_tokens):
-            table.write(scored)
-    rows_in = table.rows_written + skipped
-    write_record(output, rows_in, table.rows_written, {"trusted": skipped})
+    def scored(rows: Iterator[Row]) -> Iterator[Row]:
+        return score_pairs(to_score(rows), forward, backward, batch_tokens)
+
+    pairs = Input(input_path, "pairs")
+    write_shard(pairs.rows(), scored, output, "pair_scores", "dual_filter", tally)
 
 
 def main(argv: list[str] | None = None) -> None:
     """Score the untrusted pairs of a shard both ways."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of clean pairs")
     parser.add_argument("--forward", type=Path, required=True, help="folder of that model")
     parser.add_argument("--backward", type=Path, required=True, help="folder of that model")

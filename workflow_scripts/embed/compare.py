@@ -4,7 +4,6 @@ And those of one kind beside each other: what one training set teaches more than
 """
 
 import argparse
-import json
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -14,17 +13,16 @@ import numpy as np
 import torch
 
 from workflow_scripts.core.atomic import write_json
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.embed.correlations import Similarities, gain, overlaps, result
 from workflow_scripts.embed.evaluation import read_collected
 from workflow_scripts.embed.model import load
 from workflow_scripts.embed.readers import DataSet
 from workflow_scripts.embed.sts import model_similarities
 from workflow_scripts.embed.train import RECORD
-
-_DECIMALS = 6
 
 
 def tested(
@@ -63,8 +61,8 @@ def over_seeds(repetitions: Sequence[dict[str, Any]]) -> dict[str, Any]:
             values = [row[measure] for row in rows if row[measure] is not None]
             if values:
                 summary.setdefault(state, {})[measure] = {
-                    "mean": round(float(np.mean(values)), _DECIMALS),
-                    "deviation": round(float(np.std(values, ddof=1)), _DECIMALS)
+                    "mean": round(float(np.mean(values)), DECIMALS),
+                    "deviation": round(float(np.std(values, ddof=1)), DECIMALS)
                     if len(values) > 1
                     else None,
                 }
@@ -152,7 +150,7 @@ def _named_folder(text: str) -> tuple[str, str, Path]:
 def main(argv: list[str] | None = None) -> None:
     """Test all embeddings of a run on its STS data sets."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
     parser.add_argument(
         "--models", type=_named_folder, nargs="*", default=[], metavar="NAME/SEED=FOLDER"

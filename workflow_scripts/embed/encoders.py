@@ -7,6 +7,7 @@ network of Wieting & Gimpel (2017, section 4).
 """
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -31,7 +32,34 @@ def _mean(values: Tensor, lengths: Tensor) -> Tensor:
     return sums / lengths.clamp(min=1).unsqueeze(1)
 
 
-class Average(nn.Module):
+class Encoder(nn.Module):
+    """Turns the token vectors of sentences into sentence vectors.
+
+    Each encoder says of itself, where it is defined (`class Mine(Encoder, order_matters=True,
+    sorted_by_length=False)`), what training and encoding must know. There are no defaults, and
+    nothing is inherited: who leaves one out gets a TypeError.
+
+    Attributes:
+        order_matters: whether another order of the tokens gives another vector. Training shuffles
+            the tokens of some sentences of such encoders (ParaNMT, section 4.3).
+        sorted_by_length: whether it pads sentences to the longest of their batch. They are then
+            sorted by length first, and encoded in smaller batches.
+        size: numbers in a sentence vector.
+    """
+
+    order_matters: bool
+    sorted_by_length: bool
+    size: int
+
+    def __init_subclass__(
+        cls, *, order_matters: bool, sorted_by_length: bool, **options: Any
+    ) -> None:
+        """Keep what an encoder says of itself."""
+        super().__init_subclass__(**options)
+        cls.order_matters, cls.sorted_by_length = order_matters, sorted_by_length
+
+
+class Average(Encoder, order_matters=False, sorted_by_length=False):
     """The mean of the token vectors: WORD and TRIGRAM."""
 
     def __init__(self, dimension: int, hidden: int):
@@ -47,7 +75,7 @@ class Average(nn.Module):
         return functional.embedding_bag(ids, vectors, offsets, mode="mean")
 
 
-class Recurrent(nn.Module):
+class Recurrent(Encoder, order_matters=True, sorted_by_length=True):
     """The mean of the hidden states of an LSTM: LSTM and BLSTM.
 
     `hidden` is the size of the sentence vector, of which each direction of BLSTM has one half.
@@ -87,13 +115,13 @@ class Recurrent(nn.Module):
         return _mean(self.states(embedded, lengths), lengths)
 
 
-class Bidirectional(Recurrent):
+class Bidirectional(Recurrent, order_matters=True, sorted_by_length=True):
     """The mean of the hidden states of both directions, side by side: BLSTM."""
 
     directions = 2
 
 
-class GatedAverage(Recurrent):
+class GatedAverage(Recurrent, order_matters=True, sorted_by_length=True):
     """GRAN: the mean of the token vectors, each gated by the token and the LSTM's state there.
 
     a_t = x_t * sigmoid(W_x x_t + W_h h_t + b), and the sentence is the mean of a_t.
@@ -113,12 +141,25 @@ class GatedAverage(Recurrent):
         return _mean(embedded * gates, lengths)
 
 
-ENCODERS: dict[str, type[Average] | type[Recurrent]] = {
-    "word": Average,
-    "trigram": Average,
-    "lstm": Recurrent,
-    "blstm": Bidirectional,
-    "gran": GatedAverage,
+class Entry(NamedTuple):
+    """An encoder as a configuration names it.
+
+    Attributes:
+        encoder: the network: made with `dimension` and `hidden`, called as `Average` is.
+        tokens: the kind of its tokens; None: the kind that the configuration says.
+    """
+
+    encoder: type[Encoder]
+    tokens: str | None = None
+
+
+# By their names in a configuration, `embeddings.<name>.model.encoders`.
+ENCODERS: dict[str, Entry] = {
+    "word": Entry(Average),
+    "trigram": Entry(Average, tokens="trigrams"),
+    "lstm": Entry(Recurrent),
+    "blstm": Entry(Bidirectional),
+    "gran": Entry(GatedAverage),
 }
 
 
@@ -143,11 +184,14 @@ class Network(nn.Module):
             combine: "add" or "concatenate".
         """
         super().__init__()
-        self.encoders = nn.ModuleList(ENCODERS[name](dimension, hidden) for name in encoders)
+        self.encoders = nn.ModuleList(
+            ENCODERS[name].encoder(dimension, hidden) for name in encoders
+        )
         self.tables = nn.ParameterList(torch.empty(size, dimension) for size in vocabularies)
         self.combine = combine
         sizes = [encoder.size for encoder in self.encoders]
         self.size = sizes[0] if combine == "add" else sum(sizes)
+        self.sorted_by_length = any(encoder.sorted_by_length for encoder in self.encoders)
 
     def forward(
         self,

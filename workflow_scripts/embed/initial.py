@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seeding import fraction, generator
+from workflow_scripts.core.vectors import read_vectors
+from workflow_scripts.embed.encoders import ENCODERS
 from workflow_scripts.embed.parts import Parts, empty_network
 from workflow_scripts.embed.tokens import Pieces, Tokeniser, Trigrams, Words
-from workflow_scripts.embed.vectors import read_vectors
 
 # Standard deviation of vectors at random (ParaNMT, section 5.1).
 _SPREAD = 0.01
@@ -28,7 +29,7 @@ Text = Callable[[], Iterable[str]]
 
 def token_kinds(model: dict[str, Any]) -> list[str]:
     """Return the kind of tokens of each encoder of a model's configuration."""
-    return ["trigrams" if name == "trigram" else model["tokens"] for name in model["encoders"]]
+    return [ENCODERS[name].tokens or model["tokens"] for name in model["encoders"]]
 
 
 def counted_vocabulary(tokens: Iterable[str], least: int, size: int) -> list[str]:

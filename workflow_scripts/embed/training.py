@@ -20,7 +20,6 @@ from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.progress import INTERVAL_SECONDS, progress_line
 from workflow_scripts.core.seeding import generator
-from workflow_scripts.embed.encoders import Recurrent
 from workflow_scripts.embed.loss import hinge_loss
 from workflow_scripts.embed.negatives import NONE, Keys, hardest
 from workflow_scripts.embed.optimizer import LazyAdam
@@ -89,8 +88,7 @@ class MegaBatch:
         self.tokens: list[Ragged] = []
         for kind, encoder in zip(model.config["tokens"], model.network.encoders, strict=True):
             ragged = data.tokens[kind].of(sentences)
-            # To a mean of token vectors their order is all the same.
-            if scramble and isinstance(encoder, Recurrent):
+            if scramble and encoder.order_matters:
                 ragged = scrambled(ragged, scramble, random)
             self.tokens.append(ragged)
         self._starts = [np.cumsum(lengths) - lengths for _, lengths in self.tokens]

@@ -21,6 +21,7 @@ from sockeye import data_io, train, utils
 from sockeye.model import SockeyeModel
 from torch import Tensor
 
+from workflow_scripts.core.schema import filled
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
@@ -132,14 +133,13 @@ def _batch(shape: Shape, words: int, device: torch.device) -> tuple[Tensor, ...]
 
 def update_seconds(model: SockeyeModel, shape: Shape, device: torch.device, budget: float) -> float:
     """Return the seconds per target word of one update: forward, backward, Adam."""
-    words = min(_TRAIN_WORDS, shape.block["batch_words"])
+    block = filled(shape.block, "model")
+    words = min(_TRAIN_WORDS, block["batch_words"])
     batch = _batch(shape, words, device)
     labels = batch[2][:, :, 0]
     model.to(device).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-6)
-    half = torch.autocast(
-        "cuda", torch.float16, enabled=device.type == "cuda" and shape.block.get("amp", False)
-    )
+    half = torch.autocast("cuda", torch.float16, enabled=device.type == "cuda" and block["amp"])
 
     def update() -> None:
         optimizer.zero_grad()
@@ -148,7 +148,7 @@ def update_seconds(model: SockeyeModel, shape: Shape, device: torch.device, budg
         torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), labels.flatten()).backward()
         optimizer.step()
 
-    use_fast_kernels(shape.block.get("matmul", "fp32"), device.type)
+    use_fast_kernels(block["matmul"], device.type)
     try:
         return seconds_per_call(update, device, budget) / labels.numel()
     finally:

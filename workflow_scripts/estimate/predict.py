@@ -6,8 +6,11 @@ out, no training stops early, no candidate is pruned.
 
 from typing import Any, NamedTuple
 
+from workflow_scripts.core import selection
 from workflow_scripts.core.config import FILTER_ROLES
-from workflow_scripts.core.layout import Layout, Unit
+from workflow_scripts.core.layout import Layout
+from workflow_scripts.core.schema import filled
+from workflow_scripts.core.selection import Unit
 from workflow_scripts.estimate.networks import Speed
 from workflow_scripts.estimate.text import TextSpeed
 
@@ -23,9 +26,9 @@ _TEST_BEAM = 5
 _FORWARD_SHARE = 1 / 3
 # Bytes of a parameter: weights in fp32, kept in the model folder and beside its work.
 _KEPT_BYTES = 8
-# Files of a unit besides those of its parts: its manifest, with log and benchmark.
+# Files of a unit besides its records and their data: its manifest, with log and benchmark.
 _MANIFEST_FILES = 3
-_PART_FILES = 2
+_RECORD_FILES = 2
 _JOB_FILES = 2
 _MODEL_FILES = 30
 
@@ -78,8 +81,8 @@ class Predictor:
 
     def references(self) -> int:
         """Return how many references are paraphrased."""
-        layout, limit = self._layout, self._config["generate"]["limit"]
-        counts = {name: self._lines[name] for name in layout.generate_corpora}
+        limit = self._config["generate"]["limit"]
+        counts = {name: self._lines[name] for name in selection.generate_corpora(self._config)}
         if isinstance(limit, dict):
             return sum(min(count, limit.get(name, count)) for name, count in counts.items())
         total = sum(counts.values())
@@ -87,22 +90,27 @@ class Predictor:
 
     def candidates(self, system: str) -> int:
         """Return how many candidates a system generates for each reference."""
+        search = self._search(system)
+        outputs = search["samples" if search["method"] == "sample" else "nbest"]
+        return self._searches(system) * outputs
+
+    def _search(self, system: str) -> dict[str, Any]:
         search = self._config["systems"][system]["search"]
-        return self._searches(system) * (search.get("samples") or search.get("nbest", 1))
+        return filled(search, search["method"])
 
     def _searches(self, system: str) -> int:
         """Return how often a system searches each reference: constraint sets, or variants."""
-        constraints = self._config["systems"][system].get("constraints") or {}
+        constraints = filled(self._config["systems"][system], "system")["constraints"] or {}
         return len(constraints.get("variants") or range(constraints.get("sets", 1)))
 
     def _cost(self, unit: Unit) -> Cost:
         stage, instance = unit
         text, network, size = getattr(self, f"_{stage}", self._other)(instance)
         layout = self._layout
-        parts = len(layout.shard_names(*unit)) + len(layout.parts(*unit))
-        jobs = 1 if stage in ("corpus", "train") else parts
+        records = len(layout.records(*unit))
+        jobs = layout.declaration(stage).jobs(instance)
         kind = "network" if network else "text"
-        files = parts * _PART_FILES + jobs * _JOB_FILES + _MANIFEST_FILES
+        files = records * _RECORD_FILES + jobs * _JOB_FILES + _MANIFEST_FILES
         files += _MODEL_FILES if stage == "train" else 0
         start = jobs * self._speeds.starts[kind] + self._speeds.starts["text"]  # and its manifest
         cpu = text + start + (0.0 if self._on_gpu else network)
@@ -123,10 +131,10 @@ class Predictor:
     _other = _clean
 
     def _training_pairs(self, instance: str) -> int:
-        layout = self._layout
-        names = layout.training_corpora
+        names = selection.training_corpora(self._config)
         if instance == "filter":
-            names = [name for name in names if name in layout.trusted]
+            trusted = selection.trusted_corpora(self._config)
+            names = [name for name in names if name in trusted]
         return sum(self._lines[name] for name in names)
 
     def _subword(self, instance: str) -> tuple[float, float, float]:
@@ -138,7 +146,7 @@ class Predictor:
 
     def _train(self, role: str) -> tuple[float, float, float]:
         train, speed = self._config["train"], self._speeds.networks[role]
-        block = self._config["models"][train["models"][role]]
+        block = filled(self._config["models"][train["models"][role]], "model")
         forward = role.removeprefix("filter_") == "forward"
         target = self._pieces["reference" if forward else "source"]
         test = self._lines[train["test"]] * _TEST_BEAM * target * speed.searched
@@ -146,7 +154,7 @@ class Predictor:
         if "folder" in block:
             return 0.0, test, size
         updates = block["max_updates"]
-        words = updates * block["batch_words"] * block.get("update_interval", 1)
+        words = updates * block["batch_words"] * block["update_interval"]
         dev = self._lines[train["dev"]] * target * (updates / block["checkpoint_updates"])
         text = self._training_pairs("filter" if role in FILTER_ROLES else "main")
         text *= max(1, self._config["subword"]["samples"]) * self._speeds.text.cleaned
@@ -154,7 +162,7 @@ class Predictor:
 
     def _dual_filter(self, instance: str) -> tuple[float, float, float]:
         exempt = {
-            *self._layout.trusted,
+            *selection.trusted_corpora(self._config),
             self._config["train"]["dev"],
             self._config["train"]["test"],
         }
@@ -169,12 +177,12 @@ class Predictor:
 
     def _generate(self, instance: str) -> tuple[float, float, float]:
         text, references = self._speeds.text, self.references()
-        if instance not in self._layout.systems:  # the references, or the IDF of their words
+        if instance not in self._config["run"]["systems"]:  # references, or their IDF
             return self._pairs * text.cleaned, 0.0, references * text.pair_bytes
-        search = self._config["systems"][instance]["search"]
+        search = self._search(instance)
         speed = self._speeds.networks["forward"]
         rate = speed.sampled if search["method"] == "sample" else speed.searched
-        width = search.get("samples") or search["beam_size"]
+        width = search["samples" if search["method"] == "sample" else "beam_size"]
         rows = references * self._searches(instance) * width
         seconds = rows * self._pieces["reference"] * rate
         size = references * self.candidates(instance) * text.characters * _CANDIDATE_BYTES
@@ -189,7 +197,7 @@ class Predictor:
         return 0.0, tokens * self._speeds.networks["backward"].scored, size
 
     def _select(self, system: str) -> tuple[float, float, float]:
-        best = self._config["systems"][system]["select"].get("best", 1)
+        best = self._config["systems"][system]["select"]["best"]
         size = self.references() * (1 + best) * self._speeds.text.characters * _PARAPHRASE_BYTES
         return self._distinct(system) * self._speeds.text.selected, 0.0, size
 
@@ -198,6 +206,6 @@ class Predictor:
         return self.references() * _EVALUATED * share, 0.0, 50_000.0
 
     def _release(self, _: Any) -> tuple[float, float, float]:
-        sizes = [self._select(system)[2] for system in self._layout.systems]
+        sizes = [self._select(system)[2] for system in self._config["run"]["systems"]]
         rows = self.references() * len(sizes)
         return rows * self._speeds.text.cleaned, 0.0, 2 * sum(sizes)

@@ -14,16 +14,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workflow_scripts.clean import shard as clean
+from workflow_scripts.core import selection
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout, canonical
 from workflow_scripts.core.manifest import shard_paths
+from workflow_scripts.core.schema import filled
 from workflow_scripts.core.tables import count_rows, read_rows
 from workflow_scripts.corpus.importer import import_corpus
 from workflow_scripts.corpus.pairs import Pair, read_pairs
+from workflow_scripts.corpus.stage import Corpus
 from workflow_scripts.select.shard import select
 from workflow_scripts.subword import segment
 from workflow_scripts.subword import train as subword
 from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.subword.stage import Subword
 
 SAMPLE = 4000
 _SHARDS = 8
@@ -53,13 +57,13 @@ class TextSpeed(NamedTuple):
 
 def lines_of(layout: Layout, corpus: str) -> Iterator[Any]:
     """Yield what the import of a corpus reads: pairs, and lines that are none."""
-    config = layout.stage_config(("corpus", corpus))
+    config = layout.settings(("corpus", corpus))
     return read_pairs(corpus, config["block"], config["max_line_bytes"], config["seed"])
 
 
 def is_here(layout: Layout, corpus: str) -> bool:
     """Tell whether the files of a corpus are there: one that is downloaded may not be yet."""
-    return all(Path(path).is_file() for path in layout.input_files(corpus))
+    return all(Path(path).is_file() for path in layout.stage(Corpus).input_files(corpus))
 
 
 def count_lines(layout: Layout, given: dict[str, int]) -> dict[str, int]:
@@ -69,12 +73,12 @@ def count_lines(layout: Layout, given: dict[str, int]) -> dict[str, int]:
         InputError: a corpus is not here and its lines are not given.
     """
     counts = {}
-    for name in layout.corpora:
+    for name in selection.corpora(layout.config):
         testbed = layout.config["corpora"][name].get("testbed")
         if name in given:
             counts[name] = given[name]
         elif testbed:
-            counts[name] = testbed["count"] * testbed.get("realisations", 1)
+            counts[name] = testbed["count"] * filled(testbed, "testbed_corpus")["realisations"]
         elif is_here(layout, name):
             counts[name] = sum(1 for _ in lines_of(layout, name))
         else:
@@ -98,7 +102,7 @@ def _sample(layout: Layout) -> dict[str, list[Pair]]:
     Raises:
         InputError: none is.
     """
-    here = [name for name in layout.corpora if is_here(layout, name)]
+    here = [name for name in selection.corpora(layout.config) if is_here(layout, name)]
     if not here:
         raise InputError("no corpus of this run is here to calibrate on; download one of them")
     pairs = {
@@ -112,7 +116,7 @@ def _train_segmenters(layout: Layout, folder: Path) -> float:
     """Train both SentencePiece models, smaller where the sample is; return CPU-seconds."""
     seconds = 0.0
     for side in _SIDES:
-        config = layout.vocabulary_config(("subword", "main"), side) | {"corpora": [_NAME]}
+        config = layout.stage(Subword).vocabulary_settings("main", side) | {"corpora": [_NAME]}
         while True:
             arguments = ["--config", canonical(config), "--folder", str(folder)]
             arguments += ["--shards", str(_SHARDS), "--output", str(folder / f"{side}.model")]
@@ -128,8 +132,8 @@ def _train_segmenters(layout: Layout, folder: Path) -> float:
 
 def _select_seconds(layout: Layout, texts: list[str], segmenter: Segmenter) -> float:
     """Return the CPU-seconds per candidate of a selection among other sentences."""
-    system = layout.systems[0]
-    config = layout.stage_config(("select", system))
+    system = layout.config["run"]["systems"][0]
+    config = layout.settings(("select", system))
     texts = list(dict.fromkeys(texts))[:150]
     candidates = [
         {"text": text, "forward_nll": 1.0, "backward_nll": 1.0, "sum": 2.0, "variant": ""}
@@ -166,7 +170,7 @@ def measure(layout: Layout) -> TextSpeed:
         raw, kept = folder / "raw", folder / "clean"
         with contextlib.redirect_stderr(io.StringIO()):
             import_corpus(_NAME, iter(rows), _SHARDS, raw)
-        config = layout.stage_config(("clean", None)) | {"corpora": [_NAME]}
+        config = layout.settings(("clean", None)) | {"corpora": [_NAME]}
 
         def clean_all() -> None:
             for path in shard_paths(raw, _SHARDS):
@@ -177,7 +181,7 @@ def measure(layout: Layout) -> TextSpeed:
         pairs = sum(count_rows(path) for path in shard_paths(kept, _SHARDS))
         size = sum(path.stat().st_size for path in shard_paths(kept, _SHARDS))
         trained = _train_segmenters(layout, kept) / (2 * pairs)
-        config = layout.stage_config(("subword", "main")) | {"train": [_NAME]}
+        config = layout.settings(("subword", "main")) | {"train": [_NAME]}
         output = folder / "segments.parquet"
         arguments = ["--config", canonical(config), "--input", str(kept / "0000.parquet")]
         for side in _SIDES:

@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.parallel import read_pairs
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.text import words
 from workflow_scripts.subword.segmenter import Segmenter
 
 ORDERS = 4
-# JSON figures are rounded here: the last bits of a logarithm differ between processors.
-DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from workflow_scripts.core.bootstrap import rank_intervals
+from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.text import words
-from workflow_scripts.evaluate.bootstrap import rank_intervals
-from workflow_scripts.evaluate.diversity import DECIMALS, ORDERS, Comparison, mean, sentence
+from workflow_scripts.evaluate.diversity import ORDERS, Comparison, mean, one_minus_bleu, sentence
 from workflow_scripts.evaluate.lengths import ENDS, Ranks, by_length, place
 from workflow_scripts.evaluate.quality import Quality
 from workflow_scripts.subword.segmenter import Segmenter
@@ -87,7 +88,7 @@ class Group:
         difference = None
         if self.blocks:
             blocks = np.stack([self.blocks[block] for block in sorted(self.blocks)])
-            by_rank, interval = rank_intervals(blocks, samples, seed)
+            by_rank, interval = rank_intervals(blocks, one_minus_bleu, samples, seed)
             last, first = (found[rank]["one_minus_bleu"] for rank in (-1, 0))
             difference = {"one_minus_bleu": round(last - first, DECIMALS), **interval}
         ranks = [

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.syntax.trees import entropy, parse, truncate
 
 COLUMNS = ["id", "parsed", "reference", "paraphrases"]
 LEVELS = 2
-DECIMALS = 6
 
 # How often each truncated tree occurs, by side.
 Shapes = dict[str, Counter[str]]

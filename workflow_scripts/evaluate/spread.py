@@ -8,7 +8,7 @@ from typing import Any
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.evaluate.diversity import DECIMALS
+from workflow_scripts.core.rounding import DECIMALS
 
 # What must agree, or the figures don't belong together.
 IDENTITY = ("system", "best", "groups")

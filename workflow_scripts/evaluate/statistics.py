@@ -5,7 +5,6 @@ PNMT is Wieting and Gimpel (ACL 2018), Tables 1 and 3; BT17 is Wieting et al. (E
 """
 
 import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow_scripts.core.atomic import write_json
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.evaluate.distributions import (
     Sentences,
@@ -39,7 +39,6 @@ from workflow_scripts.filter.sample import Place, last_within, place
 
 # The record of statistics.json, which has the suffix of a record itself.
 RECORD = "counting"
-DECIMALS = 6
 # Table 3 of PNMT: pairs by paraphrase score, up to and including each of these.
 BIN_ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
 ORDERS = {"unigrams": 1, "trigrams": 3}
@@ -232,7 +231,7 @@ def write_statistics(
 def main(argv: list[str] | None = None) -> None:
     """Write the corpus statistics of a system's pairs."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="with shards of pair columns")
     parser.add_argument(
         "--values",

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.evaluate.bootstrap import BLOCKS, mean_intervals
-from workflow_scripts.evaluate.diversity import DECIMALS, mean
+from workflow_scripts.core.bootstrap import BLOCKS, means, rank_intervals
+from workflow_scripts.core.rounding import DECIMALS
+from workflow_scripts.evaluate.diversity import mean
 from workflow_scripts.evaluate.membership import OTHER, group_of
 from workflow_scripts.syntax.distance import TreeDistance
 
@@ -65,7 +66,7 @@ class Syntax:
             return None
         blocks = np.stack([self.blocks[block] for block in sorted(self.blocks)])
         references, *totals = blocks.sum(axis=0).tolist()
-        by_rank, interval = mean_intervals(blocks, samples, seed)
+        by_rank, interval = rank_intervals(blocks, means, samples, seed)
         return {
             "references": references,
             "without_trees": self.without_trees,

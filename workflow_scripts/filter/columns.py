@@ -10,9 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.core.progress import progress
-from workflow_scripts.core.tables import TableWriter, read_batches
+from workflow_scripts.core.shard import Input, Stream, write_shard
 from workflow_scripts.filter import measures
 from workflow_scripts.filter.ngrams import Counts, count
 from workflow_scripts.filter.tokens import Lexicon
@@ -81,14 +79,17 @@ def pair_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[dict[str, pa.Arr
 
 def write_columns(input_path: Path, output: Path) -> None:
     """Stream a `paraphrases` shard into a `pair_columns` shard with its record."""
-    verify(input_path)
-    counter, columns = Counter(), ["id", "reference", "paraphrases"]
-    batches = pair_batches(read_batches(input_path, "paraphrases", columns, BATCH))
-    with TableWriter(output, "pair_columns") as writer:
-        for pairs in progress(batches, desc="columns", size=lambda each: len(each["id"])):
+    counter = Counter()
+
+    def with_columns(batches: Iterator[dict[str, pa.Array]]) -> Iterator[pa.RecordBatch]:
+        for pairs in batches:
             found = counter.columns(pairs["reference"], pairs["paraphrase"])
-            writer.write_columns(pairs | found)
-    write_record(output, writer.rows_written, writer.rows_written, {})
+            yield pa.record_batch(pairs | found)
+
+    columns = ["id", "reference", "paraphrases"]
+    paraphrases = Input(input_path, "paraphrases").batches(columns, BATCH)
+    pairs = Stream(pair_batches(paraphrases.items), size=lambda each: len(each["id"]))
+    write_shard(pairs, with_columns, output, "pair_columns", "columns")
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -2,7 +2,6 @@
 
 import argparse
 import copy
-import json
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,10 +10,11 @@ from typing import Any, NamedTuple
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.core.text import words
@@ -22,7 +22,6 @@ from workflow_scripts.filter.classifier import RECORD, Classifier, frequent_word
 from workflow_scripts.filter.sample import last_within, place
 
 Pair = tuple[list[str], list[str]]  # the words of a reference and of a paraphrase
-DECIMALS = 6
 
 
 class Split(NamedTuple):
@@ -140,7 +139,7 @@ def train_column(folder: Path, shards: int, output: Path, config: dict[str, Any]
 def main(argv: list[str] | None = None) -> None:
     """Train a classifier of references against paraphrases."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="with shards of pair columns")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--output", type=Path, required=True, help="folder of the model")

@@ -5,7 +5,6 @@ alone, exactly and in flat memory.
 """
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -15,10 +14,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
-from workflow_scripts.core.manifest import shard_paths, verify, write_record
-from workflow_scripts.core.progress import progress
-from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.manifest import shard_paths
+from workflow_scripts.core.shard import Input, Stream, Tally, write_shard
 from workflow_scripts.core.training_sets import columns_of
 from workflow_scripts.filter.folds import Folds
 from workflow_scripts.filter.pairs import (
@@ -134,31 +132,34 @@ def write_training_set(
         settings: of the training set.
     """
     paths = shard_paths(folder, shards)
-    rows = sum(verify(path)["rows_out"] for path in paths)
+    rows = Input(paths, "pair_columns").count()
     others = verified_values(values, shards)
     own = {column for column in columns_of(settings) if column not in values}
     names = sorted({"rank", *WORDS, *own})
     chosen = TrainingSet(lambda: read_pairs(paths, others, names, ["id"]), settings)
     texts = ["id", "reference", "paraphrase"]
-    pairs = progress(
-        read_pairs(paths, others, names, texts),
-        rows,
-        "training set",
-        lambda some: len(some.texts),
-    )
-    rejected: Counter[str] = Counter()
-    with TableWriter(output, "training_pairs") as writer:
+    pairs = read_pairs(paths, others, names, texts)
+    tally = Tally()
+
+    def within(pairs: Iterator[Pairs]) -> Iterator[pa.RecordBatch]:
         for some, kept, why in chosen.choose(pairs):
-            rejected += why
-            table = some.texts.filter(pa.array(kept))
-            writer.write_columns(dict(zip(table.schema.names, table.columns, strict=True)))
-    write_record(output, rows, writer.rows_written, rejected)
+            tally.rejected += why
+            yield some.texts.filter(pa.array(kept))
+
+    write_shard(
+        Stream(pairs, rows, lambda some: len(some.texts)),
+        within,
+        output,
+        "training_pairs",
+        "training set",
+        tally,
+    )
 
 
 def main(argv: list[str] | None = None) -> None:
     """Choose a training set among the pairs of a system."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="with shards of pair columns")
     parser.add_argument(
         "--values",

@@ -1,6 +1,6 @@
 """Columns that a model computes: a shard of pairs into a shard of values, row by row."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.core.progress import progress
-from workflow_scripts.core.tables import TableWriter, count_rows, read_batches
+from workflow_scripts.core.shard import Input, write_shard
 
 # Gets references and paraphrases; returns the values, shape (pairs,), NaN where there is none.
 Values = Callable[[list[str], list[str]], NDArray[Any]]
@@ -30,13 +28,14 @@ def write_values(
         desc: of the progress.
         batch_size: pairs in one call of `values`.
     """
-    verify(input_path)
-    columns = ["id", "rank", "reference", "paraphrase"]
-    batches = read_batches(input_path, "pair_columns", columns, batch_size)
-    with TableWriter(output, "pair_values") as writer:
-        for batch in progress(batches, count_rows(input_path), desc, len):
+
+    def computed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
             texts = (batch.column(side).to_pylist() for side in ("reference", "paraphrase"))
             found = np.asarray(values(*texts), np.float32)
             same = {key: batch.column(key) for key in ("id", "rank")}
-            writer.write_columns({**same, "value": pa.array(found, from_pandas=True)})
-    write_record(output, writer.rows_written, writer.rows_written, {})
+            yield pa.record_batch({**same, "value": pa.array(found, from_pandas=True)})
+
+    columns = ["id", "rank", "reference", "paraphrase"]
+    pairs = Input(input_path, "pair_columns").batches(columns, batch_size)
+    write_shard(pairs, computed, output, "pair_values", desc)

@@ -1,7 +1,6 @@
 """Candidates of every reference of a shard: constrained outputs of the forward model."""
 
 import argparse
-import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -9,10 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
-from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.core.progress import progress
-from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.input_files import unchanged
+from workflow_scripts.core.manifest import verify
+from workflow_scripts.core.shard import Input, Row, Tally, write_shard
 from workflow_scripts.generate.constraints import ConstraintSet, blocked_words
 from workflow_scripts.generate.decoding import Decoding, Request, decode
 from workflow_scripts.generate.variants import set_maker
@@ -252,53 +251,60 @@ def generate_shard(
     gives one row; one whose source the model can't read (empty, or too long for it) has no
     candidates, and all its samples count as unfinished.
     """
-    verify(input_path)
+    references = Input(input_path, "references").rows()
     verify(model_folder / "model")
     constraints = config["constraints"]
     segmenter = Segmenter(model_folder / "reference.model")
     make_sets = set_maker(constraints, config["seed"], segmenter.pieces, idf_path)
     variants = len((constraints or {}).get("variants", []))
     model = load_model(model_folder, device, config["precision"])
-    rows = generate(
-        read_rows(input_path, "references"),
-        model,
-        Segmenter(model_folder / "source.model"),
-        segmenter,
-        make_sets,
-        config,
-        batch_rows,
-    )
+    source_segmenter = Segmenter(model_folder / "source.model")
     total: Counter[str] = Counter()
-    with TableWriter(output, "candidates", group_rows=64) as writer:
-        for row, counts in progress(rows, count_rows(input_path), "generate"):
-            writer.write(row)
+
+    def with_candidates(rows: Iterator[Row]) -> Iterator[Row]:
+        for row, counts in generate(
+            rows, model, source_segmenter, segmenter, make_sets, config, batch_rows
+        ):
+            yield row
             total.update(counts)
             if variants:
                 # For them this reference has no word.
                 total["skipped"] += variants - len({each["variant"] for each in row["sets"]})
-    write_record(output, writer.rows_written, writer.rows_written, {}, extra=dict(total))
+
+    write_shard(
+        references,
+        with_candidates,
+        output,
+        "candidates",
+        "generate",
+        Tally(extra=total),
+        shown="written",
+        group_rows=64,
+    )
 
 
 def main(argv: list[str] | None = None) -> None:
     """Generate the candidates of every reference of a shard."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of references")
     parser.add_argument("--model", type=Path, required=True, help="folder of the forward model")
     parser.add_argument(
         "--idf", type=Path, nargs="?", help="document frequencies, if the constraints need them"
     )
+    add_inputs(parser)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parse_with_compute(parser, argv, SEARCH_BATCH)
-    generate_shard(
-        arguments.input,
-        arguments.model,
-        arguments.idf,
-        arguments.output,
-        arguments.config,
-        arguments.device,
-        arguments.batch_rows,
-    )
+    with unchanged(arguments.inputs):
+        generate_shard(
+            arguments.input,
+            arguments.model,
+            arguments.idf,
+            arguments.output,
+            arguments.config,
+            arguments.device,
+            arguments.batch_rows,
+        )
 
 
 if __name__ == "__main__":

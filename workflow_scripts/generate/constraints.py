@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from workflow_scripts.core.schema import filled
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.generate.words import Phrase, Word, phrases_of, words_of
 
@@ -67,13 +68,13 @@ def constraint_sets(
         reference: the sentence.
         identifier: its id.
         config: {"kind": "negative", "choose": "random", "sets", "fraction": [least, greatest],
-            "case": also forbid the lower-cased and the capitalised form; default true}.
+            "case": also forbid the lower-cased and the capitalised form}.
         seed: of the draws.
         segment: gives the Viterbi pieces of a text.
     """
     if config is None:
         return [unconstrained()]
-    case = config.get("case", True)
+    case = filled(config, "random_sets")["case"]
     distinct: dict[str, list[Word]] = {}
     for word in words_of(reference):
         distinct.setdefault(word.text.lower() if case else word.text, []).append(word)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from workflow_scripts.core.schema import filled
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.model import Model
@@ -52,6 +53,7 @@ def decode(
         seed: of the samples.
         batch_rows: hypotheses at work at once.
     """
+    search = filled(search, search["method"])
     if search["method"] == "sample":
         samples = sample(
             model,
@@ -59,7 +61,7 @@ def decode(
             k=search["k"],
             samples=search["samples"],
             seed=seed,
-            temperature=search.get("temperature", 1.0),
+            temperature=search["temperature"],
             batch_rows=batch_rows,
         )
         for found in samples:
@@ -72,7 +74,7 @@ def decode(
                 for each in requests
             ),
             beam_size=search["beam_size"],
-            nbest=search.get("nbest", 1),
+            nbest=search["nbest"],
             batch_rows=batch_rows,
         )
         for found in beams:

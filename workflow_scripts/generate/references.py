@@ -1,16 +1,14 @@
 """Gather the sampled references of several early shards into one late shard."""
 
 import argparse
-import json
-from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_json, verify, write_record
-from workflow_scripts.core.progress import progress
-from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.core.manifest import read_json
+from workflow_scripts.core.shard import Input, Row, Tally, write_shard
 from workflow_scripts.generate.sample_references import RECORD, Place, place
 
 
@@ -43,25 +41,24 @@ def read_sample(path: Path, config: dict[str, Any]) -> dict[str, Any]:
 def gather(inputs: list[Path], sample_path: Path, output: Path, config: dict[str, Any]) -> None:
     """Stream the sampled references of `pairs` shards, in order, into one shard."""
     sample = read_sample(sample_path, config)
-    for path in inputs:
-        verify(path)
-    rows = (row for path in inputs for row in read_rows(path, "pairs"))
-    rejected: Counter[str] = Counter()
-    with TableWriter(output, "references") as writer:
-        for row in progress(rows, sum(map(count_rows, inputs)), "references"):
+    tally = Tally()
+
+    def sampled(rows: Iterator[Row]) -> Iterator[Row]:
+        for row in rows:
             reason = rejection(row, sample["cutoffs"], sample["seed"])
             if reason:
-                rejected[reason] += 1
+                tally.rejected[reason] += 1
             else:
-                writer.write(row)
-    rows_in = writer.rows_written + rejected.total()
-    write_record(output, rows_in, writer.rows_written, rejected)
+                yield row
+
+    pairs = Input(inputs, "pairs")
+    write_shard(pairs.rows(), sampled, output, "references", "references", tally)
 
 
 def main(argv: list[str] | None = None) -> None:
     """Gather the sampled references of several early shards into one late shard."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--sample", type=Path, required=True, help="of sample_references")
     parser.add_argument("--inputs", type=Path, nargs="+", required=True, help="shards of pairs")
     parser.add_argument("--output", type=Path, required=True)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.schema import filled
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.generate.constraints import (
     ConstraintSet,
@@ -100,7 +101,7 @@ class Variants:
         random: np.random.Generator,
     ) -> list[ConstraintSet]:
         """Forbid the chosen words of a reference together, or want them, if there are any."""
-        inflect = variant.get("inflect", False)
+        inflect = filled(variant, "variant")["inflect"]
         if variant["kind"] == "negative":
             chosen = choose(candidates, variant["choose"], random)
             return [self._without(words, chosen, inflect)] if chosen else []

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.lines import read_lines
 from workflow_scripts.nmt.loaders import PRECISIONS, load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.scoring import Pair, score
-from workflow_scripts.nmt.text import TextCoder, read_lines
+from workflow_scripts.nmt.text import TextCoder
 
 
 def read_pairs(
@@ -25,16 +26,17 @@ def read_pairs(
     Raises:
         InputError: a side is empty or longer than the model takes, or the files differ in length.
     """
-    for left, right in zip_longest(read_lines(source), read_lines(target)):
+    lines = zip_longest(read_lines(source), read_lines(target))
+    for number, (left, right) in enumerate(lines, start=1):
         if left is None or right is None:
             counts = [sum(1 for _ in read_lines(path)) for path in (source, target)]
             raise InputError(f"{source} has {counts[0]} lines, {target} has {counts[1]}")
-        pair = source_coder.encode(left[1]), target_coder.encode(right[1])
+        pair = source_coder.encode(left), target_coder.encode(right)
         limits = model.max_source_pieces, model.max_target_pieces
         for path, ids, limit in zip((source, target), pair, limits, strict=True):
             if not 0 < len(ids) <= limit:
                 raise InputError(
-                    f"{path}, line {left[0]}: {len(ids)} pieces; the model scores 1 to {limit}"
+                    f"{path}, line {number}: {len(ids)} pieces; the model scores 1 to {limit}"
                 )
         yield pair
 

@@ -1,6 +1,5 @@
 """Between text and piece ids at the command lines: pieces with blanks, or raw text."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import sentencepiece
@@ -42,20 +41,3 @@ class TextCoder:
         """Return the text of ids."""
         pieces = self._vocabulary.pieces(ids)
         return " ".join(pieces) if self._processor is None else self._processor.decode(pieces)
-
-
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a UTF-8 file with their numbers from 1, without line ends.
-
-    Raises:
-        InputError: the file cannot be read, or a line is not UTF-8.
-    """
-    try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                try:
-                    yield number, line.decode("utf-8").rstrip("\r\n")
-                except UnicodeDecodeError as error:
-                    raise InputError(f"{path}, line {number}: not UTF-8") from error
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error

@@ -24,13 +24,14 @@ from typing import Any
 from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.lines import read_lines
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, BeamResult, translate
 from workflow_scripts.nmt.loaders import PRECISIONS, load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.positive import MOST_PHRASES, resolve
 from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
-from workflow_scripts.nmt.text import TextCoder, read_lines
+from workflow_scripts.nmt.text import TextCoder
 from workflow_scripts.nmt.vocabulary import BOS
 
 BEAM_DEFAULTS = {"beam_size": 5, "nbest": 1}
@@ -71,7 +72,7 @@ class LineReader:
         Raises:
             InputError: a line is not what it must be; the message has its number.
         """
-        for number, line in read_lines(path):
+        for number, line in enumerate(read_lines(path), start=1):
             try:
                 yield self._parse(number, line)
             except InputError as error:

@@ -1,7 +1,6 @@
 """The datasheet of a released corpus: README.md in the form of a Hugging Face dataset card."""
 
 import argparse
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import yaml
 
 from workflow_scripts.core.atomic import write_text
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.release.inputs import (
     paraphrase_count,
     read_measures,
@@ -98,7 +97,7 @@ def _yaml(value: Any) -> str:
 def main(argv: list[str] | None = None) -> None:
     """Write the datasheet of one system's corpus."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--manifests", type=Path, nargs="+", required=True, help="by stage")
     parser.add_argument("--measures", type=Path, required=True, help="measures.json")
     parser.add_argument("--models", type=Path, nargs="+", required=True, help="metrics.json files")

@@ -8,20 +8,10 @@ from typing import Any
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_json, read_manifest
+from workflow_scripts.stages import STAGES
 
 # What a row of each stage's manifest is. The stages of models count segmented pairs.
-ROWS = {
-    "corpus": "pairs",
-    "clean": "pairs",
-    "dual_filter": "pairs",
-    "subword": "pairs",
-    "train": "segmented pairs",
-    "generate": "references",
-    "score": "references",
-    "select": "references",
-    "syntax": "references",
-    "evaluate": "references",
-}
+ROWS = {stage.name: stage.row for stage in STAGES}
 
 
 def read_measures(path: Path) -> dict[str, Any]:
@@ -92,7 +82,7 @@ def _stage(manifest: dict[str, Any]) -> dict[str, Any]:
     return {
         "label": " / ".join(filter(None, (manifest["stage"], manifest["instance"]))),
         "stage": manifest["stage"],
-        "rows": ROWS.get(manifest["stage"], "rows"),
+        "rows": ROWS[manifest["stage"]],
         "rows_in": manifest["rows_in"],
         "rows_out": manifest["rows_out"],
         "rejected": dict(rejected),

@@ -1,5 +1,6 @@
 """The templates and how they write figures."""
 
+import re
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
@@ -23,6 +24,22 @@ def percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else ABSENT
 
 
+def markdown(text: str) -> str:
+    """Return text as Markdown that shows it: what would be syntax has a backslash before it.
+
+    Underscores inside a word are no syntax (CommonMark 0.31, 6.2).
+    """
+    return re.sub(r"[\\`*{}\[\]<>#|~&$]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
+
+
+def code_span(text: str) -> str:
+    """Return text as code inside a line of Markdown, whatever backticks it holds."""
+    text = " ".join(text.split())
+    fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+    blank = " " if text.startswith("`") or text.endswith("`") or not text else ""
+    return f"{fence}{blank}{text}{blank}{fence}"
+
+
 def environment() -> Environment:
     """Return the package's templates: HTML is escaped, an undefined name is an error."""
     templates = Environment(
@@ -33,6 +50,9 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    templates.filters |= {"grouped": grouped, "decimal": decimal}
+    templates.filters |= {
+        **{"grouped": grouped, "decimal": decimal},
+        **{"markdown": markdown, "code_span": code_span},
+    }
     templates.globals |= {"percent": percent, "ABSENT": ABSENT}
     return templates

@@ -3,7 +3,6 @@
 import argparse
 import csv
 import heapq
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import yaml
 from markupsafe import Markup
 
 from workflow_scripts.core.atomic import write_text
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import shard_paths, verify, verify_file
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
@@ -290,7 +289,7 @@ def report(
 def main(argv: list[str] | None = None) -> None:
     """Write the report of a run."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--manifests", type=Path, nargs="+", required=True, help="by stage")
     for option, what in (
         ("--measures", "system=measures.json"),

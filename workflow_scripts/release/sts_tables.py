@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
+from workflow_scripts.core.schema import filled
+
 Figures = dict[str, Any]
 # Groups of data sets of which the papers report the mean; others are shown one by one.
 _YEAR = re.compile(r"\d{4}")
@@ -209,7 +211,7 @@ def quotations(config: dict[str, Any]) -> list[dict[str, Any]]:
     """
     return [
         {"paper": paper, "table": table, "row": row, "data": data, "pearson": value}
-        for paper, tables in config.get("quoted", {}).items()
+        for paper, tables in filled(config, "release")["quoted"].items()
         for table, rows in tables.items()
         for row, figures in rows.items()
         for data, value in figures.items()

@@ -10,10 +10,10 @@ from tabulate import tabulate
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import STAGE_VERSIONS
 from workflow_scripts.core.training_sets import training_sets
 from workflow_scripts.release.inputs import read_measures, read_metrics, read_sts, stages
 from workflow_scripts.release.sts_tables import Model, models, of_model, times_100
+from workflow_scripts.stages import STAGES
 
 
 def count_table(stage_list: list[dict[str, Any]]) -> str:
@@ -111,10 +111,10 @@ def describe(folder: Path) -> str:
     # The manifest of the release is the last file of a run.
     if not (folder / "release" / "manifest.json").exists():
         raise InputError(
-            f"{folder}: the run is not finished; see python -m workflow_scripts.core.status"
+            f"{folder}: the run is not finished; see python -m workflow_scripts.status"
         )
     links = [link for link in folder.iterdir() if link.is_symlink() and link.name != "release"]
-    flow = list(STAGE_VERSIONS)
+    flow = [stage.name for stage in STAGES]
     links.sort(key=lambda link: (flow.index(link.name.partition(".")[0]), link.name))
     known = [link / "manifest.json" for link in links if (link / "manifest.json").exists()]
     metrics = {

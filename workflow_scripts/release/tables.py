@@ -4,12 +4,11 @@ Each has a header line and one row for each figure or set of figures (docs/relea
 """
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.atomic import write_text
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import write_record
 from workflow_scripts.release.embedding_tables import (
     sts_data_sets,
@@ -73,7 +72,7 @@ def tables(
 def main(argv: list[str] | None = None) -> None:
     """Write the tables of a run as TSV files."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     for option in ("measures", "statistics"):
         parser.add_argument(
             f"--{option}", type=named_path, nargs="+", required=True, help=f"system={option}.json"

@@ -1,7 +1,6 @@
 """Score the distinct candidates of every reference of a shard with the backward model."""
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -10,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from workflow_scripts.core.cli import run
-from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.core.progress import progress
-from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.manifest import verify
+from workflow_scripts.core.shard import Input, Row, Tally, write_shard
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
@@ -157,33 +155,31 @@ def score_shard(
     Memory does not grow with the shard. A text that the model can't read (too long for it) has
     an infinite backward NLL: only a quantile that reaches as far lets it pass.
     """
-    verify(input_path)
+    candidates = Input(input_path, "candidates").rows(batch_size=64)
     verify(model_folder / "model")
     model = load_model(model_folder, device, config["precision"])
-    rows = score_stream(
-        read_rows(input_path, "candidates", batch_size=64),
-        model,
-        Segmenter(model_folder / "reference.model"),
-        Segmenter(model_folder / "source.model"),
-        config["prune_above"],
-        batch_tokens,
-    )
+    segmenters = [Segmenter(model_folder / f"{side}.model") for side in ("reference", "source")]
     total: Counter[str] = Counter()
-    with TableWriter(output, "scored", group_rows=64) as writer:
-        for row in progress(rows, count_rows(input_path), "score"):
-            writer.write(row)
+
+    def scored(rows: Iterator[Row]) -> Iterator[Row]:
+        for row in score_stream(rows, model, *segmenters, config["prune_above"], batch_tokens):
+            yield row
             sums = [candidate["sum"] for candidate in row["candidates"]]
             total["candidates"] += sum(candidate["count"] for candidate in row["candidates"])
             total["distinct"] += len(sums)
             total["pruned"] += sums.count(None)
             total["unreadable"] += sums.count(np.inf)
-    write_record(output, writer.rows_written, writer.rows_written, {}, extra=dict(total))
+
+    tally = Tally(extra=total)
+    write_shard(
+        candidates, scored, output, "scored", "score", tally, shown="written", group_rows=64
+    )
 
 
 def main(argv: list[str] | None = None) -> None:
     """Score the distinct candidates of every reference of a shard with the backward model."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of candidates")
     parser.add_argument("--model", type=Path, required=True, help="folder of the backward model")
     parser.add_argument("--output", type=Path, required=True)

@@ -1,17 +1,15 @@
 """Select the paraphrases of every reference of a shard."""
 
 import argparse
-import json
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
-from workflow_scripts.core.manifest import read_json, verify, verify_file, write_record
-from workflow_scripts.core.progress import progress
-from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.manifest import read_json, verify_file
+from workflow_scripts.core.shard import Input, Row, Tally, write_shard
 from workflow_scripts.select.methods import (
     ABOVE_THRESHOLD,
     REASONS,
@@ -136,27 +134,28 @@ def select_shard(
 
     Memory does not grow with the shard. Every reference gives one row, also without paraphrases.
     """
-    verify(input_path)
+    scored = Input(input_path, "scored").rows(batch_size=64)
     verify_file(segmenter_file, "model")
     max_sum = read_json(threshold_path, RECORD)["max_sum"]
     max_sum = math.inf if max_sum is None else max_sum
     segmenter = Segmenter(segmenter_file)
-    summary = Summary()
-    rows = progress(
-        read_rows(input_path, "scored", batch_size=64), count_rows(input_path), "select"
-    )
-    with TableWriter(output, "paraphrases") as writer:
+    tally = Tally()
+
+    def with_paraphrases(rows: Iterator[Row]) -> Iterator[Row]:
+        summary = Summary()
         for row in rows:
             selected, rejected = select(row, config, max_sum, segmenter.pieces)
-            writer.write(selected)
+            yield selected
             summary.add(selected, rejected)
-    write_record(output, writer.rows_written, writer.rows_written, {}, extra=summary.as_dict())
+        tally.extra = summary.as_dict()
+
+    write_shard(scored, with_paraphrases, output, "paraphrases", "select", tally)
 
 
 def main(argv: list[str] | None = None) -> None:
     """Select the paraphrases of every reference of a shard."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of scored candidates")
     parser.add_argument("--threshold", type=Path, required=True, help="of the threshold module")
     parser.add_argument(

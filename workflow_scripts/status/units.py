@@ -9,9 +9,10 @@ from statistics import fmean
 from typing import Any
 
 from workflow_scripts.core.events import FAILED
-from workflow_scripts.core.layout import Unit
-from workflow_scripts.core.runs import LinkedLayout, link_name
+from workflow_scripts.core.runs import link_name
+from workflow_scripts.core.selection import Unit
 from workflow_scripts.status.jobs import RUNNING, Job, failure, last_progress
+from workflow_scripts.status.linked import LinkedLayout
 
 
 @dataclass
@@ -56,15 +57,15 @@ def job_seconds(root: Path, results: str, unit: Unit, key: str) -> list[float]:
 
 
 def record_paths(layout: LinkedLayout, unit: Unit) -> list[str]:
-    """Return the records of a unit's parts: shards, others, and a corpus' downloads.
+    """Return all records of a unit, those of files that it keeps outside its folder too.
 
     As the rules name them, relative to the working directory.
     """
     folder = layout.folder(*unit)
-    paths = [f"{folder}/{name}.json" for name in (*layout.shard_names(*unit), *layout.parts(*unit))]
-    if unit[0] == "corpus":
-        paths += [f"{download.path}.json" for download in layout.downloads(unit[1])]
-    return paths
+    paths = [f"{folder}/{name}.json" for name in layout.records(*unit)]
+    stage, instance = unit
+    outside = layout.declaration(stage).outside(instance)
+    return [*paths, *(f"{path}.json" for path in outside)]
 
 
 def _read_counts(root: Path, paths: list[str]) -> dict[str, dict[str, Any]]:

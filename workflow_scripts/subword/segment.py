@@ -1,18 +1,16 @@
 """Cut a shard of pairs into pieces: training data with sampled segmentations (Kudo 2018)."""
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.core.progress import progress
+from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.seeding import generator
-from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.core.shard import Input, Row, Tally, write_shard
 from workflow_scripts.subword.segmenter import Segmenter, sample_segmentations
 
 
@@ -77,31 +75,31 @@ def segment_shard(
 
     The record counts pairs; `extra` has the pairs and the segments of each split.
     """
-    verify(pairs)
-    total = count_rows(pairs)
-    used: Counter[str] = Counter()
-    with TableWriter(output, "segments") as writer:
-        for row in progress(read_rows(pairs, "pairs"), total, f"segment {pairs.stem}"):
+    tally = Tally()
+
+    def segments(rows: Iterator[Row]) -> Iterator[Row]:
+        used: Counter[str] = Counter()
+        written = 0
+        for row in rows:
             split = split_of(row["corpus"], config)
             if split is None:
+                tally.rejected["corpus_not_used"] += 1
                 continue
             used[split] += 1
             for segment in segment_pair(row, split, segmenters, config):
-                writer.write(segment)
-    kept = sum(used.values())
-    write_record(
-        output,
-        total,
-        kept,
-        {"corpus_not_used": total - kept},
-        extra={"pairs": dict(used), "segments": writer.rows_written},
-    )
+                yield segment
+                written += 1
+        tally.used = used.total()
+        tally.extra = {"pairs": used, "segments": written}
+
+    rows = Input(pairs, "pairs").rows()
+    write_shard(rows, segments, output, "segments", f"segment {pairs.stem}", tally)
 
 
 def main(argv: list[str] | None = None) -> None:
     """Cut a shard of pairs into sub-word pieces."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of pairs")
     parser.add_argument("--source-model", type=Path, required=True)
     parser.add_argument("--reference-model", type=Path, required=True)

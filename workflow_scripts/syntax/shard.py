@@ -1,18 +1,16 @@
 """Parse the references and paraphrases of a shard; the trees are kept whole."""
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
-from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.core.progress import progress
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.seeding import fraction
-from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.core.shard import Input, Row, Tally, write_shard
 from workflow_scripts.nmt.options import Batch, parse_with_compute
 from workflow_scripts.syntax.parser import Parser
 
@@ -20,8 +18,6 @@ from workflow_scripts.syntax.parser import Parser
 WINDOW = 128
 BATCH = Batch("--batch-sentences", 64, "sentences parsed at once")
 COLUMNS = ["id", "corpus", "reference", "paraphrases"]
-
-Row = dict[str, Any]
 
 
 def is_sampled(row: Row, share: float, seed: int) -> bool:
@@ -78,35 +74,40 @@ def parse_shard(
     Raises:
         InputError: the shard or the parser's folder is not what it should be.
     """
-    verify(input_path)
+    paraphrases = Input(input_path, "paraphrases").rows(COLUMNS, batch_size=WINDOW)
     parser = Parser(config["folder"], config["language"], config["package"], device, batch)
-    rows = read_rows(input_path, "paraphrases", COLUMNS, batch_size=WINDOW)
-    parsed = parse_stream(rows, parser, config["share"], config["seed"])
     total: Counter[str] = Counter()
-    with TableWriter(output, "trees", group_rows=1024) as writer:
-        for row in progress(parsed, count_rows(input_path), "syntax"):
-            writer.write(row)
+
+    def parsed(rows: Iterator[Row]) -> Iterator[Row]:
+        for row in parse_stream(rows, parser, config["share"], config["seed"]):
+            yield row
             trees = [row["reference"], *row["paraphrases"]] if row["parsed"] else []
             total["parsed"] += row["parsed"]
             total["sentences"] += len(trees)
             total["without_tree"] += trees.count(None)
-    write_record(output, writer.rows_written, writer.rows_written, {}, extra=dict(total))
+
+    tally = Tally(extra=total)
+    write_shard(
+        paraphrases, parsed, output, "trees", "syntax", tally, shown="written", group_rows=1024
+    )
 
 
 def main(argv: list[str] | None = None) -> None:
     """Parse the references and paraphrases of a shard with Stanza."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of the select stage")
+    add_inputs(parser)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parse_with_compute(parser, argv, BATCH)
-    parse_shard(
-        arguments.input,
-        arguments.output,
-        arguments.config,
-        arguments.device,
-        arguments.batch_sentences,
-    )
+    with unchanged(arguments.inputs):
+        parse_shard(
+            arguments.input,
+            arguments.output,
+            arguments.config,
+            arguments.device,
+            arguments.batch_sentences,
+        )
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 import math
 from typing import Any
 
-from workflow_scripts.core import models
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.train import layout
+from workflow_scripts.core.schema import filled
+from workflow_scripts.train import blocks, layout
 
 # Pieces. With buckets this narrow hardly any padding is computed; narrower ones gain nothing.
 _BUCKET_WIDTH = 4
@@ -17,9 +17,9 @@ def complete_block(role: str, block: dict[str, Any]) -> dict[str, Any]:
     Raises:
         InputError: a key is missing or unknown, or values don't fit each other.
     """
-    if found := list(models.problems(block)):
+    if found := list(blocks.problems(block)):
         raise InputError(f"the model of {role}: {'; '.join(found)}")
-    return models.DEFAULTS | block
+    return filled(block, "model")
 
 
 def _flags(options: dict[str, Any]) -> list[str]:

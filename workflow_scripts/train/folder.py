@@ -4,10 +4,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core import models
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.vocabulary import Vocabulary
 from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.train import blocks
 from workflow_scripts.train.measures import read_pieces
 
 # A sub-word model belongs to a vocabulary if it holds at least this share of its pieces; training
@@ -22,9 +22,9 @@ def check_block(role: str, block: dict[str, Any]) -> dict[str, Path]:
     Raises:
         InputError: keys other than the three paths, or a path that is not there.
     """
-    if found := list(models.problems(block)):
+    if found := list(blocks.problems(block)):
         raise InputError(f"the model of {role}: {'; '.join(found)}")
-    paths = {key: Path(block[key]) for key in models.OWN_KEYS}
+    paths = {key: Path(block[key]) for key in blocks.OWN_KEYS}
     for key, path in paths.items():
         if not path.exists():
             raise InputError(f"the model of {role}: {key} {path} does not exist")

@@ -1,7 +1,6 @@
 """Names inside a training's work folder. They are Sockeye's arguments, so they never change."""
 
 PLAN = "plan.json"
-LOCK = "lock"
 LOG = "sockeye.log"
 FINISHED = "finished.json"
 TRAIN_SOURCE = "train.source"

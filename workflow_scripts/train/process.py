@@ -1,14 +1,11 @@
-"""The training process: one at a time per work folder, its log as progress lines, its failures."""
+"""The training process: its log as progress lines, its failures."""
 
-import fcntl
 import os
 import re
 import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,38 +14,19 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.progress import INTERVAL_SECONDS
 from workflow_scripts.train import layout
 
-# What the interpreter runs, with the work folder as its argument.
-LAUNCHER = ["-m", "workflow_scripts.train.launcher"]
+# What the interpreter runs, with the work folder as its argument. Before 3.11, Python does not know
+# PYTHONSAFEPATH: there the working directory is taken off the search path before all else.
+LAUNCHER = [
+    "-c",
+    "import sys\n"
+    "if not sys.path[0]: del sys.path[0]\n"
+    "import runpy\n"
+    "runpy.run_module('workflow_scripts.train.launcher', run_name='__main__', alter_sys=True)",
+]
 _REPOSITORY = Path(__file__).resolve().parents[2]
-# Seconds between two looks at the lock of another process, and between two lines that say so.
-_LOCK_POLL = 0.5
-_LOCK_REPORT = 60.0
 _LOG_TAIL_LINES = 25
 _UPDATES = re.compile(r"E=\d+ B=(?P<batches>\d+)\s.*u/sec=(?P<rate>[\d.]+)\s+ppl=(?P<ppl>[\d.]+)")
 _VALIDATION = re.compile(r"Checkpoint \[\d+\]\s.*Validation-ppl=(?P<ppl>[\d.]+)")
-
-
-@contextmanager
-def locked(work: Path) -> Iterator[IO[bytes]]:
-    """Hold the work folder's lock; the training process inherits it with the open file.
-
-    While another process holds it, wait: on a cluster a training outlives the Snakemake that
-    submitted it, and the next Snakemake's copy of the job then goes on from what it did.
-    """
-    work.mkdir(parents=True, exist_ok=True)
-    with (work / layout.LOCK).open("wb") as lock:
-        reported = -_LOCK_REPORT
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() - reported >= _LOCK_REPORT:
-                    reported = time.monotonic()
-                    print(f"waiting for the process that is training in {work}", file=sys.stderr)
-                    sys.stderr.flush()
-                time.sleep(_LOCK_POLL)
-        yield lock
 
 
 class ProgressLines:
@@ -89,7 +67,7 @@ def run_sockeye(
 
     Args:
         work: the work folder, with its plan.
-        lock: the open file of `locked`.
+        lock: the open file of `core.locking.locked`, which the process inherits.
         lines: reads the log.
         threads: of the training.
         python: the interpreter. What PYTHONPATH names is for our own, and no other gets it.
@@ -103,6 +81,7 @@ def run_sockeye(
     environment = os.environ | {
         "OMP_NUM_THREADS": str(threads),
         "PYTHONPATH": os.pathsep.join(filter(None, search_path)),
+        "PYTHONSAFEPATH": "1",
     }
     process = subprocess.Popen(
         [python, *LAUNCHER, str(work)],

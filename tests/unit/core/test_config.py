@@ -1,12 +1,16 @@
 import copy
+import subprocess
+import sys
 from pathlib import Path
 
-import jsonschema
 import pytest
 import yaml
 
-from workflow_scripts.core.config import file_name, schema, validate
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.layout import checks_of
+from workflow_scripts.core.paths import file_name
+from workflow_scripts.core.stage import Stage
+from workflow_scripts.stages import STAGES, validate
 
 ROOT = Path(__file__).resolve().parents[3]
 WEB = {"url": "http://a/b", "tsv": "b", "columns": {"source": 0, "reference": 1}}
@@ -53,26 +57,6 @@ def test_a_language_model_has_references_that_are_not_paraphrased(config, overri
 @pytest.mark.parametrize("recipe", sorted(ROOT.glob("recipes/*.yaml")), ids=lambda path: path.stem)
 def test_every_recipe_is_valid(config, recipe):
     validate(merged(config, yaml.safe_load(recipe.read_text(encoding="utf-8"))))
-
-
-def test_schema_is_draft_2020_12_and_describes_every_key():
-    jsonschema.Draft202012Validator.check_schema(schema())
-
-    def visit(node, path):
-        for key, value in node.get("properties", {}).items():
-            assert value.get("description"), f"{path}.{key} has no description"
-            visit(value, f"{path}.{key}")
-        if "properties" in node:
-            assert node.get("additionalProperties") is False, f"{path} takes any key"
-        alternatives = [node[keyword] for keyword in ("then", "else") if keyword in node]
-        for keyword in ("oneOf", "anyOf"):
-            alternatives += node.get(keyword, [])
-        for alternative in alternatives:
-            visit(alternative, path)
-        if isinstance(node.get("additionalProperties"), dict):
-            visit(node["additionalProperties"], f"{path}.*")
-
-    visit(schema(), "")
 
 
 @pytest.mark.parametrize(
@@ -276,7 +260,33 @@ def test_schema_is_draft_2020_12_and_describes_every_key():
         ),
         (
             {"dual_filter": {"enabled": True, "method": "cross_entropy"}},
-            "key 'min_score' is missing",
+            "dual_filter: key 'min_score' is missing, which method cross_entropy needs",
+        ),
+        (
+            {"dual_filter": {"enabled": True}, "train": {"corpora": ["testbd"]}},
+            "train.corpora: 'testbd' is not among run.corpora",
+        ),
+        # Also where no role has the model, or no run the system.
+        (
+            {"models": {"own": {"source_model": "s", "reference_model": "r"}}},
+            "models.own: key 'folder' is missing, which a model of your own needs",
+        ),
+        (
+            {"systems": {"bt2017": {"search": {"beem_size": 2}}}},
+            "systems.bt2017.search: unknown key 'beem_size'; did you mean 'beam_size'?",
+        ),
+        (
+            {"systems": {"bt2017": {"search": {"beam_size": "2"}}}},
+            "systems.bt2017.search.beam_size: '2' is not of type 'integer' (Hypotheses kept",
+        ),
+        (
+            {"embeddings": {"word": {"model": {"dimension": 0}}}},
+            "model.dimension: 0 is less than the minimum of 1 (Numbers in a token's vector; "
+            "default: 300)",
+        ),
+        (
+            {"systems": {"bt2017": {"search": {"method": "bem"}}}},
+            "systems.bt2017.search.method: 'bem' is not one of ['sample', 'beam']",
         ),
     ],
 )
@@ -365,6 +375,27 @@ def test_choice_by_idf_needs_bounds_and_inflection_english(config):
     languages = {"reference": {"code": "de"}}
     expected = "variants.a: inflect knows English (en) only, and the references are 'de'"
     assert expected in message(config, {"run": {"systems": ["own"]}, "languages": languages})
+
+
+def test_every_check_of_a_stage_is_asked():
+    """Each of workflow_scripts/*/checks.py, and problems are told along the flow."""
+    own = [check for check in checks_of(STAGES) if check is not Stage.problems]
+    modules = [check.__module__ for check in own]
+    folders = [file.parent.name for file in ROOT.glob("workflow_scripts/*/checks.py")]
+    assert sorted(modules) == sorted(f"workflow_scripts.{name}.checks" for name in folders)
+    stages = [module.split(".")[1] for module in modules]
+    assert stages == ["core", *(stage.name for stage in STAGES if stage.name in stages)]
+
+
+def test_checks_need_no_more_than_the_snakefile_has():
+    """And what jobs read of the configuration not even that: their environments lack jsonschema."""
+    code = "import sys, {}; found = {} & set(sys.modules); assert not found, found"
+    jobs = "workflow_scripts.train.blocks, workflow_scripts.core.embeddings"
+    heavy = {"numpy", "pyarrow", "torch", "pandas", "sentencepiece"}
+    unknown = {*heavy, "jsonschema", "snakemake"}
+    for modules, absent in (("workflow_scripts.stages", heavy), (jobs, unknown)):
+        command = [sys.executable, "-c", code.format(modules, absent)]
+        subprocess.run(command, check=True, cwd=ROOT)
 
 
 def test_each_missing_key_is_named_once(config):

@@ -9,9 +9,9 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.core.config import validate
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import Layout, canonical
+from workflow_scripts.core.layout import canonical
+from workflow_scripts.stages import run_layout, validate
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
@@ -89,7 +89,7 @@ def test_layout_of_a_changed_configuration_or_why_there_is_none(tmp_path_factory
     if config.get("results") == CONFIG["results"]:
         config["results"] = str(tmp_path_factory.getbasetemp() / "results")
     try:
-        layout = Layout(config)
+        layout = run_layout(config)
     except InputError:
         return
     for unit in layout.units():
@@ -102,7 +102,7 @@ def test_path_that_cannot_be_is_named_with_its_key(path):
     config = copy.deepcopy(CONFIG)
     config["corpora"]["testbed"] = {"source": path, "reference": path}
     with pytest.raises(InputError, match=r"corpora\.testbed"):
-        Layout(config)
+        run_layout(config)
 
 
 @pytest.mark.parametrize("key", ["source", "tsv"])
@@ -115,7 +115,7 @@ def test_name_that_snakemake_would_read_as_a_wildcard_is_refused(key, name, tmp_
     config |= {"results": str(tmp_path)}
     config["corpora"]["testbed"] = block
     with pytest.raises(InputError, match=rf"corpora\.testbed\.{key}: .*takes braces for wildcards"):
-        Layout(config)
+        run_layout(config)
 
 
 def test_results_in_a_folder_that_snakemake_would_read_as_a_wildcard_are_refused():

@@ -9,11 +9,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.core.config import validate
-from workflow_scripts.core.embedding_columns import problems
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.training_sets import entry_columns, model_columns
+from workflow_scripts.evaluate.stage import Evaluate
+from workflow_scripts.filter.embedding_columns import problems
+from workflow_scripts.stages import run_layout, validate
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
@@ -35,7 +35,7 @@ def bounds(*columns):
 
 
 def layout_of(changed, tmp_path):
-    return Layout({**changed, "results": str(tmp_path / "results")})
+    return run_layout({**changed, "results": str(tmp_path / "results")})
 
 
 def test_what_a_column_is_read_off_becomes_part_of_the_run_and_is_not_tested(tmp_path):
@@ -49,8 +49,9 @@ def test_what_a_column_is_read_off_becomes_part_of_the_run_and_is_not_tested(tmp
     assert layout.upstream(close) == [("filter", "parabank2"), score]
     assert layout.upstream(("embed", "sts")) == [("embed", "evaluation"), tested]
     assert set(layout.units()) >= {score, close, behind, everything, tested}
-    assert (layout.shards(*score), layout.parts(*score), layout.stage_config(score)) == (2, [], {})
-    assert layout.parts(*behind) == ["model"]
+    assert (layout.shards(*score), layout.other_records(*score)) == (2, [])
+    assert layout.settings(score) == {}
+    assert layout.records(*behind) == ["model"]
 
 
 def test_without_embeddings_of_its_own_the_run_tests_nothing(tmp_path):
@@ -60,7 +61,7 @@ def test_without_embeddings_of_its_own_the_run_tests_nothing(tmp_path):
     embed = [name for stage, name in layout.units() if stage == "embed"]
     assert sorted(embed) == ["evaluation", "trigram-all-parabank2-seed1"]
     assert ("filter", "score-parabank2") in layout.upstream(("evaluate", "parabank2"))
-    assert layout.statistics_config()["columns"] == {"score": "embedding"}
+    assert layout.stage(Evaluate).statistics_settings()["columns"] == {"score": "embedding"}
 
 
 def test_an_embedding_that_the_run_names_too_is_trained_once(tmp_path):

@@ -1,4 +1,7 @@
-from workflow_scripts.core.embeddings import MODEL, TRAINING, embeddings
+from workflow_scripts.core.embeddings import embeddings
+from workflow_scripts.core.schema import defaults
+
+MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")
 
 SETS = ["all-one", "all-two", "fine-one-1-2"]
 

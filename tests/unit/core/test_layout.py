@@ -6,8 +6,13 @@ import pytest
 import yaml
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import FileHashes, Layout
 from workflow_scripts.core.runs import link_run
+from workflow_scripts.core.selection import corpora, early_shards, pairs
+from workflow_scripts.corpus.stage import Corpus
+from workflow_scripts.embed import stage as embed
+from workflow_scripts.generate.stage import Generate
+from workflow_scripts.release.stage import Release
+from workflow_scripts.stages import run_layout
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -20,7 +25,7 @@ def config(tmp_path):
 
 
 def folders(config):
-    layout = Layout(config)
+    layout = run_layout(config)
     return {unit: layout.folder(*unit) for unit in layout.units()}
 
 
@@ -102,7 +107,7 @@ def test_training_sets_share_the_columns_and_leave_the_release_alone(config):
     assert changed(config, "training_sets", "short", "grid", grid) == {
         ("filter", "short-parabank2-2")
     }
-    layout = Layout(config)
+    layout = run_layout(config)
     assert layout.upstream(("filter", "short-parabank2-1")) == [("filter", "parabank2")]
 
 
@@ -112,7 +117,7 @@ def test_an_embedding_is_trained_on_each_set_with_each_seed(config):
     config["run"]["embeddings"] = ["word", "trigram"]
     config["embeddings"]["word"]["seeds"] = [1, 7]
     config["embeddings"]["trigram"]["training_sets"] = ["short"]
-    layout = Layout(config)
+    layout = run_layout(config)
     assert [name for stage, name in layout.units() if stage == "embed"] == [
         "evaluation",
         *("word-all-parabank2-seed1", "word-all-parabank2-seed7"),
@@ -122,7 +127,7 @@ def test_an_embedding_is_trained_on_each_set_with_each_seed(config):
     assert layout.upstream(("embed", "word-short-parabank2-seed7")) == [
         *(("filter", "short-parabank2"), ("embed", "evaluation")),
     ]
-    assert layout.parts("embed", "word-short-parabank2-seed7") == ["model"]
+    assert layout.records("embed", "word-short-parabank2-seed7") == ["model"]
 
 
 def test_another_seed_or_encoder_leaves_the_other_embeddings_alone(config):
@@ -143,31 +148,31 @@ def test_the_release_reads_the_test_of_embeddings_and_their_training_sets(config
     config["run"]["embeddings"] = ["word"]
     config["embeddings"]["word"]["training_sets"] = ["short"]
     config["embeddings"]["word"]["seeds"] = [1, 2]
-    layout = Layout(config)
+    layout = run_layout(config)
     tested = [("filter", "short-parabank2"), ("embed", "sts")]
-    assert layout.tested_units() == tested
+    assert embed.tested_units(config) == tested
     others = {"filter", "embed", "release"}
     first = [unit for unit in layout.units() if unit[0] not in others]
     assert layout.upstream(("release", None)) == [*first, *tested]
-    part = layout.stage_config(("release", None))
+    part = layout.settings(("release", None))
     (shown,) = part["embeddings"]
     assert (shown["name"], shown["training"]["margin"]) == ("word", 0.4)
     config["run"]["embeddings"] = []
-    layout = Layout(config)
-    assert layout.tested_units() == []
+    layout = run_layout(config)
+    assert embed.tested_units(config) == []
     assert layout.upstream(("release", None)) == first
-    assert layout.stage_config(("release", None))["embeddings"] == []
+    assert layout.settings(("release", None))["embeddings"] == []
 
 
 def test_quoted_figures_change_the_report_and_not_the_released_corpus(config):
     quoted = {"Doe 2020": {"Table 1": {"Theirs": {"sick.test": 77.7}}}}
-    before = Layout(config)
+    before = run_layout(config)
     assert changed(config, "release", "quoted", quoted) == {("release", None)}
     config["release"]["quoted"] = quoted
-    after = Layout(config)
-    assert after.stage_config(("release", None))["quoted"] == quoted
-    alone = before.system_release_config("parabank2")
-    assert after.system_release_config("parabank2") == alone
+    after = run_layout(config)
+    assert after.settings(("release", None))["quoted"] == quoted
+    alone = before.stage(Release).system_settings("parabank2")
+    assert after.stage(Release).system_settings("parabank2") == alone
     assert not {"quoted", "embeddings"} & alone.keys()
 
 
@@ -177,19 +182,19 @@ def test_embeddings_follow_the_data_that_they_are_tested_on_by_its_content(confi
     path = tmp_path / "sts" / "2012" / "a.tsv"
     path.write_text("1\ta\tb\n", encoding="utf-8")
     config["sts"]["data"] = ["sts"]
-    before = Layout(config)
-    assert before.sts_files() == [str(path)]
+    before = run_layout(config)
+    assert before.stage(embed.Embed).sts_files() == [str(path)]
     key = before.key("embed", "evaluation")
     os.utime(path, (1, 1))
-    assert Layout(config).key("embed", "evaluation") == key
+    assert run_layout(config).key("embed", "evaluation") == key
     path.write_text("2\ta\tb\n", encoding="utf-8")
-    after = Layout(config)
-    embed = {unit for unit in before.units() if unit[0] == "embed"}
+    after = run_layout(config)
+    embedding = {unit for unit in before.units() if unit[0] == "embed"}
     moved = {unit for unit in before.units() if before.key(*unit) != after.key(*unit)}
-    assert moved == {*embed, ("release", None)}
+    assert moved == {*embedding, ("release", None)}
     config["sts"]["data"] = ["absent"]
     with pytest.raises(InputError, match=r"sts\.data: .*absent: no such file"):
-        Layout(config)
+        run_layout(config)
 
 
 def test_a_file_of_vectors_counts_by_its_content(config, tmp_path):
@@ -198,58 +203,59 @@ def test_a_file_of_vectors_counts_by_its_content(config, tmp_path):
     path.write_text("a 1\n", encoding="utf-8")
     config["embeddings"]["word"]["model"] = {"vectors": "vectors.txt", "dimension": 1}
     unit = ("embed", "word-all-parabank2-seed1")
-    before = Layout(config)
-    assert before.stage_config(unit)["model"]["vectors"] == str(path)
+    before = run_layout(config)
+    assert before.settings(unit)["model"]["vectors"] == str(path)
     path.write_text("a 2\n", encoding="utf-8")
-    assert Layout(config).key(*unit) != before.key(*unit)
+    assert run_layout(config).key(*unit) != before.key(*unit)
     path.unlink()
     with pytest.raises(InputError, match=r"embeddings\.word\.model\.vectors: .*vectors\.txt"):
-        Layout(config)
+        run_layout(config)
 
 
 def test_graded_pairs_of_the_testbed_are_for_runs_on_it(config, tmp_path):
     unit = ("embed", "evaluation")
-    assert Layout(config).stage_config(unit)["testbed"] == {"first": 600000, "count": 500}
+    assert run_layout(config).settings(unit)["testbed"] == {"first": 600000, "count": 500}
     for name in ("a", "b"):
         (tmp_path / name).write_text("x\n", encoding="utf-8")
     config["corpora"]["text"] = {"source": str(tmp_path / "a"), "reference": str(tmp_path / "b")}
     config["run"]["corpora"], config["train"]["corpora"] = ["text"], None
     config["generate"]["limit"] = None
-    assert Layout(config).stage_config(unit)["testbed"] is None
+    assert run_layout(config).settings(unit)["testbed"] is None
 
 
 def test_the_testbeds_licence_is_not_that_of_other_corpora(config, tmp_path):
-    release = Layout(config).system_release_config("parabank2")
+    release = run_layout(config).stage(Release).system_settings("parabank2")
     assert (release["title"], release["licence"]) == ("Paraphrases, demo", "cc0-1.0")
     for name in ("a", "b"):
         (tmp_path / name).write_text("x\n", encoding="utf-8")
     config["corpora"]["text"] = {"source": str(tmp_path / "a"), "reference": str(tmp_path / "b")}
     config["run"] |= {"name": "mine", "corpora": ["testbed", "text"]}
-    release = Layout(config).system_release_config("parabank2")
+    release = run_layout(config).stage(Release).system_settings("parabank2")
     assert (release["title"], release["licence"]) == ("Paraphrases, mine", "unknown")
     config["release"] |= {"title": "My captions", "licence": "cc-by-4.0"}
-    release = Layout(config).system_release_config("parabank2")
+    release = run_layout(config).stage(Release).system_settings("parabank2")
     assert (release["title"], release["licence"]) == ("My captions", "cc-by-4.0")
 
 
 def test_columns_that_a_model_computes_are_made_where_a_training_set_needs_them(config):
     config["columns"]["score"] = {"vectors": {"file": "vectors.txt"}}
-    assert {instance for stage, instance in Layout(config).units() if stage == "filter"} == {
+    assert {instance for stage, instance in run_layout(config).units() if stage == "filter"} == {
         *("parabank2", "all-parabank2"),
     }
     bounds = {"perplexity": [0, 100], "lstm": [0.5, 1]}
     config["training_sets"]["fluent"] = {"bounds": bounds}
     config["run"]["training_sets"], config["run"]["embeddings"] = ["fluent"], []
-    layout = Layout(config)
+    layout = run_layout(config)
     perplexity = ("filter", "perplexity-parabank2")
     assert layout.upstream(("filter", "fluent-parabank2")) == [
         *(("filter", "parabank2"), ("filter", "lstm-parabank2"), perplexity),
     ]
     assert layout.upstream(perplexity) == [("filter", "parabank2"), ("filter", "perplexity")]
-    assert layout.upstream(("filter", "perplexity")) == [layout.pairs, ("generate", "references")]
+    assert layout.upstream(("filter", "perplexity")) == [pairs(config), ("generate", "references")]
     assert (layout.shards(*perplexity), layout.shards("filter", "perplexity")) == (2, 0)
-    assert layout.parts("filter", "lstm-parabank2") == layout.parts("filter", "perplexity")
-    assert layout.parts(*perplexity) == []
+    assert layout.other_records("filter", "lstm-parabank2") == ["model"]
+    assert layout.records("filter", "perplexity") == ["model"]
+    assert layout.other_records(*perplexity) == []
     moved = changed(config, "columns", "lstm", "classifier", "epochs", 9)
     assert moved == {("filter", "lstm-parabank2"), ("filter", "fluent-parabank2")}
 
@@ -259,19 +265,19 @@ def test_word_vectors_count_by_their_content(config, tmp_path):
     config["training_sets"]["all"] = {"bounds": {"score": [0.5, 1]}}
     config["data"] = str(tmp_path)
     with pytest.raises(InputError, match=r"columns\.score\.vectors\.file: .*No such file"):
-        Layout(config)
+        run_layout(config)
     (tmp_path / "vectors.txt").write_text("a 1\n", encoding="utf-8")
-    before = Layout(config).key("filter", "score-parabank2")
+    before = run_layout(config).key("filter", "score-parabank2")
     (tmp_path / "vectors.txt").write_text("a 22\n", encoding="utf-8")
-    assert Layout(config).key("filter", "score-parabank2") != before
+    assert run_layout(config).key("filter", "score-parabank2") != before
 
 
 def test_document_frequencies_are_counted_once_and_only_where_they_are_needed(config):
     config["systems"]["other"] = copy.deepcopy(config["systems"]["parabank"])
     config["run"]["systems"] = ["paranmt", "parabank2"]
-    assert ("generate", "idf") not in Layout(config).units()
+    assert ("generate", "idf") not in run_layout(config).units()
     config["run"]["systems"] = ["paranmt", "parabank", "other"]
-    layout = Layout(config)
+    layout = run_layout(config)
     assert layout.units().count(("generate", "idf")) == 1
     assert layout.shard_names("generate", "idf") == []
     for system, needed in (("paranmt", False), ("parabank", True), ("other", True)):
@@ -289,19 +295,19 @@ def test_digest_follows_the_content_of_the_paraphrases(config, tmp_path):
     config["run"]["systems"] = ["parabank"]
     config["systems"]["parabank"]["constraints"]["pairs"] = {"list": "pairs.txt"}
     config["data"] = str(tmp_path / "here")
-    layout = Layout(config)
+    layout = run_layout(config)
     here = layout.key("generate", "parabank")
     located = str(tmp_path / "here" / "pairs.txt")
-    assert layout.pair_files("parabank") == [located]
+    assert layout.stage(Generate).pair_files("parabank") == [located]
     unit = ("generate", "parabank")
-    assert layout.stage_config(unit)["constraints"]["pairs"] == {"list": located}
+    assert layout.settings(unit)["constraints"]["pairs"] == {"list": located}
     config["data"] = str(tmp_path / "there")
-    assert Layout(config).key(*unit) == here
+    assert run_layout(config).key(*unit) == here
     (tmp_path / "there" / "pairs.txt").write_text("told said\n", encoding="utf-8")
-    assert Layout(config).key(*unit) != here
+    assert run_layout(config).key(*unit) != here
     (tmp_path / "there" / "pairs.txt").unlink()
     with pytest.raises(InputError, match=r"systems\.parabank\.constraints\.pairs\.list: .*No such"):
-        Layout(config).key(*unit)
+        run_layout(config).key(*unit)
 
 
 def test_late_shards_do_not_touch_early_stages(config):
@@ -324,7 +330,7 @@ def test_another_corpus_does_not_import_the_others_again(config):
 
 def test_every_unit_comes_after_what_it_reads(config):
     config["dual_filter"]["enabled"] = True
-    layout = Layout(config)
+    layout = run_layout(config)
     units = layout.units()
     for unit in units:
         for read in layout.upstream(unit):
@@ -339,23 +345,23 @@ def test_digest_follows_the_content_of_files_and_not_their_place(config, tmp_pat
     config["corpora"]["mine"] = {"source": "a.cs", "reference": "a.en"}
     config["run"]["corpora"] = ["testbed", "mine"]
     config["data"] = str(tmp_path / "here")
-    here = Layout(config).key("corpus", "mine")
+    here = run_layout(config).key("corpus", "mine")
     config["data"] = str(tmp_path / "there")
-    assert Layout(config).key("corpus", "mine") == here
+    assert run_layout(config).key("corpus", "mine") == here
     (tmp_path / "there" / "a.cs").write_text("Nazdar.\n", encoding="utf-8")
-    assert Layout(config).key("corpus", "mine") != here
+    assert run_layout(config).key("corpus", "mine") != here
 
 
 def test_missing_file_is_named_with_its_key(config, tmp_path):
     config["corpora"]["mine"] = {"source": str(tmp_path / "none.cs"), "reference": "a.en"}
     config["run"]["corpora"] = ["testbed", "mine"]
     with pytest.raises(InputError, match=r"corpora\.mine\.source: .*none\.cs: No such file"):
-        Layout(config).key("corpus", "mine")
+        run_layout(config).key("corpus", "mine")
 
 
 def test_measured_and_held_out_corpora_come_first(config):
-    corpora = Layout(config).corpora
-    assert corpora == ["testbed_test", "testbed_dev", "testbed_held_out", "testbed"]
+    found = corpora(config)
+    assert found == ["testbed_test", "testbed_dev", "testbed_held_out", "testbed"]
 
 
 def test_trusted_corpora_come_before_others_and_after_held_out_ones(config):
@@ -363,33 +369,22 @@ def test_trusted_corpora_come_before_others_and_after_held_out_ones(config):
     config["corpora"]["testbed"]["trusted"] = True
     config["run"]["corpora"] = ["web", "testbed", "testbed_held_out"]
     config["train"]["corpora"] = ["web", "testbed"]
-    corpora = Layout(config).corpora
-    assert corpora == ["testbed_test", "testbed_dev", "testbed_held_out", "testbed", "web"]
+    found = corpora(config)
+    assert found == ["testbed_test", "testbed_dev", "testbed_held_out", "testbed", "web"]
 
 
 def test_late_shard_is_a_run_of_early_ones(config):
     config["shards"] = {"early": 16, "late": 2}
-    layout = Layout(config)
-    assert layout.early_shards("0001") == [f"{shard:04d}" for shard in range(8, 16)]
-
-
-def test_hashes_are_remembered_until_the_file_changes(tmp_path):
-    file = tmp_path / "a"
-    file.write_text("x", encoding="utf-8")
-    cache = tmp_path / "cache" / "hashes.json"
-    first = FileHashes(cache).sha256(str(file), "key")
-    assert FileHashes(cache).sha256(str(file), "key") == first
-    file.write_text("yy", encoding="utf-8")
-    assert FileHashes(cache).sha256(str(file), "key") != first
+    assert early_shards(config, "0001") == [f"{shard:04d}" for shard in range(8, 16)]
 
 
 def test_run_links_its_folders(config, tmp_path):
-    layout = Layout(config)
+    layout = run_layout(config)
     run = link_run(layout, tmp_path / "runs")
     assert (run / "select.parabank2").readlink().parts[-1] == layout.key("select", "parabank2")
     assert yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8")) == config
     config["systems"]["parabank2"]["select"]["best"] = 2
-    link_run(Layout(config), tmp_path / "runs")
+    link_run(run_layout(config), tmp_path / "runs")
     assert (run / "select.parabank2").readlink().parts[-1] != layout.key("select", "parabank2")
 
 
@@ -409,17 +404,19 @@ def downloaded(config):
 
 
 def test_downloaded_corpus_is_where_its_hash_says(downloaded):
-    layout = Layout(downloaded)
-    (download,) = layout.downloads("web")
+    layout = run_layout(downloaded)
+    corpus = layout.stage(Corpus)
+    (download,) = corpus.downloads("web")
     assert download.path == f"downloads/{'ab' * 32}/de-en.tgz"
-    assert layout.input_files("web") == [download.path]
-    block = layout.stage_config(("corpus", "web"))["block"]
+    assert corpus.input_files("web") == [download.path]
+    block = layout.settings(("corpus", "web"))["block"]
     assert block == {
         "source": [f"{download.path}/x.de"],
         "reference": [f"{download.path}/x.en"],
         "sha256": {download.path: "ab" * 32},
     }
-    assert layout.downloads("testbed") == []
+    assert corpus.downloads("testbed") == []
+    assert corpus.outside("web") == [download.path]
 
 
 def test_digest_of_a_download_is_its_content_and_not_its_place(downloaded):
@@ -434,7 +431,7 @@ def test_digest_of_a_download_is_its_content_and_not_its_place(downloaded):
 def test_what_is_not_pinned_is_told_with_the_way_out(downloaded):
     downloaded["corpora"]["web"]["sha256"] = None
     with pytest.raises(InputError, match=r"corpora\.web: the sha256 .* -m workflow_scripts"):
-        Layout(downloaded)
+        run_layout(downloaded)
     downloaded["corpora"]["web"] = {"mtdata": "Statmt-europarl-7-deu-eng"}
     with pytest.raises(InputError, match=r"corpora\.web: the sha256 .* is not known yet"):
-        Layout(downloaded)
+        run_layout(downloaded)

@@ -10,9 +10,10 @@ from mtdata.entry import Entry
 from tests.e2e.micro import merged
 from tests.unit.corpus.server import serving
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import Layout
 from workflow_scripts.corpus import pin
 from workflow_scripts.corpus.mtdata_index import block_of
+from workflow_scripts.corpus.stage import Corpus
+from workflow_scripts.stages import run_layout
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -58,7 +59,7 @@ def layout_with(*files):
     config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
     for file in files:
         config = merged(config, yaml.safe_load(Path(file).read_text(encoding="utf-8")))
-    return Layout(config)
+    return run_layout(config)
 
 
 def digest(content):
@@ -72,7 +73,7 @@ def test_url_without_a_hash_is_pinned_and_then_read(site, recipe):
         layout_with(path)
     assert run_pin(path) == {"web": {"sha256": digest(TABLE), "tsv": "t.tsv"}}
     layout = layout_with(path, "pins.yaml")
-    (file,) = layout.input_files("web")
+    (file,) = layout.stage(Corpus).input_files("web")
     assert Path(file).read_bytes() == TABLE
     assert file == f"downloads/{digest(TABLE)}/t.tsv"
     assert not list(Path("downloads/.unpinned").iterdir())
@@ -113,7 +114,7 @@ def test_id_of_mtdata_is_pinned(site, recipe, monkeypatch):
         "sha256": digest(MOSES),
     }
     layout = layout_with(path, "pins.yaml")
-    assert layout.stage_config(("corpus", "news"))["block"]["source"] == [
+    assert layout.settings(("corpus", "news"))["block"]["source"] == [
         f"downloads/{digest(MOSES)}/cs-en.txt.zip/News.cs-en.cs"
     ]
 

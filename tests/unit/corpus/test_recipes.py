@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.resolve import resolve
+from workflow_scripts.corpus.stage import Corpus
+from workflow_scripts.stages import run_layout
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -16,8 +17,8 @@ def recipe(name):
 
 
 def test_europarl_is_pinned():
-    layout = Layout(recipe("europarl-de-en"))
-    downloads = [each for name in layout.corpora for each in layout.downloads(name)]
+    corpus = run_layout(recipe("europarl-de-en")).stage(Corpus)
+    downloads = [each for name in corpus.instances() for each in corpus.downloads(name)]
     files = {each.path.rpartition("/")[2]: each for each in downloads}
     assert sorted(files) == [
         "dev.tgz",
@@ -30,9 +31,9 @@ def test_europarl_is_pinned():
 def test_czeng_tells_how_to_pin_it_and_is_read_once_pinned():
     config = recipe("czeng")
     with pytest.raises(InputError, match=r"corpora\.czeng: .*workflow_scripts\.corpus\.pin"):
-        Layout(config)
+        run_layout(config)
     config["corpora"]["czeng"]["sha256"] = [f"{number:064x}" for number in range(10)]
-    layout = Layout(config)
-    assert len(layout.input_files("czeng")) == 10
-    block = layout.stage_config(("corpus", "czeng"))["block"]
+    layout = run_layout(config)
+    assert len(layout.stage(Corpus).input_files("czeng")) == 10
+    block = layout.settings(("corpus", "czeng"))["block"]
     assert block["tsv"][3] == f"downloads/{3:064x}/data-plaintext-format.3.tar/*train.gz"

@@ -8,16 +8,13 @@ import torch
 
 from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.embed.encoders import ENCODERS
 from workflow_scripts.embed.initial import initial_model, token_kinds
 from workflow_scripts.embed.prepared import prepare, read_prepared
 from workflow_scripts.testbed.noise import clean
 
 ARCHITECTURES = [
-    (["word"], "add"),
-    (["trigram"], "add"),
-    (["lstm"], "add"),
-    (["blstm"], "add"),
-    (["gran"], "add"),
+    *(([name], "add") for name in ENCODERS),
     (["word", "trigram"], "add"),
     (["word", "trigram", "blstm"], "concatenate"),
 ]

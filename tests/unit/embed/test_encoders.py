@@ -1,9 +1,17 @@
+import re
+from pathlib import Path
+
 import pytest
 import torch
+import yaml
 
 from tests.unit.embed.examples import as_tensors
-from workflow_scripts.embed.encoders import ENCODERS, Network
+from workflow_scripts.core.config import schema, validate
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.embed.encoders import ENCODERS, Encoder, Entry, Network, Recurrent
+from workflow_scripts.embed.tokens import KINDS
 
+ROOT = Path(__file__).resolve().parents[3]
 ROWS = [[1, 2, 2], [], [4], [3, 1, 0, 2]]
 
 
@@ -109,3 +117,82 @@ def test_tables_may_be_given_from_outside(name):
     torch.testing.assert_close(outside, made([as_tensors([2, 4], [4])]))
     outside.sum().backward()
     assert rows.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "missing"),
+    [
+        ({}, "'order_matters' and 'sorted_by_length'"),
+        ({"order_matters": True}, "'sorted_by_length'"),
+        ({"sorted_by_length": True}, "'order_matters'"),
+    ],
+)
+@pytest.mark.parametrize("base", [Encoder, Recurrent])
+def test_an_encoder_that_does_not_say_what_it_needs_cannot_be_defined(base, options, missing):
+    with pytest.raises(TypeError, match=missing):
+
+        class Silent(base, **options):
+            """Says too little of itself."""
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_order_matters_where_the_encoder_says_so(name):
+    made = network([name], hidden=6)
+    one, other = (made([as_tensors(row)]) for row in ([1, 2, 3, 4], [4, 1, 3, 2]))
+    assert torch.allclose(one, other) != ENCODERS[name].encoder.order_matters
+
+
+def test_a_network_is_sorted_by_length_if_one_of_its_encoders_is(monkeypatch):
+    class Last(Encoder, order_matters=True, sorted_by_length=True):
+        def __init__(self, dimension, hidden):
+            super().__init__()
+            self.size = dimension
+
+    monkeypatch.setitem(ENCODERS, "last", Entry(Last))
+    assert not network(["word", "trigram"]).sorted_by_length
+    assert network(["word", "last"]).sorted_by_length
+    assert network(["gran"]).sorted_by_length
+
+
+def test_a_configuration_may_name_exactly_these_encoders():
+    model = schema()["properties"]["embeddings"]["additionalProperties"]["properties"]["model"]
+    assert model["properties"]["encoders"]["items"]["enum"] == list(ENCODERS)
+    kinds = set(model["properties"]["tokens"]["enum"])
+    assert {entry.tokens for entry in ENCODERS.values()} - {None} <= KINDS.keys() - kinds
+
+
+def test_the_docs_describe_every_encoder():
+    text = (ROOT / "docs" / "embed.md").read_text(encoding="utf-8")
+    table = text.partition("\n| encoder |")[2].partition("\n\n")[0]
+    assert re.findall(r"(?m)^\| `(\w+)` \|", table) == list(ENCODERS)
+
+
+def refused(**model):
+    """Return why a configuration with such an embedding is refused; empty if it is not."""
+    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config["embeddings"]["word"]["model"] = model
+    try:
+        validate(config)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("first", ENCODERS)
+@pytest.mark.parametrize("second", ENCODERS)
+def test_encoders_are_added_if_they_have_one_size(first, second):
+    if first == second:
+        return
+    names = [first, second]
+    sizes = {network([name], dimension=4, hidden=6).size for name in names}
+    message = refused(encoders=names, combine="add", dimension=4, hidden=6)
+    assert ("to add encoders" in message) == (len(sizes) > 1)
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_what_an_encoder_cannot_have_is_refused(name):
+    made = network([name], dimension=4, hidden=5)
+    fits = made([as_tensors([1, 2])]).shape[1] == made.size
+    assert (refused(encoders=[name], hidden=5) == "") == fits
+    message = refused(encoders=[name], vectors="vectors.txt")
+    assert ("only encoders of words" in message) == (ENCODERS[name].tokens is not None)

@@ -8,7 +8,8 @@ import torch
 
 from tests.unit.embed import examples
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.embed import parts
+from workflow_scripts.embed import model, parts
+from workflow_scripts.embed.encoders import ENCODERS, Encoder, Entry
 from workflow_scripts.embed.model import (
     UNTRAINED,
     SentenceEmbeddings,
@@ -62,6 +63,33 @@ def test_a_sentence_has_one_vector_in_whatever_company(built):
     assert together[0].any()
     # Without a token, of any kind, there is nothing.
     assert not together[2].any()
+
+
+@pytest.mark.parametrize("by_length", [True, False])
+def test_sentences_are_sorted_for_an_encoder_that_says_so(monkeypatch, by_length):
+    batches = []
+
+    class Last(Encoder, order_matters=True, sorted_by_length=by_length):
+        """The vector of a sentence's last token."""
+
+        def __init__(self, dimension, hidden):
+            super().__init__()
+            self.size = dimension
+
+        def forward(self, vectors, tokens, dropout):
+            ids, lengths = tokens
+            batches.append(lengths.tolist())
+            return vectors[ids[torch.cumsum(lengths, 0) - 1]]
+
+    monkeypatch.setitem(ENCODERS, "last", Entry(Last))
+    monkeypatch.setattr(model, "_PADDED_CHUNK", 2)
+    built = examples.random_model(["last"], "add")
+    first, second, third = built.tokenisers["words"].vocabulary[:3]
+    lists = [[first] * 4 + [second], [third], [second] * 3, [first] * 2]
+    found = SentenceEmbeddings(built).encode([" ".join(words) for words in lists])
+    assert batches == ([[1, 2], [3, 5]] if by_length else [[5, 1, 3, 2]])
+    expected = built.network.tables[0].detach()[[1, 2, 1, 0]].numpy()
+    assert np.array_equal(found, expected)
 
 
 def test_no_sentences_are_no_rows(built):
@@ -133,6 +161,38 @@ def test_a_folder_that_is_none_is_named(tmp_path):
     (tmp_path / parts.CONFIG).write_text(json.dumps({"encoders": ["word"]}), encoding="utf-8")
     with pytest.raises(InputError, match="no model folder"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_weights_without_a_value_are_refused(tmp_path, value, everywhere):
+    built = examples.random_model(["word"], "add")
+    save(tmp_path, built)
+    weights = built.network.tables[0].data
+    weights[slice(None) if everywhere else 3] = value
+    for name, untrained in ((parts.WEIGHTS, False), (UNTRAINED, True)):
+        parts.write_weights(tmp_path / name, built)
+        with pytest.raises(InputError, match=f"{name}: parameter 'tables.0' holds NaN"):
+            load(tmp_path, untrained)
+
+
+@pytest.mark.parametrize(
+    "config", ["[]", "1", "[" * 100_000, '{"encoders": 1, "tokens": 2}', "NaN", '"\\ud800"']
+)
+def test_a_config_that_is_something_else_is_named(tmp_path, config):
+    save(tmp_path, examples.random_model(["word"], "add"))
+    (tmp_path / parts.CONFIG).write_text(config, encoding="utf-8")
+    with pytest.raises(InputError, match="no model folder"):
+        load(tmp_path)
+
+
+def test_damaged_weights_are_named(tmp_path):
+    save(tmp_path, examples.random_model(["word"], "add"))
+    content = (tmp_path / parts.WEIGHTS).read_bytes()
+    for damaged in (b"", content[:-1], content[:100], b"\xff" * 8 + content[8:]):
+        (tmp_path / parts.WEIGHTS).write_bytes(damaged)
+        with pytest.raises(InputError, match="no model folder"):
+            load(tmp_path)
 
 
 def test_cosines_are_those_of_the_rows_and_0_for_zeros():

@@ -7,6 +7,7 @@ import torch
 from tests.unit.embed import examples
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.embed import training as module
+from workflow_scripts.embed.encoders import ENCODERS, Encoder, Entry
 from workflow_scripts.embed.training import Seeds, Training, mega_batch_size, scrambled
 
 PAIRS = examples.simulated_pairs(60)
@@ -115,12 +116,35 @@ def test_scrambling_shuffles_that_share_of_the_sentences():
     assert np.bincount(firsts, minlength=12).min() > 25
 
 
-def test_order_matters_to_recurrent_encoders_only(tmp_path):
-    for encoders, changes_something in ((["word"], False), (["lstm"], True), (["gran"], True)):
-        runs = [training(tmp_path, {"scramble": share}, encoders=encoders) for share in (0.0, 1.0)]
-        for run in runs:
-            run.run()
-        assert same(*map(weights, runs)) != changes_something
+@pytest.mark.parametrize("name", ENCODERS)
+def test_sentences_are_scrambled_where_order_matters(tmp_path, name):
+    runs = [training(tmp_path, {"scramble": share}, encoders=[name]) for share in (0.0, 1.0)]
+    for run in runs:
+        run.run()
+    assert same(*map(weights, runs)) != ENCODERS[name].encoder.order_matters
+
+
+class First(Encoder, order_matters=True, sorted_by_length=False):
+    """The vector of a sentence's first token."""
+
+    def __init__(self, dimension, hidden):
+        super().__init__()
+        self.size = dimension
+
+    def forward(self, vectors, tokens, dropout):
+        ids, lengths = tokens
+        return vectors[ids[torch.cumsum(lengths, 0) - lengths]]
+
+
+def test_a_new_encoder_is_scrambled_as_it_says(tmp_path, monkeypatch):
+    monkeypatch.setitem(ENCODERS, "first", Entry(First))
+    before, after = (
+        training(tmp_path, {"scramble": share, "epochs": 1}, encoders=["first"])
+        for share in (0.0, 1.0)
+    )
+    before.run()
+    after.run()
+    assert not same(weights(before), weights(after))
 
 
 def test_l2_terms_pull_to_zero_and_to_the_initial_vectors(tmp_path):

@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from workflow_scripts.core.layout import Layout
 from workflow_scripts.estimate.networks import Speed
 from workflow_scripts.estimate.predict import DISTINCT, Predictor, Speeds
 from workflow_scripts.estimate.text import TextSpeed
+from workflow_scripts.stages import run_layout
 
 ROOT = Path(__file__).resolve().parents[3]
 LINES = {"testbed": 60000, "testbed_dev": 300, "testbed_test": 500, "testbed_held_out": 500}
@@ -35,7 +35,7 @@ def config():
 def predictor(config, on_gpu=False):
     networks = {"forward": FORWARD, "backward": BACKWARD}
     networks |= {f"filter_{role}": speed for role, speed in networks.items()}
-    return Predictor(Layout(config), LINES, Speeds(TEXT, networks, STARTS), on_gpu)
+    return Predictor(run_layout(config), LINES, Speeds(TEXT, networks, STARTS), on_gpu)
 
 
 def costs(config, on_gpu=False):
@@ -54,7 +54,7 @@ def changed(config, *path_and_value):
 
 def test_every_unit_has_a_cost_above_zero(config):
     found = costs(config)
-    assert list(found) == Layout(config).units()
+    assert list(found) == run_layout(config).units()
     for cost in found.values():
         assert min(cost.jobs, cost.cpu, cost.size, cost.files) > 0
         assert cost.gpu == 0

@@ -2,9 +2,9 @@ import pytest
 
 from tests.e2e import micro
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.resolve import resolve
 from workflow_scripts.estimate import text
+from workflow_scripts.stages import run_layout
 
 PARABANK = {
     "train": {"corpora": ["train"], "dev": "dev", "test": "test"},
@@ -20,7 +20,7 @@ def config(tmp_path, monkeypatch):
 
 
 def test_lines_are_counted_simulated_or_given(config):
-    layout = Layout(config)
+    layout = run_layout(config)
     assert text.count_lines(layout, {"dev": 7}) == {
         "train": 420,
         "held_out": 24,
@@ -28,7 +28,7 @@ def test_lines_are_counted_simulated_or_given(config):
         "test": 30,
     }
     config = micro.merged(config, {"train": {"dev": "testbed_dev"}})
-    assert text.count_lines(Layout(config), {})["testbed_dev"] == 300
+    assert text.count_lines(run_layout(config), {})["testbed_dev"] == 300
 
 
 def test_what_is_not_downloaded_must_be_given(config):
@@ -38,14 +38,14 @@ def test_what_is_not_downloaded_must_be_given(config):
         "source": "dev.cs",
         "reference": "dev.en",
     }
-    layout = Layout(config)
+    layout = run_layout(config)
     with pytest.raises(InputError, match=r"corpora\.dev: not downloaded yet; .* --lines dev=N"):
         text.count_lines(layout, {})
     assert text.count_lines(layout, {"dev": 5})["dev"] == 5
 
 
 def test_sample_goes_through_the_real_stages(config):
-    speed = text.measure(Layout(config))
+    speed = text.measure(run_layout(config))
     assert set(speed.imported) == {"train", "held_out", "dev", "test"}
     for value in (*speed.imported.values(), *speed[1:-1]):
         assert value > 0
@@ -56,4 +56,4 @@ def test_sample_goes_through_the_real_stages(config):
 
 def test_segmenter_is_made_smaller_where_the_sample_is(config):
     config["subword"]["vocab_size"] = {"source": 20000, "reference": 20000}
-    assert text.measure(Layout(config)).trained > 0
+    assert text.measure(run_layout(config)).trained > 0

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from tests.unit.filter.conftest import arguments, pair, write_table
-from workflow_scripts.core.embeddings import MODEL, TRAINING
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.schema import defaults
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.embed import train
 from workflow_scripts.embed.model import load
 from workflow_scripts.filter import embedding_score
 
+MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")
 PAIRS = [
     ("A dog sees the cat.", "The cat sees a dog."),
     ("A dog sees the cat.", "the old cat is here"),

@@ -71,5 +71,5 @@ def test_bad_files_are_errors(run, source: str, target: str, message: str):
 
 def test_missing_files_are_errors(tiny_folder: Path, tmp_path: Path):
     paths = (tiny_folder, tmp_path / "absent", tmp_path / "absent")
-    with pytest.raises(InputError, match="absent: No such file"):
+    with pytest.raises(InputError, match="absent can't be read: No such file"):
         main([f"{o}={p}" for o, p in zip(("--model", "--source", "--target"), paths, strict=True)])

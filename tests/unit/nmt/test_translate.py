@@ -125,7 +125,7 @@ def test_options_of_the_other_kind_of_search_are_refused(run, options: tuple[str
 def test_lines_that_are_not_utf8_are_errors(tiny_folder: Path, tmp_path: Path):
     (tmp_path / "in.jsonl").write_bytes(b'{"text": "\xff"}\n')
     paths = ("--model", tiny_folder, "--input", tmp_path / "in.jsonl", "--output", tmp_path / "o")
-    with pytest.raises(InputError, match="line 1: not UTF-8"):
+    with pytest.raises(InputError, match=r"in\.jsonl, line 1 is not UTF-8; convert"):
         main([str(path) for path in paths])
 
 

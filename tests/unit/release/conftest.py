@@ -225,7 +225,7 @@ def write_manifest(root, stage, instance, config, shards=0, parts=()):
     folder = root.joinpath(*filter(None, (stage, instance, "v1-0123456789ab")))
     name = "/".join(filter(None, (stage, instance, folder.name)))
     unit = {"stage": stage, "instance": instance, "name": name, "version": 1, "config": config}
-    arguments = ["--folder", str(folder), "--shards", str(shards), "--parts", *parts]
+    arguments = ["--folder", str(folder), "--shards", str(shards), "--records", *parts]
     output = folder / "manifest.json"
     manifest.main([*arguments, "--unit", json.dumps(unit), "--output", str(output)])
     return output

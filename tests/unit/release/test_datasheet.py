@@ -104,6 +104,35 @@ def test_a_title_stays_on_its_line(run, tmp_path):
     assert "# One --- license: mit" in text.splitlines()
 
 
+@pytest.mark.parametrize(
+    ("title", "line"),
+    [
+        ("<script>alert(1)</script>", r"# \<script\>alert(1)\</script\>"),
+        ("![x](https://a.b/c.png) [y](z)", r"# !\[x\](https://a.b/c.png) \[y\](z)"),
+        ("`a` *b* _c_ ~~d~~ # &amp; $e$", r"# \`a\` \*b\* \_c\_ \~\~d\~\~ \# \&amp; \$e\$"),
+        ("a\\ | b {c}", r"# a\\ \| b \{c\}"),
+        ("Paraphrases of my_run: 'new', 100 - 2.5", "# Paraphrases of my_run: 'new', 100 - 2.5"),
+    ],
+)
+def test_a_title_is_text_and_no_markdown(run, tmp_path, title, line):
+    text = write_datasheet(run, tmp_path / "README.md", title=title)
+    assert line in text.splitlines()
+    assert yaml.safe_load(text.split("---\n")[1])["pretty_name"] == title
+
+
+@pytest.mark.parametrize(
+    ("licence", "shown"),
+    [
+        ("my `own`\n\n# x", "``my `own` # x``"),
+        ("a` <b> `c", "``a` <b> `c``"),
+        ("```", "```` ``` ````"),
+    ],
+)
+def test_a_licence_is_code_whatever_it_holds(run, tmp_path, licence, shown):
+    text = write_datasheet(run, tmp_path / "README.md", licence=licence)
+    assert f"{shown}, as the makers of this run set it" in text
+
+
 def test_the_released_folder_loads_by_its_card(run, tmp_path, monkeypatch):
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
     folder = tmp_path / "release"

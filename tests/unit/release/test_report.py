@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from tests.unit.release.sts_example import QUOTED
-from workflow_scripts.core.embeddings import MODEL, TRAINING
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.schema import defaults
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.evaluate.statistics import Sample, statistics
 from workflow_scripts.release import report
 from workflow_scripts.release.report import main, matrix, named_path, sample_references
 
+MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")
 BINS = ("forward", "backward", "sum")
 LANGUAGES = {"source": "cs", "reference": "en"}
 VOID = {"meta", "br", "img", "hr", "input", "link"}

@@ -6,18 +6,19 @@ import yaml
 
 from tests.e2e.micro import merged
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.runs import link_run
 from workflow_scripts.runs.__main__ import main
 from workflow_scripts.runs.catalogue import run_line, size_text
 from workflow_scripts.runs.compare import differences, flat
+from workflow_scripts.stages import run_layout
+from workflow_scripts.status import __main__ as status
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def start(name, changes=None):
     config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-    layout = Layout(merged(config, {"run": {"name": name}, **(changes or {})}))
+    layout = run_layout(merged(config, {"run": {"name": name}, **(changes or {})}))
     link_run(layout)
     return layout
 
@@ -31,7 +32,7 @@ def write(layout, unit, name, content):
 def finish(layout):
     record = {"rows_in": 1, "rows_out": 1, "rejected": {}}
     for unit in layout.units():
-        for name in [*layout.shard_names(*unit), *layout.parts(*unit)]:
+        for name in layout.records(*unit):
             write(layout, unit, f"{name}.json", record)
 
 
@@ -55,7 +56,7 @@ def test_list_tells_finished_from_unfinished(two, capsys):
     first = next(line for line in lines if line.startswith("first"))
     second = next(line for line in lines if line.startswith("second"))
     units = two[0].units()
-    parts = {unit: len(two[0].shard_names(*unit)) + len(two[0].parts(*unit)) for unit in units}
+    parts = {unit: len(two[0].records(*unit)) for unit in units}
     total = sum(parts.values())
     assert "finished" in first and f"{total} of {total}" in first and "parabank2" in first
     # Units that both link are done in both.
@@ -69,6 +70,21 @@ def test_run_of_another_version_is_listed(two):
     text = config.read_text(encoding="utf-8")
     config.write_text(f"{text}\nkey_of_old: 1\n", encoding="utf-8")
     assert run_line(Path("runs/first")).state == "of another version"
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\x00", b"[]", b"run: [", b"run: 3"])
+def test_damaged_configuration_hides_no_other_run_and_is_an_error_where_it_is_needed(
+    two, capsys, content
+):
+    config = Path("runs/first/config.yaml")
+    config.write_bytes(content)
+    main(["list"])
+    listed = capsys.readouterr().out
+    assert "damaged configuration" in listed and "second" in listed
+    with pytest.raises(InputError, match=r"runs/first/config.yaml is empty or damaged: start the"):
+        main(["compare", "first", "second"])
+    with pytest.raises(InputError, match=r"runs/first/config.yaml is empty or damaged"):
+        status.main(["--run", "runs/first"])
 
 
 def test_compare_tells_configuration_counts_and_measures(two, capsys):
@@ -92,7 +108,8 @@ def test_compare_tells_configuration_counts_and_measures(two, capsys):
 
 
 def test_catalogue_entries_that_no_run_uses_do_not_differ(two, capsys):
-    start("second", {"models": {"unused": {"size": 8}}})
+    shape = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))["models"]["testbed"]
+    start("second", {"models": {"unused": {**shape, "size": 8}}})
     main(["compare", "first", "second"])
     text = capsys.readouterr().out
     assert "unused" not in text

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.runs import link_run
+from workflow_scripts.stages import run_layout
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -18,13 +18,13 @@ class Run:
     def __init__(self, root):
         self.root = root
         config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-        self.layout = Layout(config)
+        self.layout = run_layout(config)
         self.folder = link_run(self.layout, root / "runs")
 
     @property
     def parts(self):
         units = self.layout.units()
-        return sum(len(self.layout.shard_names(*u)) + len(self.layout.parts(*u)) for u in units)
+        return sum(len(self.layout.records(*u)) for u in units)
 
     def part(self, unit, name):
         return f"{self.layout.folder(*unit)}/{name}.json"

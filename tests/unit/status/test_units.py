@@ -1,7 +1,7 @@
 import pytest
 
-from workflow_scripts.core.runs import LinkedLayout
 from workflow_scripts.status.jobs import INTERRUPTED, Job
+from workflow_scripts.status.linked import LinkedLayout
 from workflow_scripts.status.units import run_status, unit_status
 
 GENERATE = ("generate", "parabank2")

@@ -1,0 +1,27 @@
+"""The stage `toy`: the words of each released reference. Tests add it to a copy of the workflow."""
+
+from typing import Any
+
+from workflow_scripts.core.selection import Unit
+from workflow_scripts.core.stage import Stage
+
+
+class Toy(Stage):
+    """One unit, which reads the release."""
+
+    name = "toy"
+    version = 1
+    row = "references"
+    released = False
+
+    def instances(self) -> list[str | None]:
+        return [None]
+
+    def reads(self, instance: None) -> list[Unit]:
+        return [("release", None)]
+
+    def shards(self, instance: None) -> int:
+        return self.config["shards"]["early"]
+
+    def settings(self, instance: None) -> dict[str, Any]:
+        return {**self.config["toy"], "systems": self.config["run"]["systems"]}

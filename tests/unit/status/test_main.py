@@ -1,0 +1,88 @@
+import json
+import os
+
+import pytest
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.events import FAILED, STARTED, Event, EventHandler
+from workflow_scripts.status import __main__ as status
+
+CLEAN = ("clean", None)
+
+
+@pytest.fixture
+def failing(run):
+    """One clean shard done, one failed; a corpus begun by a Snakemake that is gone."""
+    run.write_record(CLEAN, "0000", 100, 90, duplicate=10)
+    log = run.write_log(CLEAN, "0001", "error: the file is damaged\n")
+    other = run.write_log(("corpus", "testbed"), "job", "")
+    os.utime(run.root / other, (0, 0))
+    handler = EventHandler(run.folder / "events")
+    handler._write(Event(1.0, STARTED, "clean_shard", [run.part(CLEAN, "0001")], log))
+    handler._write(Event(2.0, FAILED, "clean_shard", [run.part(CLEAN, "0001")], log))
+    corpus = [run.part(("corpus", "testbed"), name) for name in ("0000", "0001", "rejected.tsv")]
+    handler._write(Event(3.0, STARTED, "corpus_import", corpus, other))
+    handler._stream.close()
+    return run
+
+
+def test_table_tells_all(failing, capsys):
+    status.main(["--run", "runs/demo"])
+    text = capsys.readouterr().out
+    assert text.startswith("runs/demo: not running; the command that started it goes on from here")
+    assert f"jobs under way when it ended: 1. 1 of {failing.parts} parts done." in text
+    clean = next(line for line in text.splitlines() if line.startswith("clean "))
+    assert clean.split() == ["clean", "1", "1", "100", "90", "duplicate", "10", "50%"]
+    assert "clean failed at" in text
+    assert text.rstrip().endswith("the file is damaged")
+
+
+def test_json_has_the_same(failing, capsys):
+    status.main(["--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert (found["alive"], found["interrupted"]) == (False, 1)
+    (clean,) = [unit for unit in found["units"] if unit["name"] == "clean"]
+    assert (clean["done"], clean["failed"], clean["rejected"]) == (1, 1, {"duplicate": 10})
+    assert clean["errors"][0]["message"] == "the file is damaged"
+
+
+def test_watch_ends_with_the_run(run, capsys, monkeypatch):
+    looks = []
+
+    def finish(seconds):
+        looks.append(seconds)
+        for unit in run.layout.units():
+            for name in run.layout.records(*unit):
+                run.write_record(unit, name, 1, 1)
+
+    monkeypatch.setattr(status.time, "sleep", finish)
+    status.main(["--watch", "3"])
+    first, second = capsys.readouterr().out.split(status._CLEAR)[1:]
+    assert looks == [3.0]
+    assert f"0 of {run.parts} parts done" in first
+    assert second.startswith(f"runs/demo: finished. {run.parts} of {run.parts} parts done.")
+
+
+def test_newest_run_is_shown(run):
+    other = run.root / "runs" / "other"
+    other.mkdir()
+    (other / "config.yaml").write_text("{}", encoding="utf-8")
+    os.utime(other / "config.yaml", (1, 1))
+    assert status.newest_run().name == "demo"
+    os.utime(other / "config.yaml", (2**32, 2**32))
+    assert status.newest_run().name == "other"
+
+
+def test_run_of_another_version_is_told(run):
+    config = run.folder / "config.yaml"
+    config.write_text(f"{config.read_text(encoding='utf-8')}\nold: 1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="runs/demo was started by another version"):
+        status.main(["--run", "runs/demo"])
+
+
+def test_without_a_run_the_message_says_where_to_go(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="no run below runs/"):
+        status.main([])
+    with pytest.raises(InputError, match="nowhere: no run there"):
+        status.main(["--run", "nowhere"])

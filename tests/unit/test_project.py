@@ -1,0 +1,52 @@
+"""Files about the project say the same as the project."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def text(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_version_and_licence_are_the_same_everywhere():
+    project = tomllib.loads(text("pyproject.toml"))["project"]
+    citation = yaml.safe_load(text("CITATION.cff"))
+    version, date = re.search(r"(?m)^## ([\d.]+) - (\S+)$", text("CHANGELOG.md")).groups()
+    assert project["version"] == citation["version"] == version
+    assert str(citation["date-released"]) == date
+    assert project["license"] == citation["license"] == "Apache-2.0"
+    assert "Apache License" in text("LICENSE")
+    assert "Version 2.0" in text("LICENSE")
+
+
+def test_the_table_of_blocks_has_every_block_of_the_configuration():
+    schema = json.loads(text("workflow_scripts/core/config.schema.json"))
+    rows = re.findall(r"(?m)^\| (`.*?) \|", text("config/README.md"))
+    named = [block for row in rows for block in re.findall(r"`(\w+)`", row)]
+    assert sorted(named) == sorted(schema["properties"])
+
+
+def test_pre_commit_runs_the_linters_of_make_lint():
+    lint = re.search(r"(?m)^lint:.*\n((?:\t.*\n)+)", text("Makefile"))[1]
+    hooks = yaml.safe_load(text(".pre-commit-config.yaml"))["repos"][0]["hooks"]
+    for hook in hooks:
+        command = re.fullmatch(r"\.venv/bin/(\w+(?: check| format)?)\b.*", hook["entry"])[1]
+        assert f"$(RUN) {command} " in lint
+
+
+def test_the_catalogue_of_workflows_can_list_the_repository():
+    """What it asks for: a README with these words, a Snakefile, and rule files named *.smk."""
+    readme = text("README.md").lower()
+    assert "snakemake" in readme
+    assert "workflow" in readme
+    assert (ROOT / "Snakefile").is_file()
+    assert list((ROOT / "rules").glob("*.smk"))
+    usage = yaml.safe_load(text(".snakemake-workflow-catalog.yml"))["usage"]
+    uses_conda = "conda:" in "".join(file.read_text() for file in (ROOT / "rules").glob("*.smk"))
+    assert usage["software-stack-deployment"]["conda"] is uses_conda

@@ -1,0 +1,105 @@
+"""The rooms of the package: who may import whom."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from workflow_scripts.stages import STAGES
+
+ROOT = Path(__file__).resolve().parents[2] / "workflow_scripts"
+# The declarations of the stages, <stage>/stage.py, and their list stages.py. They run nothing, and
+# the Snakefile reads them: a room of their own below all stages.
+DECLARATIONS = "declarations"
+# Modules of a stage that its declaration needs: its checks, and what these read.
+_OF_DECLARATIONS = {"stage.py", "checks.py", "filter/embedding_columns.py", "train/blocks.py"}
+# The filter of the bitext has models of its own, which are trained before.
+_FLOW = [stage.name for stage in STAGES if stage.name != "dual_filter"]
+_FLOW.insert(_FLOW.index("train") + 1, "dual_filter")
+# From the ground up. A room imports itself and rooms before it. Stages stand in the order of the
+# flow, and what looks at runs comes last.
+ORDER = (
+    *("core", "nmt", "testbed", DECLARATIONS),
+    *_FLOW,
+    *("status", "runs", "estimate"),
+)
+# These import the core and themselves, and nothing else.
+ON_THE_CORE_ALONE = {"nmt", "testbed", DECLARATIONS}
+# File and room, the only imports against the order. A column may be read off an embedding that was
+# trained on the pairs of an earlier training set: there `filter` comes after `embed`.
+UPWARD = {("filter/embedding_score.py", "embed")}
+
+
+def room_of(parts):
+    """Return the room of a module, given as its names below workflow_scripts."""
+    file = f"{'/'.join(parts).removesuffix('.py')}.py"
+    if file == "stages.py":
+        return DECLARATIONS
+    declared = file in _OF_DECLARATIONS or file.rpartition("/")[2] in _OF_DECLARATIONS
+    return DECLARATIONS if declared and parts[0] != "core" else parts[0]
+
+
+def imported(text):
+    """Yield the modules of workflow_scripts that a text imports, as names below it."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            # `from package import module` and `from module import name` look alike.
+            modules = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:  # a relative import stays in its room
+            continue
+        for module in modules:
+            package, *names = module.split(".")
+            if package == "workflow_scripts" and names:
+                yield tuple(names[:2]) if names[0] != "stages" else ("stages",)
+
+
+def imports_of(file):
+    """Return the rooms that a file imports, without its own."""
+    own = room_of(file.relative_to(ROOT).parts)
+    return {room_of(names) for names in imported(file.read_text(encoding="utf-8"))} - {own}
+
+
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def test_every_package_has_its_place():
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    assert set(ORDER) == packages | {DECLARATIONS}
+    modules = {path.name for path in ROOT.glob("*.py")}
+    assert modules == {"__init__.py", "stages.py"}
+
+
+@pytest.mark.parametrize("room", ORDER)
+def test_a_room_imports_only_rooms_before_it(room):
+    allowed = {"core"} if room in ON_THE_CORE_ALONE else set(ORDER[: ORDER.index(room)])
+    found = {
+        (file.relative_to(ROOT).as_posix(), other)
+        for file in FILES
+        if room_of(file.relative_to(ROOT).parts) == room
+        for other in imports_of(file) - allowed
+    }
+    assert found == {
+        (file, other) for file, other in UPWARD if room_of(tuple(file.split("/"))) == room
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "rooms"),
+    [
+        ("from workflow_scripts.embed.model import load", {"embed"}),
+        ("from workflow_scripts.embed import model, parts", {"embed"}),
+        ("from workflow_scripts import embed", {"embed"}),
+        ("import workflow_scripts.embed.model as model", {"embed"}),
+        ("def f():\n    from workflow_scripts.nmt import beam", {"nmt"}),
+        ("from workflow_scripts.embed.stage import Embed", {DECLARATIONS}),
+        ("from workflow_scripts.embed import stage", {DECLARATIONS}),
+        ("from workflow_scripts.stages import STAGES", {DECLARATIONS}),
+        ("from workflow_scripts import stages", {DECLARATIONS}),
+        ("from workflow_scripts.core.stage import Stage", {"core"}),
+        ("from .encoders import Network\nimport numpy", set()),
+    ],
+)
+def test_imports_are_found_however_they_are_written(text, rooms):
+    assert {room_of(names) for names in imported(text)} == rooms

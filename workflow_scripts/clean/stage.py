@@ -1,0 +1,36 @@
+"""The stage `clean`: normalised pairs without duplicates (docs/clean.md)."""
+
+from typing import Any
+
+from workflow_scripts.clean.checks import problems
+from workflow_scripts.core import selection
+from workflow_scripts.core.selection import Unit
+from workflow_scripts.core.stage import Stage
+
+
+class Clean(Stage):
+    """One unit, which reads all corpora."""
+
+    name = "clean"
+    version = 2
+    row = "pairs"
+    released = True
+    problems = staticmethod(problems)
+
+    def instances(self) -> list[str | None]:
+        return [None]
+
+    def reads(self, instance: None) -> list[Unit]:
+        return [("corpus", name) for name in selection.corpora(self.config)]
+
+    def shards(self, instance: None) -> int:
+        return self.config["shards"]["early"]
+
+    def settings(self, instance: None) -> dict[str, Any]:
+        sides = self.config["languages"]
+        limits = {k: v for k, v in self.config["clean"].items() if k != "max_line_bytes"}
+        return {
+            **limits,
+            "charset": {side: sides[side]["charset"] for side in sides},
+            "corpora": selection.corpora(self.config),
+        }

@@ -1,0 +1,34 @@
+"""What is wrong with the part of a configuration that belongs to no stage.
+
+The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
+"""
+
+from collections.abc import Iterator
+
+from workflow_scripts.core.charset import codec
+from workflow_scripts.core.config import Config, strangers
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.paths import NO_BRACES, holds_wildcards
+
+
+def problems(config: Config) -> Iterator[str]:
+    """Yield what is wrong with run, languages, results and shards."""
+    for catalogue in ("corpora", "systems", "training_sets", "embeddings"):
+        yield from strangers(f"run.{catalogue}", config["run"][catalogue], catalogue, config)
+    if config["run"]["embeddings"] and not config["run"]["training_sets"]:
+        yield "run.embeddings: there is nothing to train on; name training sets too"
+    for side, language in config["languages"].items():
+        yield from _charset_problems(side, language["charset"])
+    if holds_wildcards(config["results"]):
+        yield f"results: {config['results']}: {NO_BRACES}"
+    shards = config["shards"]
+    if shards["early"] % shards["late"]:
+        yield f"shards: late ({shards['late']}) does not divide early ({shards['early']})"
+
+
+def _charset_problems(side: str, charset: str | None) -> Iterator[str]:
+    try:
+        if charset is not None:
+            codec(charset, side)
+    except InputError as error:
+        yield str(error)

@@ -1,0 +1,46 @@
+"""The schema of the configuration, and what it gives to the keys that a block leaves out.
+
+The default of an optional key stands in config.schema.json alone. Whoever reads such a key of a
+block calls `filled` first. The blocks of a merged configuration stay as they were written: folder
+names follow from them.
+
+The Snakefile and all stages import this module: only the standard library.
+"""
+
+import copy
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+
+@functools.cache
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of the configuration; nobody changes it."""
+    return json.loads(Path(__file__).with_name("config.schema.json").read_text(encoding="utf-8"))
+
+
+def definition(name: str) -> dict[str, Any]:
+    """Return the schema's definition of one kind of block: `$defs` has their names."""
+    return schema()["$defs"][name]
+
+
+def defaults(name: str) -> dict[str, Any]:
+    """Return the optional keys of a kind of block that have a default, each with it."""
+    properties = definition(name)["properties"]
+    return {
+        key: copy.deepcopy(each["default"]) for key, each in properties.items() if "default" in each
+    }
+
+
+def filled(block: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a block with the defaults of the keys that it leaves out.
+
+    Blocks inside it are left as they are; they have a definition of their own. An optional key
+    without a default stays away; its description in the schema says what that means.
+
+    Args:
+        block: as the configuration has it.
+        name: of the definition that describes it, e.g. `model` for an entry of `models`.
+    """
+    return defaults(name) | block

@@ -1,0 +1,68 @@
+"""What a run selects from the catalogues of its configuration: corpora, roles, bitext, shards.
+
+Stages share these facts, so they are functions of the configuration and belong to no stage.
+
+The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
+"""
+
+from pathlib import Path
+
+from workflow_scripts.core.config import FILTER_ROLES, Config
+
+# A stage, or one instance of it: a corpus, a role of a model, a system ...
+Unit = tuple[str, str | None]
+
+
+def training_corpora(config: Config) -> list[str]:
+    """Return the corpora that the models are trained on."""
+    return config["train"]["corpora"] or config["run"]["corpora"]
+
+
+def generate_corpora(config: Config) -> list[str]:
+    """Return the corpora whose references are paraphrased."""
+    return config["generate"]["corpora"] or config["run"]["corpora"]
+
+
+def trusted_corpora(config: Config) -> list[str]:
+    """Return the corpora of the run that are clean and are never filtered."""
+    return [name for name in config["run"]["corpora"] if config["corpora"][name].get("trusted")]
+
+
+def corpora(config: Config) -> list[str]:
+    """Return all corpora of a run in the order of their priority.
+
+    Of duplicates the first survives. Measured corpora come first, so that none of their pairs is
+    trained on. Trusted ones come before others, so that no pair of theirs is doubted.
+    """
+    train, run = config["train"], config["run"]
+    held_out = [name for name in run["corpora"] if name not in training_corpora(config)]
+    names = [train["test"], train["dev"], *held_out, *trusted_corpora(config), *run["corpora"]]
+    return list(dict.fromkeys(names))
+
+
+def roles(config: Config) -> list[str]:
+    """Return the roles of the models that a run needs."""
+    return ["forward", "backward", *(FILTER_ROLES if config["dual_filter"]["enabled"] else ())]
+
+
+def pairs(config: Config) -> Unit:
+    """Return the unit with the bitext for training: cleaned, and filtered where that is enabled."""
+    return ("dual_filter", "kept") if config["dual_filter"]["enabled"] else ("clean", None)
+
+
+def parsed(config: Config) -> bool:
+    """Tell whether sentences are parsed."""
+    return config["evaluate"]["syntax"] is not None
+
+
+def early_shards(config: Config, late: str) -> list[str]:
+    """Return the names of the early shards that make up the late shard `late`."""
+    shards = config["shards"]
+    size = shards["early"] // shards["late"]
+    first = int(late) * size
+    return [f"{shard:04d}" for shard in range(first, first + size)]
+
+
+def located(config: Config, paths: list[str]) -> list[str]:
+    """Return paths of the user's files: relative ones begin with the data folder."""
+    return [str(Path(config["data"]) / path) for path in paths]

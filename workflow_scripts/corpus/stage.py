@@ -1,0 +1,159 @@
+"""The stage `corpus`: bitext as shards of pairs (docs/corpus.md)."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workflow_scripts.core import selection
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.input_files import as_list
+from workflow_scripts.core.paths import file_name
+from workflow_scripts.core.selection import Unit
+from workflow_scripts.core.stage import Stage
+from workflow_scripts.corpus.checks import problems
+
+_TEXT_KEYS = ("source", "reference", "tsv")
+# What makes no difference to what is imported: where it comes from, and whether it is trusted.
+_APART = {"trusted", "mtdata", "url", "sha256"}
+
+
+class Download(NamedTuple):
+    """A file that a corpus is downloaded from; `path` is where it is kept, below `downloads`."""
+
+    url: str
+    sha256: str
+    path: str
+
+
+class Corpus(Stage):
+    """One unit for each corpus of the run."""
+
+    name = "corpus"
+    version = 2
+    row = "pairs"
+    released = True
+    wildcard = "corpus"
+    problems = staticmethod(problems)
+
+    def instances(self) -> list[str | None]:
+        return [*selection.corpora(self.config)]
+
+    def reads(self, instance: str) -> list[Unit]:
+        return []
+
+    def shards(self, instance: str) -> int:
+        return self.config["shards"]["early"]
+
+    def records(self, instance: str) -> list[str]:
+        return ["rejected.tsv"]
+
+    def jobs(self, instance: str) -> int:
+        return 1
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        downloads = {each.path: each.sha256 for each in self.downloads(instance)}
+        if downloads or instance in self.layout.absent:
+            return downloads
+        block = self._located_block(instance)
+        return {
+            path: self.sha256(path, f"corpora.{instance}.{key}")
+            for key in _TEXT_KEYS
+            if key in block
+            for path in block[key]
+        }
+
+    def outside(self, instance: str) -> list[str]:
+        return [download.path for download in self.downloads(instance)]
+
+    def wildcards(self) -> dict[str, list[str]]:
+        return {"corpus": selection.corpora(self.config)}
+
+    def settings(self, instance: str) -> dict[str, Any]:
+        return {
+            "name": instance,
+            "block": self._located_block(instance),
+            "shards": self.config["shards"]["early"],
+            "max_line_bytes": self.config["clean"]["max_line_bytes"],
+            "seed": self.config["seed"],
+        }
+
+    def content(self, instance: str) -> dict[str, Any]:
+        return {**self.settings(instance), "block": self._hashed_block(instance)}
+
+    def input_files(self, corpus: str) -> list[str]:
+        """Return the files that a corpus is read from; none for a testbed corpus."""
+        downloads = self.downloads(corpus)
+        if downloads:
+            return [download.path for download in downloads]
+        block = self._located_block(corpus)
+        return [path for key in _TEXT_KEYS if key in block for path in block[key]]
+
+    def downloads(self, corpus: str) -> list[Download]:
+        """Return the files that a corpus is downloaded from; none for any other corpus.
+
+        Raises:
+            InputError: it is not pinned: the hash of a file is not known, or not even its URL.
+        """
+        block = self.config["corpora"][corpus]
+        if not block.keys() & {"mtdata", "url"}:
+            return []
+        if block.get("sha256") is None:
+            raise InputError(
+                f"corpora.{corpus}: the sha256 of what is to be downloaded is not known yet. Get "
+                "and pin it once, with the config files and settings of this run: python -m "
+                "workflow_scripts.corpus.pin --configfile ... --output pins.yaml; then add "
+                "pins.yaml to --configfile (docs/corpus.md)"
+            )
+        kept = Path(self.config["downloads"])
+        return [
+            Download(url, sha256, str(kept / sha256 / file_name(url)))
+            for url, sha256 in zip(as_list(block["url"]), as_list(block["sha256"]), strict=True)
+        ]
+
+    def url(self, sha256: str, file: str) -> str | None:
+        """Return where the file that is kept by this hash and name is downloaded from."""
+        for corpus in selection.corpora(self.config):
+            for download in self.downloads(corpus):
+                if (download.sha256, Path(download.path).name) == (sha256, file):
+                    return download.url
+        return None
+
+    def _located_block(self, name: str) -> dict[str, Any]:
+        """Return a corpus block whose paths are lists and say where the files are.
+
+        That is below the data folder, or for a downloaded corpus below where downloads are kept.
+        """
+        data = Path(self.config["data"])
+        block = {k: v for k, v in self.config["corpora"][name].items() if k not in _APART}
+        kept = {Path(each.path).name: each.path for each in self.downloads(name)}
+
+        def located(path: str) -> str:
+            file, slash, member = path.partition("/")
+            return f"{kept[file]}{slash}{member}" if kept else str(data / path)
+
+        paths: dict[str, Any] = {
+            key: [located(path) for path in as_list(value)]
+            for key, value in block.items()
+            if key in _TEXT_KEYS
+        }
+        if kept:
+            paths["sha256"] = {each.path: each.sha256 for each in self.downloads(name)}
+        return {**block, **paths}
+
+    def _hashed_block(self, name: str) -> dict[str, Any]:
+        block = self._located_block(name)
+        if name in self.layout.absent:
+            return block
+        if "sha256" in block:  # the names of these files hold their hashes
+            kept = Path(self.config["downloads"])
+            names = {
+                key: [Path(path).relative_to(kept).as_posix() for path in block[key]]
+                for key in _TEXT_KEYS
+                if key in block
+            }
+            return {**block, **names, "sha256": sorted(block["sha256"].values())}
+        hashes = {
+            key: [self.sha256(path, f"corpora.{name}.{key}") for path in block[key]]
+            for key in _TEXT_KEYS
+            if key in block
+        }
+        return {**block, **hashes}

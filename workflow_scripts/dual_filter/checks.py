@@ -1,0 +1,20 @@
+"""What is wrong with `dual_filter` beyond what a schema can say.
+
+The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
+"""
+
+from collections.abc import Iterator
+
+from workflow_scripts.core.config import Config
+from workflow_scripts.core.schema import filled
+
+
+def problems(config: Config) -> Iterator[str]:
+    """Yield why the filter's models would have no data, where it takes part."""
+    if not config["dual_filter"]["enabled"]:
+        return
+    training = config["train"]["corpora"] or config["run"]["corpora"]
+    if not all(name in config["corpora"] for name in training):
+        return  # such names are told of elsewhere
+    if not any(filled(config["corpora"][name], "corpus")["trusted"] for name in training):
+        yield "dual_filter: no corpus of train.corpora is trusted, so its models have no data"

@@ -1,0 +1,38 @@
+"""What is wrong with `embeddings` beyond what a schema can say.
+
+The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
+"""
+
+from collections.abc import Iterator
+
+from workflow_scripts.core.config import Config
+from workflow_scripts.core.embeddings import model_of
+from workflow_scripts.core.schema import filled
+from workflow_scripts.core.training_sets import column_embeddings
+
+
+def problems(config: Config) -> Iterator[str]:
+    """Yield what is wrong with the embeddings that the run names or its columns are read off."""
+    behind = [each["name"] for each in column_embeddings(config).values()]
+    for name in dict.fromkeys([*config["run"]["embeddings"], *behind]):
+        if name in config["embeddings"]:
+            yield from _embedding_problems(name, config)
+
+
+def _embedding_problems(name: str, config: Config) -> Iterator[str]:
+    block = filled(config["embeddings"][name], "embedding")
+    where, model = f"embeddings.{name}", model_of(block)
+    # One that only columns are read off is trained on what these name.
+    tested = name in config["run"]["embeddings"]
+    for training_set in (block["training_sets"] or []) if tested else []:
+        if training_set not in config["run"]["training_sets"]:
+            yield f"{where}.training_sets: '{training_set}' is not among run.training_sets"
+    encoders = model["encoders"]
+    if "blstm" in encoders and model["hidden"] % 2:
+        yield f"{where}.model.hidden: blstm needs an even number, one half for each direction"
+    sizes = {model["hidden" if each in ("lstm", "blstm") else "dimension"] for each in encoders}
+    if model["combine"] == "add" and len(sizes) > 1:
+        yield f"{where}.model: to add encoders, dimension and hidden must be the same"
+    with_words = [each for each in encoders if each != "trigram"]
+    if model["vectors"] is not None and (model["tokens"] != "words" or not with_words):
+        yield f"{where}.model.vectors: only encoders of words start from a file of vectors"

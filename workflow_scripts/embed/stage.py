@@ -1,0 +1,145 @@
+"""The stage `embed`: sentence embeddings and their test (docs/embed.md)."""
+
+import os
+from functools import cached_property
+from typing import Any
+
+from workflow_scripts.core import selection
+from workflow_scripts.core.config import Config
+from workflow_scripts.core.embeddings import column_embedding, embeddings
+from workflow_scripts.core.input_files import as_list, files_below
+from workflow_scripts.core.selection import Unit
+from workflow_scripts.core.stage import Stage
+from workflow_scripts.core.training_sets import model_columns, training_sets
+from workflow_scripts.embed.checks import problems
+
+
+def tested_embeddings(config: Config) -> dict[str, dict[str, Any]]:
+    """Return the embeddings that the run names, by their names; columns may be read off others."""
+    return embeddings(config, training_sets(config))
+
+
+def tested_units(config: Config) -> list[Unit]:
+    """Return what the release reads of embeddings: their training sets, and their test."""
+    tested = tested_embeddings(config).values()
+    names = dict.fromkeys(each["training_set"] for each in tested)
+    return [*(("filter", name) for name in names), ("embed", "sts")] if names else []
+
+
+class Embed(Stage):
+    """The evaluation data, each embedding, and the test of those that the run names."""
+
+    name = "embed"
+    version = 4
+    row = "pairs"
+    released = False
+    wildcard = "embedding"
+    problems = staticmethod(problems)
+
+    @cached_property
+    def tested(self) -> dict[str, dict[str, Any]]:
+        """The embeddings that the run names."""
+        return tested_embeddings(self.config)
+
+    @cached_property
+    def embeddings(self) -> dict[str, dict[str, Any]]:
+        """The embeddings that the run names, and those that its columns are read off."""
+        behind = {
+            name: part
+            for column, systems in model_columns(self.config).items()
+            if "embedding" in self.config["columns"][column]
+            for system in systems
+            for name, part in column_embedding(column, system, self.config).items()
+        }
+        return self.tested | behind
+
+    def instances(self) -> list[str | None]:
+        if not self.embeddings:
+            return []
+        return ["evaluation", *self.embeddings, *(["sts"] if self.tested else [])]
+
+    def reads(self, instance: str) -> list[Unit]:
+        evaluation = self.unit("evaluation")
+        if instance == "evaluation":
+            return []
+        if instance == "sts":
+            return [evaluation, *map(self.unit, self.tested)]
+        return [("filter", self.embeddings[instance]["training_set"]), evaluation]
+
+    def records(self, instance: str) -> list[str]:
+        return {"evaluation": ["evaluation"], "sts": ["testing"]}.get(instance, ["model"])
+
+    def trains(self, instance: str) -> bool:
+        return instance in self.embeddings
+
+    def wildcards(self) -> dict[str, list[str]]:
+        return {"embedding": list(self.embeddings)}
+
+    def settings(self, instance: str) -> dict[str, Any]:
+        sts, seed = self.config["sts"], self.config["seed"]
+        language = self.config["languages"]["reference"]["code"]
+        if instance == "evaluation":
+            corpora = [self.config["corpora"][name] for name in self.config["run"]["corpora"]]
+            simulated = any("testbed" in corpus for corpus in corpora)
+            return {
+                "data": selection.located(self.config, sts["data"]),
+                "testbed": sts["testbed"] if simulated else None,
+                "language": language,
+                "seed": seed,
+            }
+        if instance == "sts":
+            return {"bootstrap": sts["bootstrap"], "seed": seed}
+        part = self.embeddings[instance]
+        vectors, development = part["model"]["vectors"], part["training"]["development"]
+        return {
+            "name": instance,
+            "model": part["model"]
+            | {"vectors": vectors and selection.located(self.config, [vectors])[0]},
+            "training": part["training"]
+            | {"development": development and selection.located(self.config, development)},
+            "repetition": part["repetition"],
+            "language": language,
+            "seed": seed,
+        }
+
+    def content(self, instance: str) -> dict[str, Any]:
+        settings = self.settings(instance)
+        if instance == "sts":
+            return settings
+        if instance == "evaluation":
+            return {**settings, "data": self._hashed(self.sts_files(), "sts.data")}
+        files = self.embedding_files(instance)
+        vectors, development = (self._hashed(paths, key) for key, paths in files.items())
+        return {
+            **settings,
+            "model": settings["model"] | {"vectors": [each[1] for each in vectors]},
+            "training": settings["training"] | {"development": development},
+        }
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        if instance == "sts":
+            return {}
+        if instance == "evaluation":
+            return {path: self.sha256(path, "sts.data") for path in self.sts_files()}
+        files = self.embedding_files(instance)
+        return {path: self.sha256(path, key) for key, paths in files.items() for path in paths}
+
+    def sts_files(self) -> list[str]:
+        """Return the files of the data sets that embeddings are tested on."""
+        paths = selection.located(self.config, self.config["sts"]["data"])
+        return files_below(paths, "sts.data")
+
+    def embedding_files(self, name: str) -> dict[str, list[str]]:
+        """Return the files that an embedding starts from and is chosen by, by configuration key."""
+        settings = self.settings(name)
+        entry = f"embeddings.{self.embeddings[name]['entry']}"
+        vectors, development = f"{entry}.model.vectors", f"{entry}.training.development"
+        return {
+            vectors: files_below(as_list(settings["model"]["vectors"] or []), vectors),
+            development: files_below(settings["training"]["development"] or [], development),
+        }
+
+    def _hashed(self, files: list[str], key: str) -> list[list[str]]:
+        return [
+            [os.path.relpath(file, self.config["data"]), self.sha256(file, key)] for file in files
+        ]

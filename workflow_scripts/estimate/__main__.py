@@ -1,0 +1,164 @@
+"""Predict what a configuration costs, from a calibration of a minute on this machine.
+
+CPU- and GPU-hours, disk and files, stage by stage, before anything is started (docs/scaling.md).
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+from tabulate import tabulate
+
+from workflow_scripts.core import selection
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.layout import Layout
+from workflow_scripts.core.resolve import add_arguments, resolve
+from workflow_scripts.core.runs import link_name
+from workflow_scripts.estimate import networks, text
+from workflow_scripts.estimate.networks import Shape, Speed
+from workflow_scripts.estimate.predict import Cost, Predictor, Speeds
+from workflow_scripts.runs.catalogue import size_text
+from workflow_scripts.stages import run_layout
+
+# Seconds on the wall for all networks; text and start-up take about as long again.
+_BUDGET = 24.0
+_ROOT = Path(__file__).resolve().parents[2]
+# The shape that a finished model counts as: a base Transformer.
+_FINISHED_MODEL = {
+    "encoder_layers": 6,
+    "decoder_layers": 6,
+    "size": 512,
+    "feed_forward": 2048,
+    "heads": 8,
+    "dropout": 0.0,
+    "label_smoothing": 0.0,
+    "batch_words": 2048,
+    "max_updates": 1,
+    "checkpoint_updates": 1,
+    "learning_rate": 0.001,
+    "warmup": 0,
+    "schedule": "none",
+    "max_length": 100,
+}
+
+
+def start_seconds() -> dict[str, float]:
+    """Return the CPU-seconds that a job of each kind takes before it begins to work."""
+    seconds = {}
+    for kind, module in (("text", "clean.shard"), ("network", "generate.candidates")):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-m", f"workflow_scripts.{module}", "--help"]
+        environment = os.environ | {"PYTHONPATH": str(_ROOT), "PYTHONSAFEPATH": "1"}
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds[kind] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds
+
+
+def shapes(layout: Layout, speed: text.TextSpeed) -> dict[str, Shape]:
+    """Return the shape of the model of each role; a finished model counts as a base Transformer."""
+    sizes = layout.config["subword"]["vocab_size"]
+    found = {}
+    for role in selection.roles(layout.config):
+        block = layout.config["models"][layout.config["train"]["models"][role]]
+        sides = ["source", "reference"]
+        if role.endswith("backward"):
+            sides.reverse()
+        found[role] = Shape(
+            _FINISHED_MODEL if "folder" in block else block,
+            *(sizes[side] for side in sides),
+            *(speed.pieces[side] for side in sides),
+        )
+    return found
+
+
+def calibrate(layout: Layout, device: torch.device) -> Speeds:
+    """Measure this machine for the run: the stages that read text, then each distinct model."""
+    text_speed = text.measure(layout)
+    wanted = shapes(layout, text_speed)
+    distinct: dict[str, Speed] = {}
+    keys = {role: json.dumps(shape, sort_keys=True) for role, shape in wanted.items()}
+    for role, shape in wanted.items():
+        if keys[role] not in distinct:
+            budget = _BUDGET / len(set(keys.values()))
+            compute = layout.config["compute"]
+            distinct[keys[role]] = networks.measure(shape, device, compute, budget)
+    return Speeds(text_speed, {role: distinct[keys[role]] for role in wanted}, start_seconds())
+
+
+def describe(costs: list[Cost], predictor: Predictor, device: str) -> str:
+    """Return the costs as a table with their sums."""
+    rows = [
+        [
+            link_name(*cost.unit),
+            cost.jobs,
+            cost.cpu / 3600,
+            cost.gpu / 3600 or None,
+            size_text(cost.size),
+            cost.files,
+        ]
+        for cost in costs
+    ]
+    total = [sum(each) for each in zip(*(cost[1:] for cost in costs), strict=True)]
+    rows.append(
+        ["all", total[0], total[1] / 3600, total[2] / 3600 or None, size_text(total[3]), total[4]]
+    )
+    headers = ["stage", "jobs", "CPU-hours", "GPU-hours", "disk", "files"]
+    align = ["left", *["right"] * 5]
+    table = tabulate(rows, headers, intfmt=",", floatfmt=",.3f", colalign=align)
+    head = (
+        f"{predictor.references():,} references; networks measured on {device}. Nothing counts as "
+        "filtered out,\nstopped early or pruned (docs/scaling.md)."
+    )
+    return f"{head}\n\n{table}"
+
+
+def _given_lines(texts: list[str]) -> dict[str, int]:
+    lines = {}
+    for each in texts:
+        name, _, count = each.partition("=")
+        if not count.isdigit():
+            raise InputError(f"--lines {each}: give CORPUS=N")
+        lines[name] = int(count)
+    return lines
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Predict CPU- and GPU-hours, disk and files of a configuration, by stage."""
+    parser = argparse.ArgumentParser(
+        prog="python -m workflow_scripts.estimate", description=main.__doc__
+    )
+    add_arguments(parser)
+    parser.add_argument(
+        "--lines",
+        nargs="*",
+        default=[],
+        metavar="CORPUS=N",
+        help="lines of corpora that are not here, or too large to be counted",
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON, in seconds and bytes")
+    arguments = parser.parse_args(argv)
+    given = _given_lines(arguments.lines)
+    layout = run_layout(resolve(arguments.configfile, arguments.config), absent=given)
+    lines = text.count_lines(layout, given)
+    torch.set_num_threads(1)
+    device = choose_device(layout.config["compute"]["device"])
+    speeds = calibrate(layout, device)
+    predictor = Predictor(layout, lines, speeds, device.type == "cuda")
+    costs = predictor.costs()
+    if arguments.json:
+        units = [{**cost._asdict(), "unit": link_name(*cost.unit)} for cost in costs]
+        print(json.dumps({"lines": lines, "units": units}, indent=2))
+    else:
+        print(describe(costs, predictor, device.type))
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,60 @@
+"""The stage `evaluate`: measures and statistics of each system (docs/evaluate.md)."""
+
+from typing import Any
+
+from workflow_scripts.core import selection
+from workflow_scripts.core.selection import Unit
+from workflow_scripts.core.stage import Stage
+from workflow_scripts.evaluate.checks import problems
+from workflow_scripts.filter.stage import column_units
+
+
+class Evaluate(Stage):
+    """One unit for each system."""
+
+    name = "evaluate"
+    version = 4
+    row = "references"
+    released = True
+    wildcard = "system"
+    problems = staticmethod(problems)
+
+    def instances(self) -> list[str | None]:
+        return [*self.config["run"]["systems"]]
+
+    def reads(self, instance: str) -> list[Unit]:
+        parsing = ["syntax"] if selection.parsed(self.config) else []
+        read = [(stage, instance) for stage in ("score", "select", *parsing, "filter")]
+        return [*read, *self.columns(instance).values(), ("train", "forward")]
+
+    def records(self, instance: str) -> list[str]:
+        return ["evaluation", "counting"]
+
+    def settings(self, instance: str) -> dict[str, Any]:
+        corpora = selection.generate_corpora(self.config)
+        training = selection.training_corpora(self.config)
+        part = self.config["evaluate"]
+        return {
+            "system": instance,
+            "best": self.config["systems"][instance]["select"]["best"],
+            "groups": {
+                "seen": [name for name in corpora if name in training],
+                "held_out": [name for name in corpora if name not in training],
+            },
+            "testbed": [name for name in corpora if "testbed" in self.config["corpora"][name]],
+            "bootstrap": part["bootstrap"],
+            "statistics": self.statistics_settings(),
+            # How the trees come about is the part of the syntax stage.
+            "syntax": {"levels": part["syntax"]["levels"]} if part["syntax"] else None,
+            "seed": self.config["seed"],
+        }
+
+    def statistics_settings(self) -> dict[str, Any]:
+        """Return the settings of the corpus statistics: the pairs, and columns by kind."""
+        part = self.config["evaluate"]
+        kinds = {name: next(iter(self.config["columns"][name])) for name in part["columns"]}
+        return {"pairs": part["pairs"], "columns": kinds, "seed": self.config["seed"]}
+
+    def columns(self, system: str) -> dict[str, Unit]:
+        """Return the units of the columns that a system's statistics show beside its pairs."""
+        return column_units(self.config, system, self.config["evaluate"]["columns"])

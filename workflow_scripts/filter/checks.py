@@ -1,0 +1,103 @@
+"""What is wrong with `columns` and `training_sets` beyond what a schema can say.
+
+The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from workflow_scripts.core.config import Config, strangers, suggestion
+from workflow_scripts.core.schema import filled
+from workflow_scripts.core.training_sets import (
+    PAIR_COLUMNS,
+    column_embeddings,
+    model_columns,
+)
+from workflow_scripts.filter import embedding_columns
+
+
+def problems(config: Config) -> Iterator[str]:
+    """Yield what is wrong with the catalogue of columns, and with the training sets of the run."""
+    for name, column in config["columns"].items():
+        yield from _column_problems(name, column, config)
+    yield from embedding_columns.problems(config)
+    # What columns of the run are read off is made too.
+    behind = [each["training_set"] for each in column_embeddings(config).values()]
+    for name in dict.fromkeys([*config["run"]["training_sets"], *behind]):
+        if name in config["training_sets"]:
+            yield from _training_set_problems(name, config["training_sets"][name], config)
+
+
+def _column_problems(name: str, column: dict[str, Any], config: Config) -> Iterator[str]:
+    # They are parts of folders' names, which must not meet.
+    for key, taken in (
+        ("pairs", PAIR_COLUMNS),
+        ("systems", config["systems"]),
+        ("training_sets", config["training_sets"]),
+    ):
+        if name in taken:
+            yield f"columns.{name}: the name is taken in {key}; choose another"
+    if "embedding" in column:
+        where, named = f"columns.{name}.embedding", column["embedding"]
+        yield from strangers(f"{where}.name", [named["name"]], "embeddings", config)
+        yield from strangers(
+            f"{where}.training_set", [named["training_set"]], "training_sets", config
+        )
+    if "language_model" in column:
+        yield from _language_model_problems(name, column["language_model"], config)
+
+
+def _language_model_problems(name: str, block: dict[str, Any], config: Config) -> Iterator[str]:
+    where, corpora = f"columns.{name}.language_model", config["run"]["corpora"]
+    for corpus in block["corpora"] or []:
+        if corpus not in corpora:
+            yield f"{where}.corpora: '{corpus}' is not among run.corpora"
+    if name not in model_columns(config):
+        return
+    # It is trained on references that are not paraphrased.
+    limit, paraphrased = config["generate"]["limit"], config["generate"]["corpora"] or corpora
+    unlimited = [
+        corpus
+        for corpus in paraphrased
+        if limit is None or (isinstance(limit, dict) and limit.get(corpus) is None)
+    ]
+    if set(block["corpora"] or corpora) <= set(unlimited):
+        yield (
+            f"{where}: all references of its corpora are paraphrased, and it learns from others; "
+            "set a generate.limit, or name a corpus in its corpora that is not among "
+            "generate.corpora"
+        )
+
+
+def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> Iterator[str]:
+    where, block = f"training_sets.{name}", filled(block, "training_set")
+    grid, folds = filled(block["grid"], "grid"), block["folds"]
+    for system in block["systems"] or []:
+        if system not in config["run"]["systems"]:
+            yield f"{where}.systems: '{system}' is not among run.systems"
+    ranges = list(block["bounds"].items())
+    ranges += [(column, each) for column, many in grid["bounds"].items() for each in many]
+    known = [*PAIR_COLUMNS, *config["columns"]]
+    for column in dict.fromkeys(
+        [*(each for each, _ in ranges), *([folds["column"]] if folds else [])]
+    ):
+        if column not in known:
+            yield f"{where}: '{column}' is no column of pairs{suggestion(column, known)}"
+    for column, (low, high) in ranges:
+        if low is not None and high is not None and low > high:
+            yield f"{where}: bounds of {column}: {low} is greater than {high}"
+    yield from _fold_problems(where, folds, grid)
+
+
+def _fold_problems(where: str, folds: dict[str, Any] | None, grid: dict[str, Any]) -> Iterator[str]:
+    if not folds:
+        if "keep" in grid:
+            yield f"{where}.grid.keep: it needs folds"
+        return
+    kept = [folds["keep"]] if "keep" in folds else []
+    kept += grid.get("keep", [])
+    if not kept:
+        yield f"{where}.folds: key 'keep' is missing"
+    for part in {part for each in kept for part in each}:
+        if part > folds["of"]:
+            yield f"{where}: folds.keep: {part} is more than folds.of ({folds['of']})"

@@ -1,0 +1,142 @@
+"""The stage `filter`: columns of pairs, and training sets chosen by them (docs/filter.md)."""
+
+from functools import cached_property
+from typing import Any
+
+from workflow_scripts.core import selection
+from workflow_scripts.core.config import Config
+from workflow_scripts.core.embeddings import column_embedding
+from workflow_scripts.core.selection import Unit
+from workflow_scripts.core.stage import Stage
+from workflow_scripts.core.training_sets import (
+    column_training_sets,
+    columns_of,
+    model_columns,
+    training_sets,
+)
+from workflow_scripts.filter.checks import problems
+
+
+def column_units(config: Config, system: str, names: list[str]) -> dict[str, Unit]:
+    """Return the units of a system's columns, of those among `names` that a model computes."""
+    return {name: ("filter", f"{name}-{system}") for name in names if name in config["columns"]}
+
+
+class Filter(Stage):
+    """The columns of each system, the columns that a model computes, and the training sets.
+
+    An instance is `<system>`, `<column>` (the language model behind a column), `<column>-<system>`
+    or `<training set>-<system>[-<point of the grid>]`.
+    """
+
+    name = "filter"
+    version = 1
+    row = "pairs"
+    released = False
+    wildcard = "system"
+    problems = staticmethod(problems)
+
+    @cached_property
+    def columns(self) -> dict[str, list[str]]:
+        """The columns that a model computes for the run, each with its systems."""
+        return model_columns(self.config)
+
+    @cached_property
+    def training_sets(self) -> dict[str, dict[str, Any]]:
+        """The training sets that the run names, and those that its columns are read off."""
+        return training_sets(self.config) | column_training_sets(self.config)
+
+    def instances(self) -> list[str | None]:
+        models = [f"{column}-{system}" for column, many in self.columns.items() for system in many]
+        return [
+            *self.config["run"]["systems"],
+            *self.columns_of_kind("language_model"),
+            *models,
+            *self.training_sets,
+        ]
+
+    def reads(self, instance: str) -> list[Unit]:
+        if instance in self.training_sets:
+            system = self.unit(self.system_of(instance))
+            return [system, *self.training_set_columns(instance).values()]
+        if instance in self.config["run"]["systems"]:
+            return [("select", instance)]
+        if instance in self.columns:  # a language model
+            return [selection.pairs(self.config), ("generate", "references")]
+        column, system = instance.split("-")
+        model: list[Unit] = []
+        if column in self.columns_of_kind("language_model"):
+            model = [self.unit(column)]
+        if column in self.columns_of_kind("embedding"):
+            model = [self.embedding_of(column, system)]
+        return [self.unit(system), *model]
+
+    def shards(self, instance: str) -> int:
+        single = {*self.training_sets, *self.columns_of_kind("language_model")}
+        return 0 if instance in single else self.config["shards"]["late"]
+
+    def records(self, instance: str) -> list[str]:
+        if instance in self.training_sets:
+            return ["pairs"]
+        column, dash, _ = instance.partition("-")
+        trained = self.columns_of_kind("classifier" if dash else "language_model")
+        return ["model"] if column in trained else []
+
+    def files(self, instance: str) -> list[str]:
+        return self.shard_files(instance)
+
+    def wildcards(self) -> dict[str, list[str]]:
+        return {
+            "language_model": self.columns_of_kind("language_model"),
+            "classifier": self.columns_of_kind("classifier"),
+            "vectors": self.columns_of_kind("vectors"),
+            "embedding_column": self.columns_of_kind("embedding"),
+            "training_set": list(self.training_sets),
+        }
+
+    def settings(self, instance: str) -> dict[str, Any]:
+        if instance in self.training_sets:
+            return self.training_sets[instance]
+        if instance in self.config["run"]["systems"]:
+            return {}
+        return self._column_settings(*instance.split("-"))
+
+    def content(self, instance: str) -> dict[str, Any]:
+        settings, inputs = self.settings(instance), self.inputs(instance)
+        return {**settings, "file": inputs[settings["file"]]} if inputs else settings
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        settings = self.settings(instance)
+        if "file" not in settings:
+            return {}
+        key = f"columns.{instance.split('-')[0]}.vectors.file"
+        return {settings["file"]: self.sha256(settings["file"], key)}
+
+    def columns_of_kind(self, kind: str) -> list[str]:
+        """Return the run's columns that a `language_model`, a `classifier` ... computes."""
+        return [column for column in self.columns if kind in self.config["columns"][column]]
+
+    def embedding_of(self, column: str, system: str) -> Unit:
+        """Return the unit of the embedding behind a column of a system."""
+        (name,) = column_embedding(column, system, self.config)
+        return ("embed", name)
+
+    def training_set_columns(self, training_set: str) -> dict[str, Unit]:
+        """Return the units of the columns that a model computes and a training set needs."""
+        names = columns_of(self.training_sets[training_set])
+        return column_units(self.config, self.system_of(training_set), names)
+
+    def system_of(self, training_set: str) -> str:
+        """Return the system whose pairs a training set takes."""
+        return self.training_sets[training_set]["system"]
+
+    def _column_settings(self, column: str, system: str | None = None) -> dict[str, Any]:
+        ((kind, block),) = self.config["columns"][column].items()
+        if kind == "vectors":
+            return {"file": selection.located(self.config, [block["file"]])[0]}
+        # All is in the model that it reads.
+        if kind == "embedding" or (kind == "language_model" and system):
+            return {}
+        if kind == "language_model":
+            return {**block, "corpora": block["corpora"] or self.config["run"]["corpora"]}
+        return {**block, "seed": self.config["seed"]}

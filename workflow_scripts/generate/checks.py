@@ -1,0 +1,77 @@
+"""What is wrong with `generate`, and with what systems say of it, beyond what a schema can say.
+
+The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from workflow_scripts.core.config import Config, strangers
+from workflow_scripts.core.schema import filled
+
+# Instance names that the stages themselves use beside the systems' names.
+RESERVED_SYSTEMS = {"references", "idf"}
+
+
+def problems(config: Config) -> Iterator[str]:
+    """Yield what is wrong with the references, and with search and constraints of the systems."""
+    generate = config["generate"]
+    for name in generate["corpora"] or []:
+        if name not in config["run"]["corpora"]:
+            yield f"generate.corpora: '{name}' is not among run.corpora"
+    limits = generate["limit"] if isinstance(generate["limit"], dict) else []
+    yield from strangers("generate.limit", limits, "corpora", config)
+    language = config["languages"]["reference"]["code"]
+    for name in config["run"]["systems"]:
+        if name in RESERVED_SYSTEMS:
+            yield f"systems.{name}: the name is reserved; choose another"
+        if name in config["systems"]:
+            yield from _system_problems(f"systems.{name}", config["systems"][name], language)
+
+
+def _system_problems(where: str, system: dict[str, Any], language: str) -> Iterator[str]:
+    search = filled(system["search"], system["search"]["method"])
+    if search["method"] == "beam" and search["nbest"] > search["beam_size"]:
+        yield (
+            f"{where}.search: nbest ({search['nbest']}) is above beam_size ({search['beam_size']})"
+        )
+    constraints = filled(system, "system")["constraints"]
+    if constraints is None:
+        return
+    ranges = {"fraction": constraints.get("fraction")}
+    ranges["idf.bounds"] = constraints["idf"]["bounds"] if "idf" in constraints else None
+    for key, bounds in ranges.items():
+        if bounds is not None and bounds[0] > bounds[1]:
+            yield f"{where}.constraints.{key}: {bounds[0]} is greater than {bounds[1]}"
+    for name, choice in constraints.get("variants", {}).items():
+        if choice is not None:  # a search without constraints
+            found = _variant_problems(filled(choice, "variant"), constraints, search, language)
+            for problem in found:
+                yield f"{where}.constraints.variants.{name}: {problem}"
+
+
+def _variant_problems(
+    variant: dict[str, Any], constraints: dict[str, Any], search: dict[str, Any], language: str
+) -> Iterator[str]:
+    kind, choose = variant["kind"], variant["choose"]
+    if kind in ("positive", "pair") and search["method"] != "beam":
+        yield f"kind {kind} needs search.method beam; samples can't be made to hold a word"
+    if "first" in choose and (kind != "negative" or len(choose) > 1 or variant["inflect"]):
+        yield "choose first is for kind negative, alone and without inflect"
+    if choose.keys() - {"first"} and "idf" not in constraints:
+        yield "constraints.idf is missing, which says which words can be chosen"
+    if variant["inflect"] and language != "en":
+        yield f"inflect knows English (en) only, and the references are '{language}'"
+    if kind == "pair":
+        yield from _pair_problems(variant, constraints)
+    elif "relations" in variant:
+        yield f"kind {kind} has no key 'relations'; take it out"
+
+
+def _pair_problems(variant: dict[str, Any], constraints: dict[str, Any]) -> Iterator[str]:
+    if "pairs" not in constraints:
+        yield "constraints.pairs is missing, which names the file of paraphrases"
+    elif ("ppdb" in constraints["pairs"]) != ("relations" in variant):
+        yield "relations are for pairs of a ppdb file, and needed there"
+    if variant["inflect"]:
+        yield "kind pair has no key 'inflect'; take it out"

@@ -1,0 +1,87 @@
+"""The stage `generate`: candidates of each system for the chosen references (docs/generate.md)."""
+
+from typing import Any
+
+from workflow_scripts.core import selection
+from workflow_scripts.core.config import Config
+from workflow_scripts.core.selection import Unit
+from workflow_scripts.core.stage import Stage
+from workflow_scripts.generate.checks import problems
+
+
+def needs_idf(config: Config, system: str | None) -> bool:
+    """Tell whether a system chooses words by their IDF."""
+    return "idf" in _constraints(config, system)
+
+
+def _constraints(config: Config, system: str | None) -> dict[str, Any]:
+    return config["systems"].get(system, {}).get("constraints") or {}
+
+
+class Generate(Stage):
+    """The references, the IDF of their words where a system needs it, and each system."""
+
+    name = "generate"
+    version = 2
+    row = "references"
+    released = True
+    wildcard = "system"
+    problems = staticmethod(problems)
+
+    def instances(self) -> list[str | None]:
+        systems = self.config["run"]["systems"]
+        idf = ["idf"] if any(needs_idf(self.config, system) for system in systems) else []
+        return ["references", *idf, *systems]
+
+    def reads(self, instance: str) -> list[Unit]:
+        if instance in ("references", "idf"):
+            return [selection.pairs(self.config)]
+        idf = [self.unit("idf")] if needs_idf(self.config, instance) else []
+        return [self.unit("references"), *idf, ("train", "forward")]
+
+    def shards(self, instance: str) -> int:
+        return 0 if instance == "idf" else self.config["shards"]["late"]
+
+    def records(self, instance: str) -> list[str]:
+        return {"references": ["sampling"], "idf": ["idf"]}.get(instance, [])
+
+    def settings(self, instance: str) -> dict[str, Any]:
+        if instance == "references":
+            corpora = selection.generate_corpora(self.config)
+            limit = self.config["generate"]["limit"]
+            if isinstance(limit, dict):
+                limit = {name: limit[name] for name in corpora if name in limit}
+            return {"corpora": corpora, "limit": limit, "seed": self.config["seed"]}
+        if instance == "idf":
+            return {"corpora": selection.training_corpora(self.config)}
+        system = self.config["systems"][instance]
+        constraints = system.get("constraints")
+        if pairs := self._located_pairs(instance):
+            constraints = {**constraints, "pairs": pairs}
+        return {
+            "system": instance,
+            "search": system["search"],
+            "constraints": constraints,
+            "precision": self.config["compute"]["precision"],
+            "seed": self.config["seed"],
+        }
+
+    def content(self, instance: str) -> dict[str, Any]:
+        settings, hashes = self.settings(instance), self.inputs(instance)
+        if pairs := self._located_pairs(instance):
+            by_kind = {kind: hashes[path] for kind, path in pairs.items()}
+            settings["constraints"] = {**settings["constraints"], "pairs": by_kind}
+        return settings
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        key = f"systems.{instance}.constraints.pairs"
+        pairs = self._located_pairs(instance)
+        return {path: self.sha256(path, f"{key}.{kind}") for kind, path in pairs.items()}
+
+    def pair_files(self, system: str) -> list[str]:
+        """Return the files of paraphrases that a system's constraints are read from."""
+        return list(self._located_pairs(system).values())
+
+    def _located_pairs(self, system: str) -> dict[str, str]:
+        pairs = _constraints(self.config, system).get("pairs", {})
+        return dict(zip(pairs, selection.located(self.config, list(pairs.values())), strict=True))

@@ -1,0 +1,38 @@
+"""The stage `select`: the paraphrases among the candidates (docs/select.md)."""
+
+from typing import Any
+
+from workflow_scripts.core.selection import Unit
+from workflow_scripts.core.stage import Stage
+from workflow_scripts.select.checks import problems
+
+
+class Select(Stage):
+    """One unit for each system."""
+
+    name = "select"
+    version = 2
+    row = "references"
+    released = True
+    wildcard = "system"
+    problems = staticmethod(problems)
+
+    def instances(self) -> list[str | None]:
+        return [*self.config["run"]["systems"]]
+
+    def reads(self, instance: str) -> list[Unit]:
+        return [("score", instance), ("train", "forward")]
+
+    def shards(self, instance: str) -> int:
+        return self.config["shards"]["late"]
+
+    def records(self, instance: str) -> list[str]:
+        return ["thresholding"]
+
+    def files(self, instance: str) -> list[str]:
+        return self.shard_files(instance)
+
+    def settings(self, instance: str) -> dict[str, Any]:
+        part = self.config["systems"][instance]["select"]
+        keep = {key: value for key, value in part["keep"].items() if value is not None}
+        return {**part, "keep": keep}

@@ -1,0 +1,64 @@
+"""The stage `subword`: vocabularies and segmented training data (docs/subword.md)."""
+
+from typing import Any
+
+from workflow_scripts.core import selection
+from workflow_scripts.core.selection import Unit
+from workflow_scripts.core.stage import Stage
+from workflow_scripts.subword.checks import problems
+
+
+class Subword(Stage):
+    """The main vocabularies, and those of the filter models where the bitext is filtered."""
+
+    name = "subword"
+    version = 1
+    row = "pairs"
+    released = True
+    wildcard = "vocabulary"
+    problems = staticmethod(problems)
+
+    def instances(self) -> list[str | None]:
+        return ["filter", "main"] if self.config["dual_filter"]["enabled"] else ["main"]
+
+    def reads(self, instance: str) -> list[Unit]:
+        return [("clean", None) if instance == "filter" else selection.pairs(self.config)]
+
+    def shards(self, instance: str) -> int:
+        return self.config["shards"]["early"]
+
+    def records(self, instance: str) -> list[str]:
+        return ["source", "reference"]
+
+    def files(self, instance: str) -> list[str]:
+        return self.shard_files(instance)
+
+    def wildcards(self) -> dict[str, list[str]]:
+        return {"vocabulary": ["main", "filter"]}
+
+    def settings(self, instance: str) -> dict[str, Any]:
+        corpora = selection.training_corpora(self.config)
+        if instance == "filter":
+            trusted = selection.trusted_corpora(self.config)
+            corpora = [name for name in corpora if name in trusted]
+        train, part = self.config["train"], self.config["subword"]
+        if not part["samples"]:  # what sampling needs has no say then
+            part = {key: value for key, value in part.items() if key not in ("nbest", "alpha")}
+        return {
+            **part,
+            "train": corpora,
+            "dev": train["dev"],
+            "test": train["test"],
+            "seed": self.config["seed"],
+        }
+
+    def vocabulary_settings(self, instance: str, side: str) -> dict[str, Any]:
+        """Return the settings of the SentencePiece model of one side."""
+        settings = self.settings(instance)
+        keys = ("model_type", "coverage", "split_digits", "sentences", "seed")
+        return {
+            **{key: settings[key] for key in keys},
+            "side": side,
+            "vocab_size": settings["vocab_size"][side],
+            "corpora": settings["train"],
+        }
