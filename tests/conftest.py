@@ -9,8 +9,10 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests import oracles
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
+from tests.oracles import Oracle
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,6 +34,14 @@ def data_dir() -> Path:
             pytest.fail(message)
         pytest.skip(message)
     return folder
+
+
+@pytest.fixture(scope="session", params=["small", "large"])
+def nmt_oracle(request: pytest.FixtureRequest) -> Oracle:
+    """A trained model with Sockeye's results: a small one here, a large one in the real data."""
+    if request.param == "small":
+        return oracles.small()
+    return oracles.large(request.getfixturevalue("data_dir"))
 
 
 @pytest.fixture(scope="session")
