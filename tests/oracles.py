@@ -58,7 +58,10 @@ def small() -> Oracle:
             ("Tento pes spí ve škole.", "This dog is sleeping in the school."),
             ("Kluk rozbíjel hrnek.", "The boy was breaking the cup."),
         ),
-        {"cs": ("Muž spí.", "▁Muž ▁spí ."), "en": ("The man sleeps.", "▁The ▁man ▁sleep s .")},
+        {
+            "cs": ("Muž spí.", "▁Muž ▁s pí ."),
+            "en": ("The man is sleeping.", "▁The ▁man ▁is ▁sleeping ."),
+        },
         {"text": "Muž opravuje kolo.", "constraints": ["guy"], "avoid": ["<s> The"]},
         "repairing fixing mending\nwomen ladies\ndog hound\nboy lad\n",
     )

@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,10 @@ PIECES = 1200
 MAX_PIECES = 60
 # The number of hypotheses of a search and of its n-best list. The first has no suffix in its file.
 BEAMS = (10, 1, 4)
+# Whose n-best list the cases of a kind come from. A search that is told what must appear divides
+# its beam of 10 among hypotheses with nothing of it, a part and all of it: two or three banks, as
+# wanted phrases have one or two pieces. So it is compared with a plain beam of a bank's width.
+CONSTRAINED = {"negative_single": 10, "negative_phrase": 10, "positive": 4, "both": 4}
 # Scores this close could change places when sums are rounded otherwise.
 CLOSE = 1e-5
 # Beside the testbed: one word, unknown characters, and sentences too long for the grammar.
@@ -201,12 +206,18 @@ def phrases(translation: str, length: int, draw: random.Random) -> list[str]:
     return draw.sample(found, len(found))
 
 
+def words(translation: str, draw: random.Random) -> list[str]:
+    """Return the words of one or two pieces, in random order: what a user asks for is a word."""
+    found = re.findall(r"(?<!\S)▁\w+(?: \w+)?(?!\S)(?! \w)", translation)
+    return draw.sample(found, len(found))
+
+
 def constrained_cases(lines: Sequence[Case], kind: str) -> list[tuple[Case, Case]]:
     """Return cases of one kind, each with the best of Sockeye's plain n-best list that meets them.
 
-    Sockeye 3 has no constraints. But a hypothesis of its plain search that happens to meet them
-    is one that a constrained search as wide should not do worse than. What is avoided stands in
-    the best translation, what is wanted does not.
+    Sockeye 3 has no constraints. But if a hypothesis of its plain search happens to meet them, a
+    search that is told of them should find one as good. What is avoided stands in the best
+    translation, the word that is wanted does not.
     """
     draw = random.Random(f"{SEED} {kind}")
     chosen = []
@@ -219,7 +230,7 @@ def constrained_cases(lines: Sequence[Case], kind: str) -> list[tuple[Case, Case
         wanted = [
             [phrase]
             for other in draw.sample(others, len(others))
-            for phrase in phrases(other, draw.choice((1, 2)), draw)
+            for phrase in words(other, draw)
             if not contains(best, phrase)
         ]
         if kind == "positive":
@@ -254,8 +265,8 @@ def write_cases(work: Path, folder: Path, segmenters: dict[str, Segmenter]) -> N
     for beam, lines in found.items():
         suffix = "" if beam == BEAMS[0] else f".beam{beam}"
         write_json_lines(folder / f"plain{suffix}.sockeye3.jsonl", lines)
-    for kind in ("negative_single", "negative_phrase", "positive", "both"):
-        chosen = constrained_cases(found[BEAMS[0]], kind)
+    for kind, beam in CONSTRAINED.items():
+        chosen = constrained_cases(found[beam], kind)
         print(f"{len(chosen)} cases of {kind}", file=sys.stderr)
         write_json_lines(folder / f"{kind}.jsonl", (case for case, _ in chosen))
         write_json_lines(folder / f"{kind}.sockeye3.jsonl", (best for _, best in chosen))
