@@ -1,5 +1,6 @@
 # make setup   everything into .venv           make demo    the testbed, from bitext to release
 # make test    lint, unit, rule and e2e tests  make bench   measurements
+# make check   lint and the unit tests that are not marked slow: within two minutes on two cores
 # make deps    the system packages             make test-slurm   the tests on a real Slurm of one node
 # make test-hostile   100,000 lines of every hostile kind through all stages
 # make test-faults   kills, full disks (as root), too little memory and damaged files in all stages
@@ -18,7 +19,7 @@ SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-pr
 
 SLURM_PACKAGES := slurmctld slurmd slurm-client munge
 
-.PHONY: setup deps slurm-packages demo test test-slurm test-hostile test-faults lint format bench clean
+.PHONY: setup deps slurm-packages demo check test test-slurm test-hostile test-faults lint format bench clean
 
 setup: $(STAMP) $(BIN)/lmplz
 
@@ -77,6 +78,10 @@ lint: $(STAMP)
 	$(RUN) ruff format --check .
 	$(RUN) snakefmt --check Snakefile rules
 	$(RUN) snakemake --lint
+
+# What to run before a commit. Whatever lint checks (style, types) is checked here too.
+check: $(STAMP) lint
+	$(RUN) python -m pytest -q -n $(CORES) -m "not slow" tests/unit
 
 test: setup lint slurm-packages
 	$(RUN) python -m pytest -n $(CORES) tests
