@@ -1,9 +1,9 @@
 # make setup   everything into .venv           make demo    the testbed, from bitext to release
 # make test    lint, unit, rule and e2e tests  make bench   measurements
-# make check   lint and the unit tests that are not marked slow: within two minutes on two cores
 # make deps    the system packages             make test-slurm   the tests on a real Slurm of one node
 # make test-hostile   100,000 lines of every hostile kind through all stages
 # make test-faults   kills, full disks (as root), too little memory and damaged files in all stages
+# make check   lint and the unit tests that are not marked slow: within two minutes on two cores
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
@@ -19,7 +19,7 @@ SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-pr
 
 SLURM_PACKAGES := slurmctld slurmd slurm-client munge
 
-.PHONY: setup deps slurm-packages demo check test test-slurm test-hostile test-faults lint format bench clean
+.PHONY: setup deps slurm-packages demo test test-slurm test-hostile test-faults lint format bench clean
 
 setup: $(STAMP) $(BIN)/lmplz
 
@@ -73,15 +73,17 @@ demo: setup
 	$(RUN) snakemake --cores $(CORES) --quiet rules
 	$(RUN) python -m workflow_scripts.release.summary --run runs/demo
 
+# What to run before a commit. Whatever lint checks (style, types) is checked here too. One thread a
+# worker: more would wait for each other.
+.PHONY: check
+check: lint
+	$(RUN) OMP_NUM_THREADS=1 python -m pytest -q -n $(CORES) -m "not slow" tests/unit
+
 lint: $(STAMP)
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) snakefmt --check Snakefile rules
 	$(RUN) snakemake --lint
-
-# What to run before a commit. Whatever lint checks (style, types) is checked here too.
-check: $(STAMP) lint
-	$(RUN) python -m pytest -q -n $(CORES) -m "not slow" tests/unit
 
 test: setup lint slurm-packages
 	$(RUN) python -m pytest -n $(CORES) tests
