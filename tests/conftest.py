@@ -12,7 +12,6 @@ import pytest
 from tests import oracles
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
-from tests.oracles import Oracle
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -37,7 +36,7 @@ def data_dir() -> Path:
 
 
 @pytest.fixture(scope="session", params=["small", "large"])
-def nmt_oracle(request: pytest.FixtureRequest) -> Oracle:
+def nmt_oracle(request: pytest.FixtureRequest) -> oracles.Oracle:
     """A trained model with Sockeye's results: a small one here, a large one in the real data."""
     if request.param == "small":
         return oracles.small()
