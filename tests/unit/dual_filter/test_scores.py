@@ -9,7 +9,7 @@ from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.dual_filter import keep
 from workflow_scripts.dual_filter.scores import Direction, main
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.subword.segmenter import Segmenter
 

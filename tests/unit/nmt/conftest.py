@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.unit.nmt.cells import load_with_cells
 from tests.unit.nmt.folders import write_model
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 
 
@@ -24,6 +25,12 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def tiny(tiny_folder: Path) -> Model:
     return load_model(tiny_folder, "cpu")
+
+
+@pytest.fixture(scope="session", params=["attention", "cells"])
+def either(request: pytest.FixtureRequest, tiny: Model, tiny_folder: Path) -> Model:
+    """The same, and one whose decoder keeps of a prefix one vector a layer, whatever its length."""
+    return tiny if request.param == "attention" else load_with_cells(tiny_folder)
 
 
 @pytest.fixture(scope="session")

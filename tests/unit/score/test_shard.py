@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from workflow_scripts.core.manifest import read_record, write_record
 from workflow_scripts.core.tables import TableWriter, read_rows
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.score import shard
 from workflow_scripts.score.shard import distinct, main, ranked, score_rows, with_backward

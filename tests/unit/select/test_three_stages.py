@@ -85,7 +85,7 @@ def test_from_references_to_paraphrases(models, tmp_path):
         {"method": "cluster", "clusters": 7, "best": 5},
         input=tmp_path / "0000.parquet",
         threshold=tmp_path / "threshold.json",
-        segmenter=models["forward"] / "reference.model",
+        model=models["forward"],
         output=tmp_path / "selected.parquet",
     )
 
