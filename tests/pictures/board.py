@@ -14,11 +14,11 @@ from xml.sax.saxutils import escape
 
 STYLE = """
 svg { --paper: #ffffff; --ink: #1f2430; --soft: #5b6270; --box: #eef1f6; --edge: #aab2c0;
-  --line: #9aa3b2; --faint: #d3d8e0; --up: #c2255c; --l0: #2b6cb0; --l1: #b7651a; --l2: #2f7d4f;
+  --line: #7d8798; --faint: #d3d8e0; --up: #c2255c; --l0: #2b6cb0; --l1: #b7651a; --l2: #2f7d4f;
   --l3: #7a4fb5 }
 @media (prefers-color-scheme: dark) {
   svg { --paper: #1b1e26; --ink: #e8eaf0; --soft: #a9b0bd; --box: #2a2f3a; --edge: #566072;
-    --line: #69738a; --faint: #3c4352; --up: #ff7aa2; --l0: #74b0ec; --l1: #e8a869; --l2: #7ccb9c;
+    --line: #8a94a8; --faint: #3c4352; --up: #ff7aa2; --l0: #74b0ec; --l1: #e8a869; --l2: #7ccb9c;
     --l3: #bd9cf0 }
 }
 text { font-family: system-ui, -apple-system, "Segoe UI", "Liberation Sans", Arial, sans-serif;
@@ -31,7 +31,7 @@ text { font-family: system-ui, -apple-system, "Segoe UI", "Liberation Sans", Ari
 .lane { stroke: var(--own); fill: none; stroke-width: 1.6 } .dot { fill: var(--own) }
 """
 COLOURS = 4
-MARGIN, GAP, LANE = 10, 7, 13
+MARGIN, GAP, LANE = 10, 7, 11
 LINE = 13  # from one line of notes to the next
 # As wide as the widest usual font needs it: per letter of a name and of a note.
 NAME_LETTER, NOTE_LETTER = 8.6, 6.2
