@@ -32,6 +32,7 @@ text { font-family: system-ui, -apple-system, "Segoe UI", "Liberation Sans", Ari
 """
 COLOURS = 4
 MARGIN, GAP, LANE = 10, 7, 11
+HEAD = 17  # from a box to the first lane: room for the head of an arrow
 LINE = 13  # from one line of notes to the next
 # As wide as the widest usual font needs it: per letter of a name and of a note.
 NAME_LETTER, NOTE_LETTER = 8.6, 6.2
@@ -109,7 +110,7 @@ class _Box:
     @property
     def lane(self) -> int:
         """Where its lane is, from the left."""
-        return self.edge + LANE * (self.place + 1)
+        return self.edge + HEAD + LANE * self.place
 
     @property
     def colour(self) -> str:
