@@ -1,4 +1,6 @@
-"""How far paraphrases are from their references (ParaBank 2, 3.6; DESIGN 10).
+"""How far paraphrases are from their references (ParaBank 2, 3.6).
+
+How each is defined: docs/architecture.md, "Measures".
 
 One comparison is always between a first sentence (the reference, or the paraphrase of the better
 rank), which plays BLEU's reference, and a second one (the paraphrase), which plays its hypothesis.

@@ -1,4 +1,6 @@
-"""All measures of one system's paraphrases (ParaBank 2, 3.6; DESIGN 10).
+"""All measures of one system's paraphrases (ParaBank 2, 3.6).
+
+How each is defined: docs/architecture.md, "Measures".
 
 Every rank is a system of its own. A reference with fewer paraphrases repeats its last one in the
 ranks above, one without any is left out; both are counted. Sums are kept per shard and added up,
