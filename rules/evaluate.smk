@@ -44,7 +44,7 @@ rule evaluate_statistics:
         statistics="<results>/evaluate/{system}/{version}/statistics.json",
         record="<results>/evaluate/{system}/{version}/counting.json",
     params:
-        config=lambda wildcards: canonical(EVALUATE.statistics_settings()),
+        config=lambda wildcards: argument(EVALUATE.statistics_settings()),
         unit=unit_config("evaluate"),
         folder=unit_folder("filter"),
         values=statistics_values,

@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.e2e import micro
-from tests.e2e.golden import lone_segmenter, write_table
 from tests.e2e.pipeline import ROOT, Pipeline, environment, planned_jobs
+from tests.golden.inputs import write_table
+from tests.golden.models import lone_segmenter
 from workflow_scripts.core.manifest import read_record, shard_paths
 from workflow_scripts.core.tables import read_rows
 

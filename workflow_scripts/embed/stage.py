@@ -69,11 +69,21 @@ class Embed(Stage):
     def records(self, instance: str) -> list[str]:
         return {"evaluation": ["evaluation"], "sts": ["testing"]}.get(instance, ["model"])
 
+    def files(self, instance: str) -> list[str]:
+        return ["sts.json"] if instance == "sts" else []
+
     def trains(self, instance: str) -> bool:
         return instance in self.embeddings
 
     def wildcards(self) -> dict[str, list[str]]:
         return {"embedding": list(self.embeddings)}
+
+    def sections(self) -> dict[int, str]:
+        return {70: "workflow_scripts.embed.report:embeddings"}
+
+    def tables(self) -> dict[str, str]:
+        names = ("sts", "sts_data_sets", "sts_gains", "sts_differences")
+        return {name: f"workflow_scripts.embed.tables:{name}" for name in names}
 
     def settings(self, instance: str) -> dict[str, Any]:
         sts, seed = self.config["sts"], self.config["seed"]
@@ -115,6 +125,14 @@ class Embed(Stage):
             "model": settings["model"] | {"vectors": [each[1] for each in vectors]},
             "training": settings["training"] | {"development": development},
         }
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        if instance == "sts":
+            return {}
+        if instance == "evaluation":
+            return {path: self.sha256(path, "sts.data") for path in self.sts_files()}
+        files = self.embedding_files(instance)
+        return {path: self.sha256(path, key) for key, paths in files.items() for path in paths}
 
     def sts_files(self) -> list[str]:
         """Return the files of the data sets that embeddings are tested on."""

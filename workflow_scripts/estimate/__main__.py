@@ -5,6 +5,7 @@ CPU- and GPU-hours, disk and files, stage by stage, before anything is started (
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -54,7 +55,8 @@ def start_seconds() -> dict[str, float]:
     for kind, module in (("text", "clean.shard"), ("network", "generate.candidates")):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [sys.executable, "-m", f"workflow_scripts.{module}", "--help"]
-        subprocess.run(command, cwd=_ROOT, stdout=subprocess.DEVNULL, check=True)
+        environment = os.environ | {"PYTHONPATH": str(_ROOT), "PYTHONSAFEPATH": "1"}
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds[kind] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return seconds

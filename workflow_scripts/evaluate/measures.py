@@ -6,7 +6,6 @@ so memory does not grow with the corpus and the result does not depend on the nu
 """
 
 import argparse
-import json
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -17,13 +16,13 @@ from typing import Any, TypeVar
 
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.bootstrap import BLOCKS
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.groups import OTHER, group_of
 from workflow_scripts.core.manifest import read_json, shard_paths, verify, verify_file, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.evaluate.group import Group
-from workflow_scripts.evaluate.membership import OTHER, group_of
 from workflow_scripts.evaluate.scores import ScoreHistogram, scored_histograms
 from workflow_scripts.evaluate.syntax import COLUMNS as TREE_COLUMNS
 from workflow_scripts.evaluate.syntax import Syntax, measure_trees, tree_summary
@@ -162,7 +161,7 @@ def measure_system(
 def main(argv: list[str] | None = None) -> None:
     """Measure the selected paraphrases of one system."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument(
         "--folder", type=Path, required=True, help="of the select stage, with threshold.json"
     )

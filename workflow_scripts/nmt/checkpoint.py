@@ -12,6 +12,7 @@ import yaml
 from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.numbers import require_finite
 from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.memory import bound_compiled_products, keep_freed_memory
 from workflow_scripts.nmt.model import (
@@ -190,6 +191,7 @@ class _Parameters:
                 f"{self._path}: parameter {name!r} is {tensor.dtype} {list(tensor.shape)}, "
                 f"the config asks for floating-point {list(shape)}"
             )
+        require_finite(self._path, name, tensor)
         return tensor.float()
 
     def check_all_used(self) -> None:

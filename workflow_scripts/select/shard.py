@@ -1,14 +1,13 @@
 """Select the paraphrases of every reference of a shard."""
 
 import argparse
-import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import read_json, verify_file
 from workflow_scripts.core.rows import Paraphrase, ParaphrasesRow, ScoredCandidate, ScoredRow
 from workflow_scripts.core.shard import Input, Tally, write_shard
@@ -164,7 +163,7 @@ def select_shard(
 def main(argv: list[str] | None = None) -> None:
     """Select the paraphrases of every reference of a shard."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of scored candidates")
     parser.add_argument("--threshold", type=Path, required=True, help="of the threshold module")
     parser.add_argument(

@@ -55,6 +55,15 @@ def test_source_factors_are_refused(folder: Path):
         load_model(folder, "cpu")
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_without_a_value_are_refused(folder: Path, value: float):
+    tensors = torch.load(folder / "params.best", weights_only=True)
+    tensors["output_layer.bias"][0] = value
+    torch.save(tensors, folder / "params.best")
+    with pytest.raises(InputError, match=r"params\.best: parameter 'output_layer\.bias' holds NaN"):
+        load_model(folder, "cpu")
+
+
 def test_config_builds_no_python_objects(folder: Path, tmp_path: Path):
     target = tmp_path / "proof"
     (folder / "config").write_text(f'!!python/object/apply:os.mkdir ["{target}"]\n')
