@@ -345,7 +345,6 @@ def stage_target(stage):
             if workflow.is_main_process:
                 record_events(run)
         if workflow.is_main_process:
-            mend_times_once()
             make_lost_files_again(stage)
         if workflow.get_rule(stage) in workflow.dag.forcerules:
             workflow.dag.forcerules.update(
@@ -357,9 +356,10 @@ def stage_target(stage):
 
 
 @functools.cache
-def mend_times_once():
-    """Give the files of finished units times that Snakemake understands."""
+def lost_units():
+    """The finished units of which files are gone; the others get times that Snakemake understands."""
     mend_times(LAYOUT)
+    return lost(LAYOUT)
 
 
 def make_lost_files_again(stage):
@@ -369,7 +369,7 @@ def make_lost_files_again(stage):
     """
     needed = LAYOUT.all_upstream(unit for unit in LAYOUT.units() if unit[0] == stage)
     forced = [rule.name for rule in workflow.dag.forcerules]
-    for unit, files, trained in lost(LAYOUT):
+    for unit, files, trained in lost_units():
         if unit not in needed or any(f"{rule}_".startswith(f"{unit[0]}_") for rule in forced):
             continue
         if trained:
@@ -430,20 +430,14 @@ def unit_folders(units):
     return [f"{unit_name(*unit)}={LAYOUT.folder(*unit)}" for unit in units]
 
 
-def finished(units):
-    """The manifests of units, and their files besides shards: one that is gone is made again."""
-    files = []
-    for stage, instance in units:
-        declaration, folder = LAYOUT.declaration(stage), LAYOUT.folder(stage, instance)
-        shards = {*declaration.shard_files(instance)}
-        names = [name for name in declaration.files(instance) if name not in shards]
-        files += [f"{folder}/{name}" for name in ("manifest.json", *names)]
-    return files
+def unit_manifests(units):
+    """The manifests of units."""
+    return [manifest_path(unit) for unit in units]
 
 
-def finished_system(wildcards):
-    """Input function: these files of the units behind the corpus of one system."""
-    return finished(RELEASE.described_units(wildcards.system))
+def system_manifests(wildcards):
+    """Input function: the manifests of the units behind the corpus of one system."""
+    return unit_manifests(RELEASE.described_units(wildcards.system))
 
 
 def system_units(wildcards):

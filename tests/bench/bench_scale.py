@@ -260,7 +260,7 @@ class Shards(NamedTuple):
 def measure_selection(folder: Path, clean: list[Path], lines: int) -> Shards:
     """Measure selection, and the columns of its pairs, on a tenth of the pairs."""
     shards = max(1, lines // SHARD_LINES)
-    segmenter = lone_segmenter(folder)
+    model = lone_segmenter(folder)
     config = {"method": "cluster", "clusters": 7, "best": 5, "keep": {"max_sum": 3.5}}
     scored, selected, costs = [], [], []
     for path in clean[:shards]:
@@ -272,7 +272,7 @@ def measure_selection(folder: Path, clean: list[Path], lines: int) -> Shards:
     for path in scored:
         selected.append(folder / "selected" / path.name)
         options = {
-            **{"input": path, "threshold": threshold, "segmenter": segmenter},
+            **{"input": path, "threshold": threshold, "model": model},
             "output": selected[-1],
         }
         costs.append(cost_of(module("select.shard", config, **options)))

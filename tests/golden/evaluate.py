@@ -46,7 +46,7 @@ def outputs(folder: Path) -> Outputs:
             config,
             **{"folder": folder / "select", "scored": folder / "score"},
             **{"trees": folder / "syntax", "shards": 1},
-            segmenter=lone_segmenter(folder),
+            model=lone_segmenter(folder),
             output=folder / "measures.json",
         )
     )

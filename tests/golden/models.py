@@ -31,11 +31,11 @@ def sentence_model(path: Path, side: str) -> list[str]:
 
 
 def lone_segmenter(folder: Path) -> Path:
-    """Write the references' sub-word model as if it were part of a model folder."""
+    """Write a folder that has of a model the references' sub-word model alone; return it."""
     path = folder / "reference.model"
     sentence_model(path, "reference")
     write_record(folder / "model", 0, 0, {}, files=[path])
-    return path
+    return folder
 
 
 def fixed_model(folder: Path, given: str, target: str, seed: int) -> Path:

@@ -27,7 +27,7 @@ def outputs(folder: Path) -> Outputs:
                 config,
                 input=scores,
                 threshold=found,
-                segmenter=model,
+                model=model,
                 output=output,
             )
         )

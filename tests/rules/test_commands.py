@@ -25,6 +25,8 @@ DATA = (
     *(".parquet", ".model", "params.best", "learning_curve.tsv", ".binary", ".pt"),
     *("sample.json", "threshold.json", "measures.json", "metrics.json", "statistics.json"),
 )
+# Of a model folder these read the references' sub-word model, and others all that is there.
+PIECES_ALONE = ("select_shard", "evaluate_measures")
 
 
 class Job(NamedTuple):
@@ -143,12 +145,11 @@ def read_files(job: Job) -> list[str]:
         if option in ("--folder", "--scored", "--values")
     }
     shards = [str(path) for folder in folders for path in Path(folder).glob("[0-9]*.parquet")]
-    weights = [
-        Path(name).with_name(file)
-        for name in models
-        for file in ("params.best", "model.safetensors")
-    ]
-    loaded = [str(path) for path in weights if path.exists()]
+    read = ["reference.model"]
+    if job.rule not in PIECES_ALONE:
+        read += ["source.model", "params.best", "config", "model.safetensors"]
+    paths = [Path(name).with_name(file) for name in models for file in read]
+    loaded = [str(path) for path in paths if path.exists()]
     return files + loaded + sorted(shards)
 
 

@@ -287,7 +287,7 @@ def write_measures(root, system, model):
     arguments += ["--scored", str(root / "score" / system / "v1-0123456789ab")]
     if system == "parabank2":
         arguments += ["--trees", str(write_trees(root, system, np.random.default_rng(5)))]
-    arguments += ["--segmenter", str(model), "--output", str(folder / "measures.json")]
+    arguments += ["--model", str(model.parent), "--output", str(folder / "measures.json")]
     measures.main(arguments)
 
 

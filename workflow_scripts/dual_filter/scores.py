@@ -10,7 +10,7 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.rows import PairRow, PairScoreRow, Side
 from workflow_scripts.core.shard import Input, Tally, write_shard
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.subword.segmenter import Segmenter

@@ -69,9 +69,6 @@ class Embed(Stage):
     def records(self, instance: str) -> list[str]:
         return {"evaluation": ["evaluation"], "sts": ["testing"]}.get(instance, ["model"])
 
-    def files(self, instance: str) -> list[str]:
-        return ["sts.json"] if instance == "sts" else []
-
     def trains(self, instance: str) -> bool:
         return instance in self.embeddings
 

@@ -16,6 +16,7 @@ import torch
 
 from workflow_scripts.core.atomic import atomic_path, write_json
 from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.locking import LOCK, locked
@@ -32,7 +33,6 @@ from workflow_scripts.embed.prepared import Pair, key, prepare, read_prepared
 from workflow_scripts.embed.readers import DataSet, read_data_sets
 from workflow_scripts.embed.sts import model_similarities
 from workflow_scripts.embed.training import CHECKPOINT_SECONDS, Seeds, Training
-from workflow_scripts.nmt.checkpoint import choose_device
 
 # The record `model.json` speaks for all files of the model folder.
 RECORD = "model"

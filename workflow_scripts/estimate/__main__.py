@@ -16,6 +16,7 @@ from tabulate import tabulate
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.resolve import add_arguments, resolve
@@ -23,7 +24,6 @@ from workflow_scripts.core.runs import link_name
 from workflow_scripts.estimate import networks, text
 from workflow_scripts.estimate.networks import Shape, Speed
 from workflow_scripts.estimate.predict import Cost, Predictor, Speeds
-from workflow_scripts.nmt.checkpoint import choose_device
 from workflow_scripts.runs.catalogue import size_text
 from workflow_scripts.stages import run_layout
 

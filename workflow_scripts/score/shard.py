@@ -18,7 +18,7 @@ from workflow_scripts.core.rows import (
     ScoredRow,
 )
 from workflow_scripts.core.shard import Input, Tally, write_shard
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
 from workflow_scripts.nmt.scoring import score

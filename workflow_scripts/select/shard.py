@@ -20,7 +20,7 @@ from workflow_scripts.select.methods import (
     forward_bests,
 )
 from workflow_scripts.select.threshold import RECORD
-from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.subword.segmenter import Segmenter, segmenter_path
 
 NO_CANDIDATES = "no_candidates"  # nothing was scored for this reference
 FEW_CANDIDATES = "few_candidates"  # all were selected, and more were wanted
@@ -134,7 +134,7 @@ class Summary:
 def select_shard(
     input_path: Path,
     threshold_path: Path,
-    segmenter_path: Path,
+    segmenter_file: Path,
     output: Path,
     config: dict[str, Any],
 ) -> None:
@@ -143,10 +143,10 @@ def select_shard(
     Memory does not grow with the shard. Every reference gives one row, also without paraphrases.
     """
     scored = Input(input_path, "scored").rows(batch_size=64)
-    verify_file(segmenter_path, "model")
+    verify_file(segmenter_file, "model")
     max_sum = read_json(threshold_path, RECORD)["max_sum"]
     max_sum = math.inf if max_sum is None else max_sum
-    segmenter = Segmenter(segmenter_path)
+    segmenter = Segmenter(segmenter_file)
     tally = Tally()
 
     def with_paraphrases(rows: Iterator[ScoredRow]) -> Iterator[ParaphrasesRow]:
@@ -167,14 +167,14 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--input", type=Path, required=True, help="shard of scored candidates")
     parser.add_argument("--threshold", type=Path, required=True, help="of the threshold module")
     parser.add_argument(
-        "--segmenter", type=Path, required=True, help="SentencePiece model of the references"
+        "--model", type=Path, required=True, help="folder of the forward model, for its pieces"
     )
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
     select_shard(
         arguments.input,
         arguments.threshold,
-        arguments.segmenter,
+        segmenter_path(arguments.model, "reference"),
         arguments.output,
         arguments.config,
     )

@@ -18,11 +18,12 @@ import torch
 
 from workflow_scripts.core.atomic import atomic_path, write_json
 from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.locking import LOCK, locked
 from workflow_scripts.core.manifest import record_path, sha256, shard_paths, verify, write_record
-from workflow_scripts.nmt.checkpoint import choose_device, load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.train import (
     arguments,

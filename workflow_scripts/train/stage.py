@@ -31,9 +31,6 @@ class Train(Stage):
     def records(self, instance: str) -> list[str]:
         return ["model"]
 
-    def files(self, instance: str) -> list[str]:
-        return ["metrics.json", "learning_curve.tsv"]
-
     def trains(self, instance: str) -> bool:
         return "folder" not in self.settings(instance)["model"]
 

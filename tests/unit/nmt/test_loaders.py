@@ -7,7 +7,7 @@ import torch
 
 from tests.unit.nmt.folders import write_model
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.checkpoint import choose_device, load_model
+from workflow_scripts.nmt.loaders import find_loader, load_model, sockeye3
 
 
 @pytest.fixture
@@ -119,17 +119,10 @@ def test_bf16_keeps_the_weights(folder: Path):
     model = load_model(folder, "cpu", "bf16")
     assert model.dtype == torch.bfloat16
     assert torch.allclose(
-        model.weights.output.plain().float(),
-        load_model(folder, "cpu").weights.output.plain(),
+        model.network.output.plain().float(),
+        load_model(folder, "cpu").network.output.plain(),
         rtol=0.01,
     )
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
-def test_cuda_without_a_gpu_is_refused():
-    with pytest.raises(InputError, match="no GPU"):
-        choose_device("cuda")
-    assert choose_device("auto") == torch.device("cpu")
 
 
 @pytest.mark.parametrize("ratio", ["null", "0.0", ".nan"])
@@ -140,3 +133,12 @@ def test_a_model_without_length_ratio_is_refused(folder: Path, ratio: str):
     )
     with pytest.raises(InputError, match="length ratio"):
         load_model(folder, "cpu")
+
+
+def test_a_kind_is_found_by_its_files(folder: Path, tmp_path: Path):
+    assert find_loader(folder) is sockeye3
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"empty is no model folder .* Sockeye 3 has config"):
+        load_model(tmp_path / "empty", "cpu")
+    with pytest.raises(InputError, match="absent is no folder"):
+        load_model(tmp_path / "absent", "cpu")
