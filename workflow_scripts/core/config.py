@@ -6,7 +6,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 import difflib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
@@ -95,17 +95,19 @@ def _describe(error: ValidationError) -> list[str]:
     In the schema a `title` names what has keys of its own: `method beam`, `a model of your own`.
     """
     where = _dotted(error.absolute_path)
+    # The part of the schema that was not met. As a bare true or false it says nothing more.
+    rules = error.schema if isinstance(error.schema, Mapping) else {}
     if error.validator == "additionalProperties" and isinstance(error.instance, dict):
-        known = list(error.schema.get("properties", {}))
+        known = list(rules.get("properties", {}))
         unknown = [key for key in error.instance if key not in known]
-        return [f"{where}: {_unknown(key, known, error.schema.get('title'))}" for key in unknown]
-    if error.validator == "required":
-        missing = [key for key in error.validator_value if key not in error.instance]
-        title = error.schema.get("title")
+        return [f"{where}: {_unknown(key, known, rules.get('title'))}" for key in unknown]
+    if error.validator == "required" and isinstance(error.instance, dict):
+        missing = [key for key in rules["required"] if key not in error.instance]
+        title = rules.get("title")
         needed = f", which {title} needs" if title else ""
         return [f"{where}: key '{key}' is missing{needed}" for key in missing]
-    if error.validator == "dependentRequired":
-        needs = [(key, each) for key, many in error.validator_value.items() for each in many]
+    if error.validator == "dependentRequired" and isinstance(error.instance, dict):
+        needs = [(key, each) for key, many in rules["dependentRequired"].items() for each in many]
         return [
             f"{where}: '{key}' needs key '{each}', which is missing"
             for key, each in needs
@@ -116,10 +118,10 @@ def _describe(error: ValidationError) -> list[str]:
         best = max(error.context, key=lambda e: (len(e.absolute_path), e.validator != "type"))
         if best.validator not in ("type", "not"):
             return _describe(best)
-        return [f"{where}: {error.schema.get('description', error.message)}"]
-    explained = error.schema.get("description", "see the schema")
-    if "default" in error.schema:
-        explained += f"; default: {_spelt(error.schema['default'])}"
+        return [f"{where}: {rules.get('description', error.message)}"]
+    explained = rules.get("description", "see the schema")
+    if "default" in rules:
+        explained += f"; default: {_spelt(rules['default'])}"
     return [f"{where}: {error.message} ({explained})"]
 
 

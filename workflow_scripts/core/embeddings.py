@@ -19,7 +19,7 @@ def embeddings(config: dict[str, Any], training_sets: Iterable[str]) -> dict[str
         config: of the run.
         training_sets: the names of its training sets, `<entry>-<system>...`.
     """
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for entry in config["run"]["embeddings"]:
         block = filled(config["embeddings"][entry], "embedding")
         for training_set in _chosen(block["training_sets"], training_sets):

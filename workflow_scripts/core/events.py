@@ -47,20 +47,21 @@ class EventHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Take one message of Snakemake; most are no events of jobs."""
+        said = vars(record)
         try:
-            match str(getattr(record, "event", None)):
+            match str(said.get("event")):
                 case "job_info":
-                    records = [path for path in map(str, record.output) if path.endswith(".json")]
-                    log = str(record.log[0]) if record.log else None
-                    started = Event(time.time(), STARTED, record.rule_name, records, log)
-                    self._jobs[record.jobid] = started
+                    records = [path for path in map(str, said["output"]) if path.endswith(".json")]
+                    log = str(said["log"][0]) if said["log"] else None
+                    started = Event(time.time(), STARTED, said["rule_name"], records, log)
+                    self._jobs[said["jobid"]] = started
                     self._write(started)
                 case "job_finished":
-                    self._follow(record.job_id, FINISHED)
+                    self._follow(said["job_id"], FINISHED)
                 case "job_error":
-                    self._follow(record.jobid, FAILED)
+                    self._follow(said["jobid"], FAILED)
                 case "group_error":
-                    for job in record.job_error_info:
+                    for job in said["job_error_info"]:
                         self._follow(job["jobid"], FAILED)
         except OSError:
             self.handleError(record)  # a full disk stops no run for the sake of its status

@@ -174,16 +174,20 @@ class Layout:
         stage, instance = unit
         return self.declaration(stage).settings(instance)
 
-    @functools.cache  # noqa: B019 - one layout lives as long as its process
     def key(self, stage: str, instance: str | None = None) -> str:
         """Return `v<N>-<digest>` of a unit."""
-        declaration, upstream = self.declaration(stage), self.upstream((stage, instance))
-        shards = [self.shards(*unit) for unit in ((stage, instance), *upstream)]
+        return self._key_of((stage, instance))
+
+    @functools.cache  # noqa: B019 - one layout lives as long as its process
+    def _key_of(self, unit: Unit) -> str:
+        stage, instance = unit
+        declaration, upstream = self.declaration(stage), self.upstream(unit)
+        shards = [self.shards(*each) for each in (unit, *upstream)]
         content = {
             "stage": stage,
             "version": declaration.version,
             "config": {**declaration.content(instance), "shards": shards},
-            "upstream": [self.key(*unit) for unit in upstream],
+            "upstream": [self.key(*each) for each in upstream],
         }
         digest = hashlib.sha256(canonical(content).encode("utf-8")).hexdigest()
         return f"v{declaration.version}-{digest[:12]}"

@@ -4,7 +4,7 @@ And those of one kind beside each other: what one training set teaches more than
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from workflow_scripts.embed.train import RECORD
 
 def tested(
     data_sets: Sequence[DataSet],
-    found: dict[str, Similarities],
+    found: Mapping[str, Similarities],
     baseline: Similarities,
     config: dict[str, Any],
 ) -> dict[str, Any]:

@@ -17,7 +17,9 @@ from workflow_scripts.embed.readers import DataSet
 Similarities = Sequence[NDArray[np.float64]]
 
 
-def correlations(gold: Sequence[float], found: Sequence[float]) -> dict[str, float]:
+def correlations(
+    gold: Sequence[float], found: Sequence[float] | NDArray[np.float64]
+) -> dict[str, float]:
     """Return Pearson's r and Spearman's rho; 0 where one side does not vary."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.ConstantInputWarning)
@@ -83,7 +85,7 @@ def _mean(
     if not rows or (weights is not None and not sum(weights)):
         return {"pearson": None, "spearman": None}
     return {
-        name: _rounded(np.average([row[name] for row in rows], weights=weights))
+        name: _rounded(float(np.average([row[name] for row in rows], weights=weights)))
         for name in ("pearson", "spearman")
     }
 

@@ -184,14 +184,13 @@ class Network(nn.Module):
             combine: "add" or "concatenate".
         """
         super().__init__()
-        self.encoders = nn.ModuleList(
-            ENCODERS[name].encoder(dimension, hidden) for name in encoders
-        )
+        made = [ENCODERS[name].encoder(dimension, hidden) for name in encoders]
+        self.encoders = nn.ModuleList(made)
         self.tables = nn.ParameterList(torch.empty(size, dimension) for size in vocabularies)
         self.combine = combine
-        sizes = [encoder.size for encoder in self.encoders]
+        sizes = [encoder.size for encoder in made]
         self.size = sizes[0] if combine == "add" else sum(sizes)
-        self.sorted_by_length = any(encoder.sorted_by_length for encoder in self.encoders)
+        self.sorted_by_length = any(encoder.sorted_by_length for encoder in made)
 
     def forward(
         self,

@@ -9,6 +9,7 @@ import argparse
 import json
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -95,7 +96,7 @@ def _arguments(block: dict[str, Any]) -> argparse.Namespace:
     with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile() as file:
         paths = {"--prepared-data": folder, "--output": folder}
         paths |= dict.fromkeys(("--validation-source", "--validation-target"), file.name)
-        pairs = zip([None, *words], words, strict=False)
+        pairs = zip(["", *words], words, strict=False)
         return parser.parse_args([paths.get(flag, word) for flag, word in pairs])
 
 
@@ -191,13 +192,11 @@ def search_seconds(model: Model, shape: Shape, method: str, rows: int, budget: f
 
     def search() -> None:
         if method == "sample":
-            requests = [SampleRequest(str(next(numbers)), 0, source, phrases) for source in sources]
-            results = sample(model, requests, k=10, samples=width, seed=1, batch_rows=rows)
+            wanted = [SampleRequest(str(next(numbers)), 0, source, phrases) for source in sources]
+            deque(sample(model, wanted, k=10, samples=width, seed=1, batch_rows=rows), maxlen=0)
         else:
             requests = [BeamRequest(source) for source in sources]
-            results = translate(model, requests, beam_size=width, batch_rows=rows)
-        for _ in results:
-            pass
+            deque(translate(model, requests, beam_size=width, batch_rows=rows), maxlen=0)
 
     tokens = sentences * width * model.max_output_length(length)
     return seconds_per_call(search, model.device, budget) / tokens

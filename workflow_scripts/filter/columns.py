@@ -1,7 +1,7 @@
 """Compute the columns of every pair (reference, paraphrase) of a shard that need no model."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,7 @@ class Counter:
         }
 
 
-def pair_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[dict[str, pa.Array]]:
+def pair_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, pa.Array]]:
     """Yield the pairs of `paraphrases` batches, column by column, `BATCH` at most at a time."""
     for batch in batches:
         lists = batch.column("paraphrases")

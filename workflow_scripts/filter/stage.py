@@ -57,8 +57,8 @@ class Filter(Stage):
 
     def reads(self, instance: str) -> list[Unit]:
         if instance in self.training_sets:
-            system = self.unit(self.system_of(instance))
-            return [system, *self.training_set_columns(instance).values()]
+            pairs = self.unit(self.system_of(instance))
+            return [pairs, *self.training_set_columns(instance).values()]
         if instance in self.config["run"]["systems"]:
             return [("select", instance)]
         if instance in self.columns:  # a language model

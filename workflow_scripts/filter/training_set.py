@@ -7,6 +7,7 @@ alone, exactly and in flat memory.
 import argparse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ class TrainingSet:
         # The smaller of the two samples; found one by one, as each is of all pairs in the folds.
         limits = [(settings["sample"], False), (settings["max_tokens"], True)]
         self._last = [
-            last_within(lambda weigh=weigh: self._places(weigh), limit)
+            last_within(partial(self._places, weigh), limit)
             for limit, weigh in limits
             if limit is not None
         ]
@@ -89,7 +90,8 @@ class TrainingSet:
 
     def _places(self, weigh: bool) -> Iterator[tuple[Place, int]]:
         for pairs, kept, _ in self._in_folds(self._passes()):
-            words = sum(pairs.columns[side] for side in WORDS)
+            references, paraphrases = (pairs.columns[side] for side in WORDS)
+            words = references + paraphrases
             for index in np.flatnonzero(kept):
                 yield self._place(pairs, index), int(words[index]) if weigh else 1
 

@@ -149,13 +149,15 @@ def _add_speed(
     known = [speed for speed in speeds if speed]
     if known:
         state.rate, state.unit = sum(speed.rate for speed in known), known[0].unit
-    measured = [speed for speed in known if speed.total and speed.rate > 0]
+    measured = [
+        (speed.done, speed.total, speed.rate) for speed in known if speed.total and speed.rate > 0
+    ]
     if measured:
-        shares = [speed.done / speed.total for speed in measured]
+        shares = [done / total for done, total, _ in measured]
         state.share += fmean(shares) * state.running / parts
     if len(measured) == len(running):
-        lefts = [(speed.total - speed.done) / speed.rate for speed in measured]
-        whole = fmean(seconds or [speed.total / speed.rate for speed in measured])
+        lefts = [(total - done) / rate for done, total, rate in measured]
+        whole = fmean(seconds or [total / rate for _, total, rate in measured])
         state.seconds_left = (sum(lefts) + whole * state.waiting) / len(running)
 
 

@@ -95,6 +95,7 @@ def run_sockeye(
     )
     log_path, tail = work / layout.LOG, deque[str](maxlen=_LOG_TAIL_LINES)
     with space.explained(log_path), process, log_path.open("a", encoding="utf-8") as log:
+        assert process.stdout is not None  # it is a pipe
         for line in process.stdout:
             tail.append(line)
             log.write(line)
