@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import run
@@ -26,11 +27,11 @@ RECORD = "thresholding"
 class Scores(NamedTuple):
     """Some candidates: the sums of those that have one, the forward NLLs of those pruned."""
 
-    sums: np.ndarray  # float32, nats
-    pruned: np.ndarray  # float32, nats: a lower bound of their sum
+    sums: NDArray[np.float32]  # nats
+    pruned: NDArray[np.float32]  # nats: a lower bound of their sum
 
 
-def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> dict:
+def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> dict[str, Any]:
     """Return the threshold and how many candidates it keeps.
 
     Args:

@@ -6,7 +6,7 @@ from pathlib import Path
 from tabulate import tabulate
 
 from workflow_scripts.core.progress import duration
-from workflow_scripts.status.units import UnitStatus
+from workflow_scripts.status.units import JobError, UnitStatus
 
 HEADERS = ["stage", "done", "running", "failed", "waiting", "rows in", "rows out", "rejected"]
 HEADERS += ["%", "speed", "left"]
@@ -40,7 +40,7 @@ def status_table(states: list[UnitStatus]) -> str:
     return tabulate(rows, HEADERS, intfmt=",", colalign=align, disable_numparse=[7, 8, 9, 10])
 
 
-def error_text(error: dict) -> str:
+def error_text(error: JobError) -> str:
     """Return a failed job's unit, time, log and message."""
     when = datetime.fromtimestamp(error["time"]).strftime("%Y-%m-%d %H:%M:%S")
     lines = error["message"].splitlines()[:_MESSAGE_LINES]

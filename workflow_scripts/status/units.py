@@ -6,13 +6,22 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, TypedDict
 
 from workflow_scripts.core.events import FAILED
 from workflow_scripts.core.runs import link_name
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.status.jobs import RUNNING, Job, failure, last_progress
 from workflow_scripts.status.linked import LinkedLayout
+
+
+class JobError(TypedDict):
+    """A job that failed: its unit, when (seconds since 1970), its log and its message."""
+
+    unit: str
+    time: float
+    log: str | None
+    message: str
 
 
 @dataclass
@@ -36,7 +45,7 @@ class UnitStatus:
     rate: float | None = None
     unit: str = "rows"
     seconds_left: float | None = None
-    errors: list[dict[str, Any]] = field(default_factory=list)
+    errors: list[JobError] = field(default_factory=list)
 
     @property
     def finished(self) -> bool:
