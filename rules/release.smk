@@ -5,7 +5,7 @@ rule release:
 
 rule release_export:
     input:
-        selected=part("select", "manifest.json"),
+        selected=unit_file("select", "manifest.json"),
     output:
         tsv="<results>/release/{version}/{system}/paraphrases.tsv.zst",
         parquet="<results>/release/{version}/{system}/paraphrases.parquet",
@@ -33,7 +33,7 @@ rule release_export:
 rule release_datasheet:
     input:
         manifests=system_manifests,
-        measures=part("evaluate", "measures.json"),
+        measures=unit_file("evaluate", "measures.json"),
         metrics=[f"{LAYOUT.folder('train', role)}/metrics.json" for role in ROLES],
         export="<results>/release/{version}/{system}/paraphrases.json",
     output:
