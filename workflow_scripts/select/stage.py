@@ -33,6 +33,6 @@ class Select(Stage):
         return self.shard_files(instance)
 
     def settings(self, instance: str) -> dict[str, Any]:
-        part = self.config["systems"][instance]["select"]
-        keep = {key: value for key, value in part["keep"].items() if value is not None}
-        return {**part, "keep": keep}
+        block = self.config["systems"][instance]["select"]
+        keep = {key: value for key, value in block["keep"].items() if value is not None}
+        return {**block, "keep": keep}

@@ -36,9 +36,9 @@ def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> d
 
     Args:
         scores: gives a new pass over all distinct candidates at each call.
-        keep: {"max_sum": nats}, or {"quantile": q} with 0 < q <= 1 for the smallest sum that
-            at least the share q of all candidates does not exceed (pruned ones count among all,
-            above it).
+        keep: {"max_sum": nats}, or {"quantile": q} with 0 < q <= 1: the smallest sum such that
+            at least the share q of all candidates is not above it. Pruned candidates count as
+            above it.
 
     Returns:
         `keep`, `max_sum`, and the numbers `candidates`, `pruned` and `kept`. `max_sum` is None, no
@@ -50,10 +50,10 @@ def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> d
     """
     count = pruned = 0
     least_pruned = math.inf
-    for part in scores():
-        count += len(part.sums)
-        pruned += len(part.pruned)
-        least_pruned = min(least_pruned, float(part.pruned.min(initial=math.inf)))
+    for some in scores():
+        count += len(some.sums)
+        pruned += len(some.pruned)
+        least_pruned = min(least_pruned, float(some.pruned.min(initial=math.inf)))
     total = count + pruned
     if "max_sum" in keep:
         max_sum = float(keep["max_sum"])
@@ -65,10 +65,10 @@ def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> d
             raise InputError("select.keep.quantile: there is no candidate to take a quantile of")
         if rank > count:
             raise _pruned_too_much(f"the quantile {keep['quantile']}")
-        (max_sum,) = order_statistics(lambda: (part.sums for part in scores()), [max(rank, 1)])
+        (max_sum,) = order_statistics(lambda: (some.sums for some in scores()), [max(rank, 1)])
     if max_sum > least_pruned:
         raise _pruned_too_much(f"the threshold {max_sum:.6g}")
-    kept = sum(int(np.count_nonzero(part.sums <= max_sum)) for part in scores())
+    kept = sum(int(np.count_nonzero(some.sums <= max_sum)) for some in scores())
     return {
         "keep": keep,
         "max_sum": max_sum if math.isfinite(max_sum) else None,
@@ -107,7 +107,7 @@ def find_threshold(folder: Path, shards: int, output: Path, keep: dict[str, Any]
         return progress(
             read_scores(paths),
             desc="threshold, candidates",
-            size=lambda part: len(part.sums) + len(part.pruned),
+            size=lambda some: len(some.sums) + len(some.pruned),
         )
 
     result = threshold(scores, keep)

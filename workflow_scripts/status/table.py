@@ -49,15 +49,15 @@ def error_text(error: JobError) -> str:
 
 
 def describe(run: Path, states: list[UnitStatus], alive: bool, interrupted: int) -> str:
-    """Return all that `status` shows.
+    """Return the whole text that `status` shows.
 
     Args:
         run: folder of the run.
         states: of its units.
         alive: whether a Snakemake works on it.
-        interrupted: jobs that were at work when their Snakemake ended.
+        interrupted: jobs that ran when their Snakemake ended.
     """
-    parts = sum(state.done + state.running + state.failed + state.waiting for state in states)
+    records = sum(state.done + state.running + state.failed + state.waiting for state in states)
     done = sum(state.done for state in states)
     if all(state.finished for state in states):
         head = "finished"
@@ -67,7 +67,7 @@ def describe(run: Path, states: list[UnitStatus], alive: bool, interrupted: int)
         head = "not running; the command that started it goes on from here"
         if interrupted:
             head += f"; jobs under way when it ended: {interrupted:,}"
-    sections = [f"{run}: {head}. {done:,} of {parts:,} parts done.", status_table(states)]
+    sections = [f"{run}: {head}. {done:,} of {records:,} parts done.", status_table(states)]
     errors = sorted((error for state in states for error in state.errors), key=lambda e: e["time"])
     if len(errors) > 1:
         sections.append(f"{len(errors):,} jobs failed; the last one:")
