@@ -3,7 +3,9 @@
 # make deps    the system packages             make test-slurm   the tests on a real Slurm of one node
 # make docs    the site, into site/            make lock    renews the pins in requirements/
 # make test-hostile   100,000 lines of every hostile kind through all stages
+# make fuzz    a hundred thousand files of every format, whole and damaged
 # make test-faults   kills, full disks (as root), too little memory and damaged files in all stages
+# make check   lint and the unit tests that are not marked slow: within two minutes on two cores
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
@@ -19,7 +21,7 @@ SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-pr
 
 SLURM_PACKAGES := slurmctld slurmd slurm-client munge
 
-.PHONY: setup lock docs deps slurm-packages demo test test-slurm test-hostile test-faults lint format bench clean
+.PHONY: setup lock docs deps slurm-packages demo test test-slurm test-hostile test-faults fuzz lint format bench clean
 
 setup: $(STAMP) $(BIN)/lmplz
 
@@ -91,6 +93,12 @@ demo: setup
 	$(RUN) snakemake --cores $(CORES) --quiet rules
 	$(RUN) python -m workflow_scripts.release.summary --run runs/demo
 
+# What to run before a commit. Whatever lint checks (style, types) is checked here too. One thread a
+# worker: more would wait for each other.
+.PHONY: check
+check: lint
+	$(RUN) OMP_NUM_THREADS=1 python -m pytest -q -n $(CORES) -m "not slow" tests/unit
+
 lint: $(STAMP)
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
@@ -113,6 +121,12 @@ test-hostile: setup
 
 test-faults: setup
 	$(RUN) python -m tests.e2e.faults
+
+# Cases of each of some 13 properties; the tests of `make test` take 60.
+FUZZ ?= 8000
+
+fuzz: setup
+	$(RUN) PARALOOM_FUZZ=$(FUZZ) python -m pytest -q -n $(CORES) tests/fuzz
 
 format: $(STAMP)
 	$(RUN) ruff check --fix .

@@ -10,6 +10,14 @@ configfile: f"{workflow.basedir}/config.yaml"
 include: "rules/common.smk"
 
 
+from workflow_scripts.core.environment import prepare_environment
+from workflow_scripts.core.termination import hear_every_sigterm
+
+prepare_environment()
+# A job's own Snakemake as well: it must not outlive its job on a node.
+hear_every_sigterm()
+
+
 pathvars:
     results=config["results"],
     downloads=config["downloads"],
@@ -31,9 +39,12 @@ wildcard_constraints:
     unit=r"[a-z_]+(/[A-Za-z][\w-]*)?",
 
 
-# Snakemake's own lock is held by now, so what still runs of this workflow here has no master.
+# Snakemake's own lock is held by now, so what still runs of this workflow here has no master. Where
+# files were asked for, and not a stage, the lock of the results is not yet held.
 onstart:
+    enter_results(planned=True)
     cancel_orphans(ALIVE)
+    RESULTS_LOCK.settle(cancel_orphans_in)
 
 
 # Snakemake's own files, and the logs that `tee` writes, meet a full disk as well.

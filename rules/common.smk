@@ -1,4 +1,7 @@
+import functools
+import hashlib
 import logging
+import os
 import re
 import shlex
 import sys
@@ -11,14 +14,21 @@ logging.raiseExceptions = False
 from snakemake.exceptions import WorkflowError
 
 from workflow_scripts.core import selection
+from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
 from workflow_scripts.core.finished import lost, mend_times
 from workflow_scripts.core.layout import canonical, unit_name
-from workflow_scripts.core.runs import cancel_orphans, link_run, remove_stale_locks
+from workflow_scripts.core.locks import ResultsLock
+from workflow_scripts.core.runs import (
+    cancel_orphans,
+    cancel_orphans_in,
+    link_run,
+    remove_stale_locks,
+)
 from workflow_scripts.core.space import advise_on_full_disks
 from workflow_scripts.corpus.stage import Corpus
-from workflow_scripts.embed.stage import Embed, tested_units
+from workflow_scripts.embed.stage import Embed
 from workflow_scripts.evaluate.stage import Evaluate
 from workflow_scripts.filter.stage import Filter
 from workflow_scripts.generate.stage import Generate, needs_idf
@@ -28,24 +38,28 @@ from workflow_scripts.subword.stage import Subword
 
 # Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile. The
 # strict mode is Snakemake's own default, which a prefix replaces.
-shell.prefix(f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(workflow.basedir))}; ")
+shell.prefix(
+    f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(workflow.basedir))} PYTHONSAFEPATH=1; "
+)
 
 try:
     LAYOUT = run_layout(config)
     # Open as long as this process lives. Only the main Snakemake holds it: on a cluster a job's
     # own Snakemake may outlive it, and must not keep the next one from starting.
     ALIVE = remove_stale_locks() if workflow.is_main_process else None
-    if workflow.is_main_process:
-        mend_times(LAYOUT)
+    RESULTS_LOCK = ResultsLock(config["results"])
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
 # The declarations of stages that the functions below ask more than the layout does.
 CORPUS, SUBWORD, GENERATE = map(LAYOUT.stage, (Corpus, Subword, Generate))
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
-SYSTEMS, ROLES = config["run"]["systems"], selection.roles(config)
+SYSTEMS = config["run"]["systems"]
+# The tables of the release: `module:function` by name.
+TABLES = RELEASE.released_tables()
 # The unit with the bitext that models are trained on.
 PAIRS = selection.pairs(config)
+ARGUMENT_BYTES = 65536
 # Given to jobs as resources: unlike params, another value is no reason to run again.
 COMPUTE = config["compute"]
 EARLY = LAYOUT.shard_names("clean")
@@ -64,6 +78,22 @@ def stage_wildcards():
         for stage in LAYOUT.stages
         for wildcard, values in stage.wildcards().items()
     }
+
+
+def argument(value):
+    """A value as one argument of a command: canonical JSON, or `@` and the file that holds it.
+
+    Snakemake stores params as a set without names, in which two swapped values go unseen; and an
+    argument is limited to 128 KiB.
+    """
+    text = canonical(value)
+    if len(text.encode("utf-8")) < ARGUMENT_BYTES:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    path = f"{config['results']}/.arguments/{digest}.json"
+    if not workflow.dryrun and not os.path.exists(path):
+        write_text(path, text)
+    return f"@{path}"
 
 
 def grows(first):
@@ -109,10 +139,7 @@ def unit_folder(stage, instance=None):
 
 
 def unit_config(stage, instance=None):
-    """Params function: the unit's settings as one canonical JSON string.
-
-    Snakemake stores params as a set without names, in which two swapped values go unseen.
-    """
+    """Params function: the unit's settings as one argument."""
 
     def text(wildcards):
         unit = (stage, instance_of(stage, wildcards, instance))
@@ -122,7 +149,17 @@ def unit_config(stage, instance=None):
                 f"{'/'.join(filter(None, unit))}/{version} is not of this configuration, "
                 f"whose version is {LAYOUT.key(*unit)}"
             )
-        return canonical(LAYOUT.settings(unit))
+        return argument(LAYOUT.settings(unit))
+
+    return text
+
+
+def unit_inputs(stage, instance=None):
+    """Params function: the hashes of the user's files that a unit's jobs read, by path."""
+
+    def text(wildcards):
+        name = instance_of(stage, wildcards, instance)
+        return argument(LAYOUT.declaration(stage).inputs(name))
 
     return text
 
@@ -277,8 +314,8 @@ def pair_files(wildcards):
 
 
 def vocabulary_config(wildcards):
-    """Params function: the settings of one SentencePiece model, as canonical JSON."""
-    return canonical(SUBWORD.vocabulary_settings(wildcards.vocabulary, wildcards.side))
+    """Params function: the settings of one SentencePiece model, as one argument."""
+    return argument(SUBWORD.vocabulary_settings(wildcards.vocabulary, wildcards.side))
 
 
 def manifest_path(unit):
@@ -300,6 +337,7 @@ def stage_target(stage):
 
     def paths(wildcards):
         if workflow.executor_plugin is not None and not workflow.dryrun:
+            enter_results()
             try:
                 run = link_run(LAYOUT)
             except InputError as error:
@@ -317,6 +355,13 @@ def stage_target(stage):
     return paths
 
 
+@functools.cache
+def lost_units():
+    """The finished units of which files are gone; the others get times that Snakemake understands."""
+    mend_times(LAYOUT)
+    return lost(LAYOUT)
+
+
 def make_lost_files_again(stage):
     """Force the jobs whose files are lost, in all units that a stage depends on.
 
@@ -324,7 +369,7 @@ def make_lost_files_again(stage):
     """
     needed = LAYOUT.all_upstream(unit for unit in LAYOUT.units() if unit[0] == stage)
     forced = [rule.name for rule in workflow.dag.forcerules]
-    for unit, files, trained in lost(LAYOUT):
+    for unit, files, trained in lost_units():
         if unit not in needed or any(f"{rule}_".startswith(f"{unit[0]}_") for rule in forced):
             continue
         if trained:
@@ -336,6 +381,15 @@ def make_lost_files_again(stage):
                 f"{unit[0]} and all that follows again"
             )
         workflow.dag.forcefiles.update(files)
+
+
+def enter_results(planned=False):
+    """Hold the results for this working directory; see `ResultsLock.enter`."""
+    if workflow.is_main_process and workflow.execution_settings.lock:
+        try:
+            RESULTS_LOCK.enter(planned)
+        except InputError as error:
+            raise WorkflowError(str(error)) from None
 
 
 def upstream_manifests(wildcards):
@@ -362,34 +416,30 @@ def awaited_files(wildcards):
 
 
 def unit_description(wildcards):
-    """Params function: what the manifest of `{unit}` says of it, as canonical JSON."""
-    return canonical(LAYOUT.description(unit_of(wildcards)))
-
-
-def system_manifests(wildcards):
-    """Input function: the manifests behind the corpus of one system."""
-    return [manifest_path(unit) for unit in RELEASE.described_units(wildcards.system)]
+    """Params function: what the manifest of `{unit}` says of it, as one argument."""
+    return argument(LAYOUT.description(unit_of(wildcards)))
 
 
 def system_release_config(wildcards):
-    """Params function: the settings of one system's released corpus, as canonical JSON."""
-    return canonical(RELEASE.system_settings(wildcards.system))
+    """Params function: the settings of one system's released corpus, as one argument."""
+    return argument(RELEASE.system_settings(wildcards.system))
 
 
-def embedding_test(wildcards):
-    """Input function: the results of the embeddings' test, if the run tests any."""
-    return [f"{LAYOUT.folder('embed', 'sts')}/sts.json"] if EMBED.tested else []
+def unit_folders(units):
+    """`<stage>[/<instance>]=<folder>` of units, as the release takes them."""
+    return [f"{unit_name(*unit)}={LAYOUT.folder(*unit)}" for unit in units]
 
 
-def tested_options(wildcards):
-    """Params function: the options that name the test of embeddings and their training sets."""
-    if not EMBED.tested:
-        return []
-    *training_sets, sts = tested_units(config)
-    manifests = [f"{name}={manifest_path((stage, name))}" for stage, name in training_sets]
-    return ["--sts", f"{LAYOUT.folder(*sts)}/sts.json", "--training-sets", *manifests]
+def unit_manifests(units):
+    """The manifests of units."""
+    return [manifest_path(unit) for unit in units]
 
 
-def of_systems(stage):
-    """`<system>=<folder>` of every system, as the report takes them."""
-    return [f"{system}={LAYOUT.folder(stage, system)}" for system in SYSTEMS]
+def system_manifests(wildcards):
+    """Input function: the manifests of the units behind the corpus of one system."""
+    return unit_manifests(RELEASE.described_units(wildcards.system))
+
+
+def system_units(wildcards):
+    """Params function: the folders of the units behind the corpus of one system."""
+    return unit_folders(RELEASE.described_units(wildcards.system))

@@ -37,6 +37,7 @@ rule corpus_import:
         rejected_record="<results>/corpus/{corpus}/{version}/rejected.tsv.json",
     params:
         config=unit_config("corpus"),
+        inputs=unit_inputs("corpus"),
         folder=unit_folder("corpus"),
     log:
         "<results>/logs/corpus/{corpus}/{version}.log",
@@ -49,4 +50,5 @@ rule corpus_import:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.corpus.importer --config {params.config:q}"
+        " --inputs {params.inputs:q}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"

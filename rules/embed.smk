@@ -12,6 +12,7 @@ rule embed_evaluation:
         record="<results>/embed/evaluation/{version}/evaluation.json",
     params:
         config=unit_config("embed", "evaluation"),
+        inputs=unit_inputs("embed", "evaluation"),
     log:
         "<results>/logs/embed/evaluation/{version}.log",
     benchmark:
@@ -23,6 +24,7 @@ rule embed_evaluation:
         "../envs/embed.yaml"
     shell:
         "python -m workflow_scripts.embed.evaluation --config {params.config:q}"
+        " --inputs {params.inputs:q}"
         " --output {output.evaluation:q} 2>&1 | tee {log:q}"
 
 
@@ -44,6 +46,7 @@ rule embed_train:
         ),
     params:
         config=unit_config("embed"),
+        inputs=unit_inputs("embed"),
         folder=unit_folder("embed"),
     log:
         "<results>/logs/embed/{embedding}/{version}.log",
@@ -58,6 +61,7 @@ rule embed_train:
         "../envs/embed.yaml"
     shell:
         "python -m workflow_scripts.embed.train --config {params.config:q}"
+        " --inputs {params.inputs:q}"
         " --pairs {input.pairs:q} --evaluation {input.evaluation:q}"
         " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"

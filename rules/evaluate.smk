@@ -9,7 +9,7 @@ rule evaluate_measures:
         threshold=unit_file("select", "threshold.json"),
         scored=unit_file("score", "manifest.json"),
         trees=tree_manifest,
-        segmenter="<forward>/reference.model",
+        model="<forward>/model.json",
     output:
         measures="<results>/evaluate/{system}/{version}/measures.json",
         record="<results>/evaluate/{system}/{version}/evaluation.json",
@@ -17,6 +17,7 @@ rule evaluate_measures:
         config=unit_config("evaluate"),
         selected=unit_folder("select"),
         scored=unit_folder("score"),
+        model=unit_folder("train", "forward"),
         trees=tree_options,
         shards=len(LATE),
     log:
@@ -32,7 +33,7 @@ rule evaluate_measures:
     shell:
         "python -m workflow_scripts.evaluate.measures --config {params.config:q}"
         " --folder {params.selected:q} --scored {params.scored:q} {params.trees:q} --shards {params.shards}"
-        " --segmenter {input.segmenter:q} --threads {threads}"
+        " --model {params.model:q} --threads {threads}"
         " --output {output.measures:q} 2>&1 | tee {log:q}"
 
 
@@ -44,7 +45,7 @@ rule evaluate_statistics:
         statistics="<results>/evaluate/{system}/{version}/statistics.json",
         record="<results>/evaluate/{system}/{version}/counting.json",
     params:
-        config=lambda wildcards: canonical(EVALUATE.statistics_settings()),
+        config=lambda wildcards: argument(EVALUATE.statistics_settings()),
         unit=unit_config("evaluate"),
         folder=unit_folder("filter"),
         values=statistics_values,

@@ -163,6 +163,7 @@ rule filter_paraphrase_score:
         record="<results>/filter/{vectors}-{system}/{version}/{shard}.json",
     params:
         config=unit_config("filter", "{vectors}-{system}"),
+        inputs=unit_inputs("filter", "{vectors}-{system}"),
     log:
         "<results>/logs/filter/{vectors}-{system}/{version}/{shard}.log",
     benchmark:
@@ -174,7 +175,8 @@ rule filter_paraphrase_score:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.filter.paraphrase_score --input {input.columns:q}"
-        " --vectors {input.vectors:q} --output {output.values:q} 2>&1 | tee {log:q}"
+        " --vectors {input.vectors:q}"
+        " --inputs {params.inputs:q} --output {output.values:q} 2>&1 | tee {log:q}"
 
 
 rule filter_embedding_score:

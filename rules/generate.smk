@@ -89,6 +89,7 @@ rule generate_shard:
         record="<results>/generate/{system}/{version}/{shard}.json",
     params:
         config=unit_config("generate"),
+        inputs=unit_inputs("generate"),
         model=unit_folder("train", "forward"),
     log:
         "<results>/logs/generate/{system}/{version}/{shard}.log",
@@ -104,6 +105,7 @@ rule generate_shard:
         "../envs/nmt.yaml"
     shell:
         "python -m workflow_scripts.generate.candidates --config {params.config:q}"
+        " --inputs {params.inputs:q}"
         " --input {input.references:q} --idf {input.idf:q} --model {params.model:q}"
         " --device {resources.device} --batch-rows {resources.batch_rows} --threads {threads}"
         " --output {output.candidates:q} 2>&1 | tee {log:q}"

@@ -32,14 +32,14 @@ rule release_export:
 
 rule release_datasheet:
     input:
-        manifests=system_manifests,
-        measures=unit_file("evaluate", "measures.json"),
-        metrics=[f"{LAYOUT.folder('train', role)}/metrics.json" for role in ROLES],
+        units=system_manifests,
         export="<results>/release/{version}/{system}/paraphrases.json",
     output:
         datasheet="<results>/release/{version}/{system}/README.md",
     params:
         config=system_release_config,
+        units=system_units,
+        rows=canonical(RELEASE.rows()),
     log:
         "<results>/logs/release/{version}/{system}/datasheet.log",
     benchmark:
@@ -51,8 +51,8 @@ rule release_datasheet:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.release.datasheet --config {params.config:q}"
-        " --manifests {input.manifests:q} --measures {input.measures:q}"
-        " --models {input.metrics:q} --output {output.datasheet:q} 2>&1 | tee {log:q}"
+        " --units {params.units:q} --rows {params.rows:q}"
+        " --output {output.datasheet:q} 2>&1 | tee {log:q}"
 
 
 rule release_checksums:
@@ -78,18 +78,14 @@ rule release_checksums:
 
 rule release_tables:
     input:
-        tested=[manifest_path(unit) for unit in tested_units(config)],
-        measures=[f"{LAYOUT.folder('evaluate', system)}/measures.json" for system in SYSTEMS],
-        statistics=[f"{LAYOUT.folder('evaluate', system)}/statistics.json" for system in SYSTEMS],
-        sts=embedding_test,
+        units=unit_manifests(RELEASE.reads(None)),
     output:
-        tables=[f"<results>/release/{{version}}/tables/{name}.tsv" for name in RELEASE.tables()],
+        tables=[f"<results>/release/{{version}}/tables/{each}.tsv" for each in TABLES],
         record="<results>/release/{version}/tables/tables.json",
     params:
         config=unit_config("release"),
-        measures=[f"{each}/measures.json" for each in of_systems("evaluate")],
-        statistics=[f"{each}/statistics.json" for each in of_systems("evaluate")],
-        tested=tested_options,
+        units=unit_folders(RELEASE.reads(None)),
+        tables=[f"{name}={function}" for name, function in TABLES.items()],
         folder=f"{LAYOUT.folder('release')}/tables",
     log:
         "<results>/logs/release/{version}/tables.log",
@@ -102,28 +98,20 @@ rule release_tables:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.release.tables --config {params.config:q}"
-        " --measures {params.measures:q} --statistics {params.statistics:q} {params.tested:q}"
+        " --units {params.units:q} --tables {params.tables:q}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 
 
 rule release_report:
     input:
-        manifests=[manifest_path(unit) for unit in LAYOUT.released_units()],
-        tested=[manifest_path(unit) for unit in tested_units(config)],
-        measures=[f"{LAYOUT.folder('evaluate', system)}/measures.json" for system in SYSTEMS],
-        statistics=[f"{LAYOUT.folder('evaluate', system)}/statistics.json" for system in SYSTEMS],
-        sts=embedding_test,
-        models=[f"{LAYOUT.folder('train', role)}/learning_curve.tsv" for role in ROLES],
+        units=unit_manifests(RELEASE.reads(None)),
     output:
         report="<results>/release/{version}/report.html",
     params:
         config=unit_config("release"),
-        measures=[f"{each}/measures.json" for each in of_systems("evaluate")],
-        statistics=[f"{each}/statistics.json" for each in of_systems("evaluate")],
-        tested=tested_options,
-        models=[f"{role}={LAYOUT.folder('train', role)}" for role in ROLES],
-        selected=of_systems("select"),
-        shards=len(LATE),
+        units=unit_folders(RELEASE.reads(None)),
+        rows=canonical(RELEASE.rows()),
+        sections=RELEASE.page_sections(),
     log:
         "<results>/logs/release/{version}/report.log",
     benchmark:
@@ -135,7 +123,5 @@ rule release_report:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.release.report --config {params.config:q}"
-        " --manifests {input.manifests:q} --measures {params.measures:q}"
-        " --statistics {params.statistics:q} {params.tested:q} --models {params.models:q}"
-        " --selected {params.selected:q} --shards {params.shards}"
+        " --units {params.units:q} --rows {params.rows:q} --sections {params.sections:q}"
         " --output {output.report:q} 2>&1 | tee {log:q}"

@@ -32,12 +32,13 @@ rule select_shard:
     input:
         scored=unit_file("score", "{shard}.parquet"),
         threshold="<results>/select/{system}/{version}/threshold.json",
-        segmenter="<forward>/reference.model",
+        model="<forward>/model.json",
     output:
         paraphrases="<results>/select/{system}/{version}/{shard}.parquet",
         record="<results>/select/{system}/{version}/{shard}.json",
     params:
         config=unit_config("select"),
+        model=unit_folder("train", "forward"),
     log:
         "<results>/logs/select/{system}/{version}/{shard}.log",
     benchmark:
@@ -50,4 +51,4 @@ rule select_shard:
     shell:
         "python -m workflow_scripts.select.shard --config {params.config:q}"
         " --input {input.scored:q} --threshold {input.threshold:q}"
-        " --segmenter {input.segmenter:q} --output {output.paraphrases:q} 2>&1 | tee {log:q}"
+        " --model {params.model:q} --output {output.paraphrases:q} 2>&1 | tee {log:q}"

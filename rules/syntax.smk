@@ -11,6 +11,7 @@ rule syntax_shard:
         record="<results>/syntax/{system}/{version}/{shard}.json",
     params:
         config=unit_config("syntax"),
+        inputs=unit_inputs("syntax"),
     log:
         "<results>/logs/syntax/{system}/{version}/{shard}.log",
     benchmark:
@@ -24,5 +25,6 @@ rule syntax_shard:
         "../envs/syntax.yaml"
     shell:
         "python -m workflow_scripts.syntax.shard --config {params.config:q}"
+        " --inputs {params.inputs:q}"
         " --input {input.paraphrases:q} --device {resources.device} --threads {threads}"
         " --output {output.trees:q} 2>&1 | tee {log:q}"

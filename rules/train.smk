@@ -28,6 +28,7 @@ rule train_model:
         ),
     params:
         config=unit_config("train"),
+        inputs=unit_inputs("train"),
         segments=upstream_folder("train"),
         shards=len(EARLY),
         folder=unit_folder("train"),
@@ -45,6 +46,7 @@ rule train_model:
         "../envs/nmt.yaml"
     shell:
         "python -m workflow_scripts.train.sockeye --config {params.config:q}"
+        " --inputs {params.inputs:q}"
         " --folder {params.segments:q} --shards {params.shards}"
         " --source-model {input.source:q} --reference-model {input.reference:q}"
         " --work {params.folder:q}/work --device {resources.device} --threads {threads}"

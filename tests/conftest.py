@@ -3,20 +3,32 @@
 import fcntl
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
 
+from tests import oracles
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
+from tests.processes import none_left
 
 ROOT = Path(__file__).resolve().parents[1]
 
 # A deadline on the wall tells how busy the machine is.
 hypothesis.settings.register_profile("paraloom", deadline=None)
 hypothesis.settings.load_profile("paraloom")
+
+
+@pytest.fixture(autouse=True)
+def no_process_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test of whole runs leaves no process behind, on a cluster either."""
+    if request.node.get_closest_marker("e2e") is None:
+        yield
+        return
+    with none_left():
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -32,6 +44,14 @@ def data_dir() -> Path:
             pytest.fail(message)
         pytest.skip(message)
     return folder
+
+
+@pytest.fixture(scope="session", params=["small", "large"])
+def nmt_oracle(request: pytest.FixtureRequest) -> oracles.Oracle:
+    """A trained model with Sockeye's results: a small one here, a large one in the real data."""
+    if request.param == "small":
+        return oracles.small()
+    return oracles.large(request.getfixturevalue("data_dir"))
 
 
 @pytest.fixture(scope="session")

@@ -78,8 +78,9 @@ def submit(script: Path) -> str:
     properties = job_properties(script)
     namespace = properties["resources"]["kubernetes_namespace"]
     name = f"paraloom-{uuid.uuid4().hex}"
-    # The programs of `.venv` come first there as here.
-    environment = {"PATH": os.environ["PATH"]}
+    # The programs of `.venv` come first there as here; Python imports nothing from the working
+    # directory.
+    environment = {"PATH": os.environ["PATH"], "PYTHONSAFEPATH": "1"}
     job = manifest(name, script.resolve(), Path.cwd(), environment, properties)
     _kubectl(namespace, "create", "--filename=-", given=json.dumps(job))
     return f"{namespace}/{name}"

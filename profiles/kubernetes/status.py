@@ -2,6 +2,10 @@
 """Say how a job is: running, success or failed."""
 
 import sys
+from pathlib import Path
+
+# Snakemake's environment says PYTHONSAFEPATH.
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from pods import status
 

@@ -42,7 +42,7 @@ from tests.bench.peers.tasks import (
 from tests.unit.nmt.folders import write_model
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.beam import BeamRequest, translate
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.vocabulary import SYMBOLS
 from workflow_scripts.testbed.generate import pairs as testbed_pairs

@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.e2e import micro
-from tests.e2e.golden import lone_segmenter, write_table
 from tests.e2e.pipeline import ROOT, Pipeline, environment, planned_jobs
+from tests.golden.inputs import write_table
+from tests.golden.models import lone_segmenter
 from workflow_scripts.core.manifest import read_record, shard_paths
 from workflow_scripts.core.tables import read_rows
 
@@ -259,7 +260,7 @@ class Shards(NamedTuple):
 def measure_selection(folder: Path, clean: list[Path], lines: int) -> Shards:
     """Measure selection, and the columns of its pairs, on a tenth of the pairs."""
     shards = max(1, lines // SHARD_LINES)
-    segmenter = lone_segmenter(folder)
+    model = lone_segmenter(folder)
     config = {"method": "cluster", "clusters": 7, "best": 5, "keep": {"max_sum": 3.5}}
     scored, selected, costs = [], [], []
     for path in clean[:shards]:
@@ -271,7 +272,7 @@ def measure_selection(folder: Path, clean: list[Path], lines: int) -> Shards:
     for path in scored:
         selected.append(folder / "selected" / path.name)
         options = {
-            **{"input": path, "threshold": threshold, "segmenter": segmenter},
+            **{"input": path, "threshold": threshold, "model": model},
             "output": selected[-1],
         }
         costs.append(cost_of(module("select.shard", config, **options)))

@@ -15,8 +15,8 @@ from tests.rules.test_commands import damage, flipped, in_process, jobs, read_fi
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.tables import read_rows
+from workflow_scripts.evaluate.results import read_measures
 from workflow_scripts.generate.words import words_of
-from workflow_scripts.release.inputs import read_measures
 from workflow_scripts.release.summary import describe
 
 pytestmark = pytest.mark.e2e

@@ -6,8 +6,9 @@ import shutil
 import pyarrow.parquet as pq
 import pytest
 
-from tests.e2e import golden, micro
+from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline, sha256, stages_of
+from tests.golden.models import fixed_model
 
 pytestmark = pytest.mark.e2e
 
@@ -16,8 +17,8 @@ MAX_SUM = 5.0  # far from both: clean pairs are below 4, noise is above 6
 
 
 def write_models(folder):
-    golden.fixed_model(folder / "forward", "source", "reference", 1)
-    golden.fixed_model(folder / "backward", "reference", "source", 2)
+    fixed_model(folder / "forward", "source", "reference", 1)
+    fixed_model(folder / "backward", "reference", "source", 2)
 
 
 @pytest.fixture(scope="module")

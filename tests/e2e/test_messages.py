@@ -1,8 +1,10 @@
 """What the user sees on the terminal when the configuration or the input is wrong."""
 
 import json
+import os
 
 import pytest
+import yaml
 import zstandard
 
 from tests.e2e import micro
@@ -51,6 +53,22 @@ def test_wrong_configuration_is_named_by_its_key(pipeline, changes, expected):
     output = unharmed(changed(pipeline, changes).fail())
     assert expected in output
     assert not (pipeline.folder / "results").exists()
+
+
+def test_fifo_is_named_with_its_key_and_nobody_waits(pipeline, data):
+    (data / "dev.en").unlink()
+    os.mkfifo(data / "dev.en")
+    output = unharmed(pipeline.fail())
+    assert f"corpora.dev.reference: {data}/dev.en is not a file but a FIFO" in output
+
+
+def test_aliases_of_aliases_are_refused_and_nobody_waits(pipeline):
+    levels = [f"[{', '.join([f'*l{level}'] * 10)}]" for level in range(9)]
+    bomb = "".join(f"  l{n}: &l{n} {each}\n" for n, each in enumerate(["[x, x]", *levels]))
+    text = yaml.safe_dump({**pipeline.config, "columns": {}})
+    pipeline.config_file.write_text(text.replace("columns: {}", f"columns:\n{bomb}"), "utf-8")
+    output = unharmed(pipeline.fail())
+    assert "configuration: it stands for more than 5,000,000 values, by aliases" in output
 
 
 def test_missing_file_is_named_with_its_key_before_anything_runs(pipeline, data):

@@ -6,7 +6,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +25,8 @@ DATA = (
     *(".parquet", ".model", "params.best", "learning_curve.tsv", ".binary", ".pt"),
     *("sample.json", "threshold.json", "measures.json", "metrics.json", "statistics.json"),
 )
+# Of a model folder these read the references' sub-word model, and others all that is there.
+PIECES_ALONE = ("select_shard", "evaluate_measures")
 
 
 class Job(NamedTuple):
@@ -100,26 +102,54 @@ def test_command_runs_alone_with_the_same_result(printed, workplace, rule):
     run_alone(printed[rule], workplace.folder)
 
 
+# What the commands of the release read in the folders of finished units, by stage.
+READ = {
+    "release_datasheet": {"train": ["metrics.json"], "evaluate": ["measures.json"]},
+    "release_tables": {"evaluate": ["measures.json", "statistics.json"], "embed": ["sts.json"]},
+    "release_report": {
+        "train": ["metrics.json", "learning_curve.tsv"],
+        "select": ["[0-9]*.parquet"],
+        "evaluate": ["measures.json", "statistics.json"],
+        "embed": ["sts.json"],
+    },
+}
+
+
+def read_of_units(job: Job) -> list[str]:
+    """Return the data files that a command of the release reads in the units that it is given."""
+    words, files = job.words, []
+    after = words[words.index("--units") + 1 :]
+    for unit in takewhile(lambda word: not word.startswith("--"), after):
+        name, _, folder = unit.partition("=")
+        for pattern in READ[job.rule].get(name.partition("/")[0], []):
+            found = sorted(map(str, Path(folder).glob(pattern)))
+            assert found, f"{folder} has no {pattern}"
+            files += found
+    return files
+
+
 def read_files(job: Job) -> list[str]:
     """Return the data files that a job's command is to verify; of a model all it loads.
 
-    Of a whole stage the job has the manifest as its input, and the folder in its command.
+    Of a whole stage the job has the manifest as its input, and the folder in its command. The
+    release waits for whole units, and not all its commands read all of them.
     """
+    if job.rule in READ:
+        return read_of_units(job)
     files = [name for name in job.inputs if name.endswith(DATA)]
     models = [name for name in job.inputs if name.endswith("/model.json")]
     words = job.words
     folders = {
         value.rpartition("=")[2]
         for option, value in pairwise(words)
-        if option in ("--folder", "--scored", "--selected", "--values")
+        if option in ("--folder", "--scored", "--values")
     }
     shards = [str(path) for folder in folders for path in Path(folder).glob("[0-9]*.parquet")]
-    weights = [
-        Path(name).with_name(file)
-        for name in models
-        for file in ("params.best", "model.safetensors")
-    ]
-    loaded = [str(path) for path in weights if path.exists()]
+    read = ["reference.model"]
+    if job.rule not in PIECES_ALONE:
+        read += ["source.model", "params.best", "config", "model.safetensors"]
+    paths = [Path(name).with_name(file) for name in models for file in read]
+    loaded = [str(path) for path in paths if path.exists()]
     return files + loaded + sorted(shards)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from workflow_scripts.stages import run_layout
 from workflow_scripts.train import sockeye2
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,7 +75,24 @@ def imports_of(path):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             package = path.relative_to(ROOT).parts[:-1] if node.level else ()
-            yield ".".join([*package, node.module])
+            module = ".".join([*package, node.module])
+            # What is named may be a module of its own.
+            yield from (module, *(f"{module}.{alias.name}" for alias in node.names))
+
+
+def contributions():
+    """The modules that a command loads by name: those of sections and tables of all stages."""
+    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    stages = run_layout(config).stages
+    sections = [each for stage in stages for each in stage.sections().values()]
+    tables = [each for stage in stages for each in stage.tables().values()]
+    return {
+        "workflow_scripts.release.report": [each.partition(":")[0] for each in sections],
+        "workflow_scripts.release.tables": [each.partition(":")[0] for each in tables],
+    }
+
+
+NAMED = contributions()
 
 
 def modules_of_rules(environment_name):
@@ -82,7 +100,9 @@ def modules_of_rules(environment_name):
     for rules in ROOT.glob("rules/*.smk"):
         for rule in re.split(r"(?m)^(?=rule )", rules.read_text(encoding="utf-8")):
             if f"envs/{environment_name}.yaml" in rule:
-                yield re.search(r"python -m (workflow_scripts[\w.]+)", rule)[1]
+                module = re.search(r"python -m (workflow_scripts[\w.]+)", rule)[1]
+                yield module
+                yield from NAMED.get(module, [])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,7 +2,6 @@
 
 import argparse
 import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -11,7 +10,7 @@ from typing import Any
 
 from workflow_scripts.clean.normalise import normalise
 from workflow_scripts.core.charset import codec
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.rows import PairRow
 from workflow_scripts.core.shard import Input, Stream, Tally, write_shard
@@ -140,7 +139,7 @@ def clean_shard(config: dict[str, Any], inputs: list[Path], output: Path) -> Non
 def main(argv: list[str] | None = None) -> None:
     """Clean one shard."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument(
         "--inputs", type=Path, nargs="+", required=True, help="one per corpus, by priority"
     )

@@ -6,8 +6,9 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 from collections.abc import Iterator
 
 from workflow_scripts.core.charset import codec
-from workflow_scripts.core.config import NO_BRACES, Config, holds_wildcards, strangers
+from workflow_scripts.core.config import Config, strangers
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.paths import NO_BRACES, holds_wildcards
 
 
 def problems(config: Config) -> Iterator[str]:

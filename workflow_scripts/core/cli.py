@@ -1,5 +1,9 @@
+import argparse
+import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from workflow_scripts.core import space
 from workflow_scripts.core.errors import InputError
@@ -20,3 +24,21 @@ def run(main: Callable[[], int | None]) -> None:
         message = space.message(getattr(error, "filename", None))
     print(f"error: {message}", file=sys.stderr)
     sys.exit(2)
+
+
+def json_argument(text: str) -> Any:
+    """Return the value of a JSON argument, or that in the file of `@FILE`.
+
+    One argument of a command holds 128 KiB at most, and a corpus may have thousands of files.
+    """
+    return json.loads(Path(text[1:]).read_text(encoding="utf-8") if text[:1] == "@" else text)
+
+
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the user's files which the command reads, as they were hashed."""
+    parser.add_argument(
+        "--inputs",
+        type=json_argument,
+        default={},
+        help="SHA-256 by path (JSON); a file of other content is refused",
+    )

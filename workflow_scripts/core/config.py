@@ -6,13 +6,12 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 import difflib
 import json
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from jsonschema import Draft202012Validator, ValidationError
 
+from workflow_scripts.core.bounds import require_bounded
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.schema import schema
 
@@ -21,18 +20,6 @@ Config = dict[str, Any]
 Check = Callable[[Config], Iterable[str]]
 FILTER_ROLES = ("filter_forward", "filter_backward")
 ROLES = ("forward", "backward", *FILTER_ROLES)
-NO_BRACES = "Snakemake takes braces for wildcards; rename the file or folder"
-
-
-def file_name(url: str) -> str:
-    """Return the file name of a download: the end of the URL's path, without odd characters."""
-    name = unquote(urlsplit(url).path).rpartition("/")[2]
-    return re.sub(r"[^A-Za-z0-9._-]", "_", name).lstrip(".-") or "file"
-
-
-def holds_wildcards(path: str) -> bool:
-    """Tell whether Snakemake would see wildcards, or the beginning of one, in a path."""
-    return "{" in path or "}" in path
 
 
 def validate(config: Config, checks: Iterable[Check]) -> None:
@@ -46,6 +33,7 @@ def validate(config: Config, checks: Iterable[Check]) -> None:
     Raises:
         InputError: the message names each wrong key, what is wrong and what would be right.
     """
+    require_bounded(config)
 
     def inconsistencies(config: Config) -> Iterator[str]:
         for check in checks:

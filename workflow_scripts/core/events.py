@@ -13,6 +13,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -98,11 +99,23 @@ def is_written(path: Path) -> bool:
 
 
 def read_events(path: Path) -> Iterator[Event]:
-    """Yield the events of a file in order, without a last line that is still being written."""
-    with path.open(encoding="utf-8") as lines:
+    """Yield the events of a file in order.
+
+    A last line that is not whole yet is left out, and so is one that a crash of the machine or a
+    bad disk has damaged: they say how far a run is, and decide nothing.
+    """
+    with path.open(encoding="utf-8", errors="replace", newline="\n") as lines:
         for line in lines:
             if line.endswith("\n"):
-                yield Event(**json.loads(line))
+                with suppress(ValueError, TypeError):
+                    yield _checked(Event(**json.loads(line)))
+
+
+def _checked(event: Event) -> Event:
+    texts = [event.kind, event.rule, event.log or "", *event.records]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError(event)
+    return event._replace(time=float(event.time))
 
 
 def event_files(run: Path) -> list[Path]:

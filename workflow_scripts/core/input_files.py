@@ -5,11 +5,21 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 
 import hashlib
 import json
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from workflow_scripts.core.atomic import write_text
-from workflow_scripts.core.config import NO_BRACES, holds_wildcards
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.paths import NO_BRACES, holds_wildcards
+from workflow_scripts.core.regular_files import regular_file
+
+# The cache is written again when it lacks the work of so many seconds.
+_SAVE_SECONDS = 5.0
+_CHANGED_ADVICE = "nothing was written; start the run again, which reads the file as it is then"
 
 
 def as_list(value: str | list[str]) -> list[str]:
@@ -27,36 +37,112 @@ def files_below(paths: list[str], key: str) -> list[str]:
     for path in map(Path, paths):
         if not path.exists():
             raise InputError(f"{key}: {path}: no such file or folder; correct the path")
-        below = path.rglob("*") if path.is_dir() else [path]
+        below = path.rglob("*") if path.is_dir() else [regular_file(path, key)]
         files += sorted(each for each in below if each.is_file())
     return [str(path) for path in files]
 
 
+class Signature(NamedTuple):
+    """What the file system says of a file; whoever edits it can't keep all of it (as git does)."""
+
+    size: int
+    modified_ns: int
+    changed_ns: int
+    device: int
+    inode: int
+
+
+def signature(path: str | Path) -> Signature:
+    """Return the signature of a file.
+
+    Raises:
+        OSError: it can't be read.
+    """
+    found = Path(path).stat()
+    return Signature(
+        found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_dev, found.st_ino
+    )
+
+
 class FileHashes:
-    """SHA-256 of input files, remembered by size and modification time in one JSON file."""
+    """SHA-256 of input files, remembered by their signatures in one JSON file."""
 
     def __init__(self, cache: Path):
         self._cache = cache
+        self._unsaved = 0.0
         try:
-            self._known = json.loads(cache.read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):
+            self._known = dict(json.loads(cache.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):  # it is remembered, no more
             self._known = {}
 
     def sha256(self, path: str, key: str) -> str:
-        """Return the hash of `path`; `key` is the configuration key that names it."""
+        """Return the hash of `path`; `key` is the configuration key that names it.
+
+        Raises:
+            InputError: the file can't be read, or it was written to meanwhile.
+        """
         if holds_wildcards(path):
             raise InputError(f"{key}: {path}: {NO_BRACES}")
+        regular_file(path, key)
+        name = str(Path(path).absolute())
         try:
-            status = Path(path).stat()
-            stamp = f"{Path(path).absolute()}:{status.st_size}:{status.st_mtime_ns}"
-            if stamp in self._known:
-                return self._known[stamp]
-            with Path(path).open("rb") as stream:
-                self._known[stamp] = hashlib.file_digest(stream, "sha256").hexdigest()
+            before = signature(path)
+            known = self._known.get(name)
+            if isinstance(known, list) and known[:-1] == list(before) and _is_hash(known[-1]):
+                return known[-1]
+            started = time.monotonic()
+            digest = _sha256(path)
+            if signature(path) != before:
+                raise InputError(f"{key}: {path} is being written to; wait until it is complete")
         except OSError as error:
             raise InputError(f"{key}: {path}: {error.strerror}; correct the path") from error
-        self._save()
-        return self._known[stamp]
+        self._known[name] = [*before, digest]
+        self._unsaved += time.monotonic() - started
+        if self._unsaved > _SAVE_SECONDS:
+            self.save()
+        return digest
 
-    def _save(self) -> None:
-        write_text(self._cache, json.dumps(self._known))
+    def save(self) -> None:
+        """Write what is known to the cache, if anything of it is new."""
+        if self._unsaved:
+            self._unsaved = 0.0
+            with suppress(PermissionError):  # another user's results: a dry run only looks
+                write_text(self._cache, json.dumps(self._known))
+
+
+@contextmanager
+def unchanged(hashes: dict[str, str]) -> Iterator[None]:
+    """Read the user's files in the block: they are those that were hashed when the run was planned.
+
+    Args:
+        hashes: SHA-256 by path.
+
+    Raises:
+        InputError: a file has another content, at the start of the block or at its end.
+    """
+    signatures = {}
+    for path, expected in hashes.items():
+        try:
+            signatures[path] = signature(path)
+            found = _sha256(path)
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror}; {_CHANGED_ADVICE}") from error
+        if found != expected:
+            raise InputError(f"{path} changed since the run was planned; {_CHANGED_ADVICE}")
+    yield
+    for path, before in signatures.items():
+        try:
+            same = signature(path) == before
+        except OSError:
+            same = False
+        if not same:
+            raise InputError(f"{path} changed while it was read; {_CHANGED_ADVICE}")
+
+
+def _is_hash(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
+
+
+def _sha256(path: str | Path) -> str:
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

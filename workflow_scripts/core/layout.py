@@ -67,8 +67,11 @@ class Layout:
         self.hashes = FileHashes(Path(config["results"]) / ".input_hashes.json")
         self._stages = {kind.name: kind(self) for kind in stages}
         self._path: list[Unit] = []
-        for unit in self.units():
-            self.key(*unit)
+        try:
+            for unit in self.units():
+                self.key(*unit)
+        finally:
+            self.hashes.save()
 
     # --- stages and units --------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.atomic import write_json
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 
 # The packages whose version can change what a stage writes; a record names those it has loaded.
@@ -95,7 +95,7 @@ def read_record(data_path: str | Path) -> dict[str, Any]:
         raise InputError(
             f"{data_path} has no record {path.name} beside it; {_remedy(Path(data_path))}"
         ) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{path} is damaged ({error}); {_remedy(path)}") from error
     return record
 
@@ -216,7 +216,7 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
         manifest = json.loads(Path(path).read_text(encoding="utf-8"))
         for counts in (manifest, *manifest["parts"].values()):
             _check_rows(counts)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
             f"{path} is no readable manifest ({error}); delete it and run again"
         ) from error
@@ -229,7 +229,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--shards", type=int, default=0, help="shards 0000, 0001, ... of it")
     parser.add_argument("--records", nargs="*", default=[], help="names of its other records")
-    parser.add_argument("--unit", type=json.loads, required=True, help="stage, version ... (JSON)")
+    parser.add_argument("--unit", type=json_argument, required=True, help="what it is (JSON)")
     parser.add_argument("--upstream", type=Path, nargs="*", default=[], help="manifests it read")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)

@@ -35,7 +35,7 @@ def parser_files(folder: str, language: str, package: str) -> dict[str, str]:
         resources = json.loads(index.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{key}.folder: {index}: {error.strerror}{advice}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{key}.folder: {index} is not JSON: {error}{advice}") from error
     known = resources.get(language, {})
     if package not in known.get("packages", {}):

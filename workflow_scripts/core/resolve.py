@@ -8,9 +8,12 @@ from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import update_config
 
+from workflow_scripts.core.bounds import require_bounded
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.errors import InputError
 
+# PyYAML raises all of these for values that are not what their tags say.
+_LOAD_ERRORS = (OSError, WorkflowError, ValueError, LookupError, TypeError, AttributeError)
 DEFAULTS = Path(__file__).resolve().parents[2] / "config.yaml"
 
 
@@ -28,13 +31,26 @@ def resolve(files: list[Path], settings: list[str]) -> Config:
     """Merge config.yaml, config files in their order, and settings `key=value`.
 
     Raises:
-        InputError: a file is missing or not YAML, or a setting is no `key=value`.
+        InputError: a file is missing, not YAML or too large for what it stands for, or a setting
+            is no `key=value`.
     """
     config: Config = {}
+    for path in [DEFAULTS, *files]:
+        update_config(config, _load(path))
     try:
-        for path in [DEFAULTS, *files]:
-            update_config(config, load_configfile(path))
         update_config(config, parse_config(settings))
-    except (OSError, WorkflowError, ValueError) as error:
+    except (WorkflowError, ValueError) as error:
         raise InputError(f"configuration: {error}") from error
     return config
+
+
+def _load(path: Path) -> Config:
+    try:
+        loaded = load_configfile(path)
+    except RecursionError as error:
+        raise InputError(f"configuration: {path}: too many levels; take some out") from error
+    except _LOAD_ERRORS as error:
+        raise InputError(f"configuration: {path}: {error}") from error
+    # Before it is merged, which walks over it.
+    require_bounded(loaded, f"configuration: {path}")
+    return loaded

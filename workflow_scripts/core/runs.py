@@ -6,6 +6,7 @@ alive there.
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -22,6 +23,7 @@ import yaml
 
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.config import Config
+from workflow_scripts.core.environment import user_name
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.space import explained, require
@@ -29,6 +31,9 @@ from workflow_scripts.core.space import explained, require
 RUNS = Path("runs")
 # Below a results folder: a link to every run that uses it, of whatever working directory.
 USERS = ".runs"
+# Below `runs`: tells a folder whose runs were deleted from an empty mount point.
+MOUNTED = ".mounted"
+_MOUNTED_TEXT = "While this file is here, a run that is missing beside it was deleted on purpose.\n"
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
@@ -38,18 +43,38 @@ def link_name(stage: str, instance: str | None) -> str:
     return ".".join(part for part in (stage, instance) if part)
 
 
+def root_of(run: Path) -> Path:
+    """Return the working directory of a run; `runs` may be a link to another disk."""
+    absolute = run.absolute()
+    return (absolute if absolute.parent.name == RUNS.name else run.resolve()).parents[1]
+
+
 def read_config(run: Path) -> Config:
     """Return the resolved configuration of the run in folder `run`.
 
     Raises:
-        InputError: there is no such run.
+        InputError: there is no such run, or its configuration is damaged.
     """
+    path = run / "config.yaml"
     try:
-        return yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
         raise InputError(
-            f"{run}: no run there ({error}); name a folder below {RUNS}/ of the working directory"
+            f"{run}: no run there ({error.strerror}: {path}); name a folder below {RUNS}/ of the "
+            "working directory"
         ) from error
+    except (UnicodeDecodeError, yaml.YAMLError):
+        config = None
+    kinds = {"run": dict, "results": str}
+    if not (
+        isinstance(config, dict)
+        and all(isinstance(config.get(key), kind) for key, kind in kinds.items())
+    ):
+        raise InputError(
+            f"{path} is empty or damaged: start the run again, which writes it anew, or delete "
+            f"{run} to forget the run"
+        )
+    return config
 
 
 def link_run(layout: Layout, runs: Path = RUNS) -> Path:
@@ -68,9 +93,12 @@ def link_run(layout: Layout, runs: Path = RUNS) -> Path:
                 entry.unlink()
         for stage, instance in layout.units():
             link = run / link_name(stage, instance)
-            link.symlink_to(os.path.relpath(layout.folder(stage, instance), run))
+            folder = Path(layout.folder(stage, instance)).absolute()
+            link.symlink_to(os.path.relpath(folder, run.resolve()))  # `runs` may be a link
         write_text(run / "config.yaml", yaml.safe_dump(layout.config, sort_keys=False))
-        _register(run.resolve(), Path(layout.config["results"]) / USERS)
+        if not (runs / MOUNTED).exists():
+            write_text(runs / MOUNTED, _MOUNTED_TEXT)
+        _register(run.absolute(), Path(layout.config["results"]) / USERS)
     require(runs)
     return run
 
@@ -94,10 +122,11 @@ def remove_stale_locks(folder: Path = Path(".snakemake")) -> IO[bytes]:
 
     Returns:
         The locked file; it must stay open as long as the process lives.
+
+    Raises:
+        InputError: the disk is full, or this user may not write here.
     """
-    with explained(folder):
-        folder.mkdir(exist_ok=True)
-        alive = (folder / "alive").open("ab")
+    alive = _open_alive(folder)
     with suppress(OSError):
         fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
         for lock in (folder / "locks").glob("*.lock"):
@@ -105,6 +134,26 @@ def remove_stale_locks(folder: Path = Path(".snakemake")) -> IO[bytes]:
     with suppress(OSError):
         fcntl.flock(alive, fcntl.LOCK_SH)
     return alive
+
+
+def _open_alive(folder: Path) -> IO[bytes]:
+    with explained(folder):
+        try:
+            folder.mkdir(exist_ok=True)
+            if os.access(folder, os.W_OK):
+                path = folder / "alive"
+                # Another user's file is locked as well as one's own.
+                return path.open("ab" if os.access(path, os.W_OK) or not path.exists() else "rb")
+        except OSError as error:
+            if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                raise
+    here = Path.cwd()
+    raise InputError(
+        f"{here / folder}: user {user_name()} may not write there, and Snakemake must, for a dry "
+        "run as well. Start it in a working directory of your own, with the absolute path of "
+        "'results' in the configuration; how far a run is, "
+        f"`python -m workflow_scripts.core.status --run {here / RUNS}/NAME` says"
+    )
 
 
 def cancel_orphans(alive: IO[bytes], patience: float = 60.0) -> list[str]:
@@ -121,31 +170,57 @@ def cancel_orphans(alive: IO[bytes], patience: float = 60.0) -> list[str]:
     Returns:
         The numbers of the jobs.
     """
-    if shutil.which("squeue") is None:
-        return []
+    return _cancel_jobs([Path.cwd()], patience) if _is_alone(alive) else []
+
+
+def cancel_orphans_in(folders: list[str], patience: float = 60.0) -> list[str]:
+    """Cancel those that one left in other working directories, whose results are used here now.
+
+    Where a Snakemake is alive, with other results, its jobs are left alone.
+    """
+    dead = []
+    for folder in map(Path, folders):
+        try:
+            with (folder / ".snakemake" / "alive").open("rb") as alive:
+                if _is_alone(alive):
+                    dead.append(folder)
+        except OSError:  # moved, or deleted: nobody works there
+            dead.append(folder)
+    return _cancel_jobs(dead, patience)
+
+
+def _is_alone(alive: IO[bytes]) -> bool:
+    """Tell whether nobody else holds the file, which is held as before afterwards."""
     try:
         fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        return []
+        return False
     finally:
         with suppress(OSError):
             fcntl.flock(alive, fcntl.LOCK_SH)
-    orphans = _slurm_jobs(Path.cwd())
+    return True
+
+
+def _cancel_jobs(folders: list[Path], patience: float) -> list[str]:
+    if shutil.which("squeue") is None or not folders:
+        return []
+    orphans = _slurm_jobs(folders)
     if orphans:
         print(f"cancelling Slurm jobs of a killed run: {', '.join(orphans)}", file=sys.stderr)
         subprocess.run(["scancel", *orphans], check=False)
         deadline = time.monotonic() + patience
-        while set(orphans) & set(_slurm_jobs(Path.cwd())) and time.monotonic() < deadline:
+        while set(orphans) & set(_slurm_jobs(folders)) and time.monotonic() < deadline:
             time.sleep(1)
     return orphans
 
 
-def _slurm_jobs(folder: Path) -> list[str]:
-    """Return the user's jobs, waiting or running, that a Snakemake submitted in a folder.
+def _slurm_jobs(folders: list[Path]) -> list[str]:
+    """Return the user's jobs, waiting or running, that a Snakemake submitted in some folders.
 
     Snakemake's plugin calls them all by the UUID of the run, which may have a prefix.
     """
     command = ["squeue", f"--user={os.getuid()}", "--noheader", "--format=%A|%j|%Z"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     rows = re.findall(r"^(\d+)\|(.*)\|(.*)$", done.stdout, re.MULTILINE)
-    return [number for number, name, where in rows if _UUID.search(name) and where == str(folder)]
+    wanted = set(map(str, folders))
+    return [number for number, name, where in rows if _UUID.search(name) and where in wanted]

@@ -7,7 +7,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from workflow_scripts.core.config import Config
@@ -34,7 +34,6 @@ class Stage(ABC):
         row: what a row of its data is, in the plural.
         released: whether the release reads all its units and describes them.
         wildcard: of its rules, which tells its instances apart; None for a stage of one unit.
-        sections: of the report: `module:function` by the section's place on the page.
         layout: of the run.
         config: of the run.
     """
@@ -44,7 +43,6 @@ class Stage(ABC):
     row: ClassVar[str]
     released: ClassVar[bool]
     wildcard: ClassVar[str | None] = None
-    sections: ClassVar[Mapping[int, str]] = {}
 
     def __init__(self, layout: "Layout"):
         self.layout = layout
@@ -83,6 +81,10 @@ class Stage(ABC):
         """Return what the digest covers: the settings, with the user's files by content."""
         return self.settings(instance)
 
+    def inputs(self, instance: Instance) -> dict[str, str]:
+        """Return the SHA-256 of each of the user's files that a unit's jobs read, by path."""
+        return {}
+
     def files(self, instance: Instance) -> list[str]:
         """Return the files in a unit's folder that its manifest waits for, besides the records.
 
@@ -105,6 +107,21 @@ class Stage(ABC):
         Lost files of such a unit are not made again unless the user asks for it.
         """
         return False
+
+    def sections(self) -> dict[int, str]:
+        """Return the sections of the report: `module:function` by the place on the page.
+
+        The section is called as its function, and shown where the release reads the stage; see
+        `core/report/section.py`.
+        """
+        return {}
+
+    def tables(self) -> dict[str, str]:
+        """Return the tables of the release: `module:function` by the table's name.
+
+        The function makes a `Table` of a `FinishedRun` (`core/report`).
+        """
+        return {}
 
     def jobs(self, instance: Instance) -> int:
         """Return the number of jobs that make a unit, without its manifest."""

@@ -6,7 +6,8 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 from collections.abc import Iterator
 from typing import Any
 
-from workflow_scripts.core.config import Config, file_name
+from workflow_scripts.core.config import Config
+from workflow_scripts.core.paths import file_name
 
 
 def problems(config: Config) -> Iterator[str]:

@@ -1,12 +1,18 @@
-"""Download one file: resumed where it was cut off, kept only if its SHA-256 is the right one."""
+"""Download one file: resumed where it was cut off, kept only if its SHA-256 is the right one.
+
+A server may be slow, or hostile: no answer leads to another scheme than http and https, none fills
+the disk, and a file that comes in drips is given up.
+"""
 
 import argparse
 import fcntl
 import http.client
 import os
+import shutil
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,14 +21,23 @@ from typing import BinaryIO
 
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.errors import InputError, printable
 from workflow_scripts.core.manifest import sha256
 from workflow_scripts.core.progress import INTERVAL_SECONDS, progress_line
 
 _CHUNK_BYTES = 1 << 20
 # Tries in a row that bring nothing; the pauses between them are 1, 2, 4, 8 seconds.
 _TRIES = 5
+# Connections in a row that bring less than `_LITTLE_BYTES` each: a server that drips.
+_DRIPS = 50
+_LITTLE_BYTES = 1 << 16
+# A connection that brings less than `_LITTLE_BYTES` in this time is cut.
 _TIMEOUT_SECONDS = 60
+# No bitext of one file is larger: CCMatrix and its like come in parts of some gigabytes.
+_MOST_BYTES = 1 << 40
+# What a download leaves free on its disk.
+_SPARED_BYTES = 1 << 28
+_SCHEMES = ("http", "https")
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _BEYOND_THE_END = 416
 _NETWORK_ERRORS = (OSError, http.client.HTTPException)
@@ -32,17 +47,76 @@ class _RestartError(Exception):
     """The server can't go on from where the file was cut off."""
 
 
+def _check_scheme(url: str, origin: str = "") -> None:
+    """Refuse a URL that is none of http or https; `origin` is what led to it."""
+    if url.partition(":")[0].lower() not in _SCHEMES:
+        raise InputError(
+            f"{origin or url}: {'it leads to ' + url + ', and ' if origin else ''}only http and "
+            "https are followed; give another url in corpora, or download the file yourself "
+            "(docs/corpus.md)"
+        )
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows to http and https alone: the library's own would go on to ftp."""
+
+    def http_error_302(self, request, response, code, message, headers):
+        """Go where an answer sends us."""
+        place = headers.get("Location") or headers.get("URI") or ""
+        _check_scheme(urllib.parse.urljoin(request.full_url, place), origin=request.full_url)
+        return super().http_error_302(request, response, code, message, headers)
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        *(urllib.request.ProxyHandler, urllib.request.HTTPHandler, urllib.request.HTTPSHandler),
+        *(urllib.request.HTTPDefaultErrorHandler, urllib.request.HTTPErrorProcessor, _Redirects),
+    ):
+        opener.add_handler(handler())
+    return opener
+
+
 def _total(response: http.client.HTTPResponse, offset: int) -> int | None:
-    length = response.headers.get("Content-Length")
-    return offset + int(length) if length and length.isdigit() else None
+    length = response.headers.get("Content-Length", "")
+    return offset + int(length[:20]) if length.isascii() and length.isdigit() else None
 
 
-def _transfer(url: str, stream: BinaryIO) -> None:
-    """Append what is missing of `url` to `stream`.
+def _check_size(url: str, size: int, more: int, part: Path) -> None:
+    """Refuse what is too large.
+
+    Args:
+        url: for messages.
+        size: of the whole file, or what came of it.
+        more: bytes of it that are to be written now.
+        part: where.
+
+    Raises:
+        InputError: it is larger than any bitext, or its disk would be full.
+    """
+    if size > _MOST_BYTES:
+        raise InputError(
+            f"{url}: the file is larger than {_MOST_BYTES:,} bytes, which no bitext is; correct "
+            "the url in corpora, or download the file yourself (docs/corpus.md)"
+        )
+    free = shutil.disk_usage(part.parent).free
+    if free - more < _SPARED_BYTES:
+        raise InputError(
+            f"{url}: {size:,} bytes, and {more:,} of them still to come; {part.parent} has "
+            f"{free:,} free, of which {_SPARED_BYTES:,} are kept. Free some space there, or set "
+            "`downloads` to a folder on a larger disk"
+        )
+
+
+def _transfer(url: str, stream: BinaryIO, part: Path) -> None:
+    """Append what is missing of `url` to `stream`, which writes `part`.
 
     Raises:
         OSError, http.client.HTTPException: it was cut off; what came is in the stream.
         _RestartError: what is in the stream is of no use.
+        InputError: it is too large, or elsewhere than on the web.
     """
     offset = stream.seek(0, os.SEEK_END)
     # Identity: hashes and offsets are those of the file, not of a compression on the way.
@@ -50,7 +124,7 @@ def _transfer(url: str, stream: BinaryIO) -> None:
     if offset:
         headers["Range"] = f"bytes={offset}-"
     request = urllib.request.Request(url, headers=headers)
-    with urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS) as response:
+    with _opener().open(request, timeout=_TIMEOUT_SECONDS) as response:
         if offset and response.status != http.client.PARTIAL_CONTENT:
             stream.truncate(0)
             offset = stream.seek(0)
@@ -59,23 +133,62 @@ def _transfer(url: str, stream: BinaryIO) -> None:
         ):
             raise _RestartError
         total = _total(response, offset)
-        name = Path(urllib.request.url2pathname(response.url)).name
-        done, start = offset, time.monotonic()
-        reported = start
-        while chunk := response.read(_CHUNK_BYTES):
-            stream.write(chunk)
-            done += len(chunk)
-            now = time.monotonic()
-            if now - reported >= INTERVAL_SECONDS:
-                size = total // 10**6 if total else None
-                # As if all of it had come at the speed of this connection.
-                seconds = (now - start) * done / (done - offset)
-                line = progress_line(f"download {name}", done // 10**6, size, seconds, "MB")
-                print(line, file=sys.stderr, flush=True)
-                reported = now
-        stream.flush()
+        if total is not None:
+            _check_size(url, total, total - offset, part)
+        done = _copy(response, stream, url, part, offset, total)
         if total is not None and done < total:
             raise ConnectionError(f"the connection ended after {done:,} of {total:,} bytes")
+
+
+def _copy(
+    response: http.client.HTTPResponse,
+    stream: BinaryIO,
+    url: str,
+    part: Path,
+    offset: int,
+    total: int | None,
+) -> int:
+    """Write what comes, and return how much of the file there is then.
+
+    Args:
+        response: the answer.
+        stream: where to write.
+        url: for messages.
+        part: the stream's file.
+        offset: bytes of the file that were there before.
+        total: of the whole file, if that is known.
+    """
+    name = printable(Path(urllib.request.url2pathname(response.url)).name)
+    done, start = offset, time.monotonic()
+    reported = watched = start
+    watched_done = done
+    # read1, as read would wait for the last byte of a chunk however slowly they come.
+    while chunk := response.read1(_CHUNK_BYTES):
+        stream.write(chunk)
+        done += len(chunk)
+        now = time.monotonic()
+        if now - watched >= _TIMEOUT_SECONDS:
+            if done - watched_done < _LITTLE_BYTES:
+                stream.flush()
+                raise ConnectionError(
+                    f"only {done - watched_done:,} bytes came in {_TIMEOUT_SECONDS} s"
+                )
+            watched, watched_done = now, done
+        if now - reported >= INTERVAL_SECONDS:
+            size = total // 10**6 if total else None
+            # As if all of it had come at the speed of this connection.
+            seconds = (now - start) * done / (done - offset)
+            line = progress_line(f"download {name}", done // 10**6, size, seconds, "MB")
+            print(line, file=sys.stderr, flush=True)
+            reported = now
+        if total is None and done // _CHUNK_BYTES != (done - len(chunk)) // _CHUNK_BYTES:
+            try:
+                _check_size(url, done, 0, part)
+            except InputError:
+                stream.truncate(0)
+                raise
+    stream.flush()
+    return done
 
 
 @contextmanager
@@ -91,11 +204,13 @@ def _explain(url: str, error: Exception) -> str:
     reason = getattr(error, "reason", None) or error or type(error).__name__
     if isinstance(error, urllib.error.HTTPError):
         reason = f"the server answers {error.code} {error.reason}"
-    return f"{url}: {reason}"
+    return printable(f"{url}: {reason}")
 
 
 def download(url: str, part: Path, pause: float = 1.0) -> None:
     """Bring a file whole into `part`, from wherever an earlier try left it.
+
+    A file whose length the server does not tell is thrown away where the disk gets full.
 
     Args:
         url: http or https.
@@ -103,14 +218,18 @@ def download(url: str, part: Path, pause: float = 1.0) -> None:
         pause: seconds before the second try in a row; doubled for each that follows.
 
     Raises:
-        InputError: the server refuses, or try after try brings nothing.
+        InputError: the server refuses, leads elsewhere than to http or https, or sends too much;
+            or try after try brings nothing, or next to nothing.
     """
-    failures = 0
+    failures = drips = 0
     with part.open("ab") as stream:
+        _check_scheme(url)
+        # The most that there ever was: without ranges each try begins anew.
+        reached = stream.tell()
         while True:
             before = part.stat().st_size
             try:
-                _transfer(url, stream)
+                _transfer(url, stream, part)
                 return
             except _RestartError:
                 stream.truncate(0)
@@ -127,11 +246,17 @@ def download(url: str, part: Path, pause: float = 1.0) -> None:
             except _NETWORK_ERRORS as cut:
                 stream.flush()
                 error = cut
-            failures = 0 if part.stat().st_size > before else failures + 1
-            if failures == _TRIES:
-                raise InputError(
-                    f"{_explain(url, error)}; gave up after {_TRIES} tries that brought nothing"
-                ) from error
+            except ValueError as wrong:  # of its characters, or its port
+                raise InputError(f"{url}: no url ({wrong}); correct it in corpora") from wrong
+            came = max(0, part.stat().st_size - reached)
+            reached += came
+            failures = 0 if came > 0 else failures + 1
+            drips = 0 if came >= _LITTLE_BYTES else drips + 1
+            if failures == _TRIES or drips == _DRIPS:
+                tries = f"{_TRIES} tries that brought nothing"
+                if failures < _TRIES:
+                    tries = f"{_DRIPS} tries that brought less than {_LITTLE_BYTES:,} bytes each"
+                raise InputError(f"{_explain(url, error)}; gave up after {tries}") from error
             print(f"{_explain(url, error)}; trying again", file=sys.stderr, flush=True)
             time.sleep(pause * 2 ** max(0, failures - 1))
 

@@ -2,7 +2,6 @@
 
 import argparse
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -12,8 +11,9 @@ from typing import Any
 import zstandard
 
 from workflow_scripts.core.atomic import atomic_path
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import sha256, shard_paths, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import TableWriter
@@ -103,13 +103,15 @@ def import_corpus(name: str, rows: Iterable[Pair | Rejected], shards: int, folde
 def main(argv: list[str] | None = None) -> None:
     """Import one corpus."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    add_inputs(parser)
     parser.add_argument("--output", type=Path, required=True, help="folder of the shards")
     arguments = parser.parse_args(argv)
     config = arguments.config
     verify_downloads(config["block"].pop("sha256", {}))
     rows = read_pairs(config["name"], config["block"], config["max_line_bytes"], config["seed"])
-    import_corpus(config["name"], rows, config["shards"], arguments.output)
+    with unchanged(arguments.inputs):
+        import_corpus(config["name"], rows, config["shards"], arguments.output)
 
 
 if __name__ == "__main__":

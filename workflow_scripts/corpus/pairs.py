@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+from workflow_scripts.core.archive import expand
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.packed_lines import read_lines
 from workflow_scripts.core.schema import filled
-from workflow_scripts.corpus.archive import expand
-from workflow_scripts.corpus.lines import read_lines
 from workflow_scripts.testbed.generate import pairs as testbed_pairs
 
 

@@ -13,14 +13,15 @@ from typing import Any
 
 import yaml
 
+from workflow_scripts.core.archive import expand, split
 from workflow_scripts.core.atomic import leftovers, temporary_path, write_text
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.config import Config, file_name
+from workflow_scripts.core.config import Config
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import as_list
 from workflow_scripts.core.manifest import sha256
+from workflow_scripts.core.paths import file_name
 from workflow_scripts.core.resolve import add_arguments, resolve
-from workflow_scripts.corpus.archive import expand, split
 from workflow_scripts.corpus.fetch import download, publish
 from workflow_scripts.stages import validate
 

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workflow_scripts.core import selection
-from workflow_scripts.core.config import file_name
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import as_list
+from workflow_scripts.core.paths import file_name
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.corpus.checks import problems
@@ -48,6 +48,18 @@ class Corpus(Stage):
 
     def jobs(self, instance: str) -> int:
         return 1
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        downloads = {each.path: each.sha256 for each in self.downloads(instance)}
+        if downloads or instance in self.layout.absent:
+            return downloads
+        block = self._located_block(instance)
+        return {
+            path: self.sha256(path, f"corpora.{instance}.{key}")
+            for key in _TEXT_KEYS
+            if key in block
+            for path in block[key]
+        }
 
     def outside(self, instance: str) -> list[str]:
         return [download.path for download in self.downloads(instance)]

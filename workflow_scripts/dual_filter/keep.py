@@ -1,14 +1,13 @@
 """Keep the pairs of a shard that both models find likely, by the scores of `scores`."""
 
 import argparse
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.rows import PairRow, PairScoreRow
 from workflow_scripts.core.shard import Input, Tally, write_shard
@@ -96,7 +95,7 @@ def keep_shard(config: dict[str, Any], input_path: Path, scores_path: Path, outp
 def main(argv: list[str] | None = None) -> None:
     """Keep the pairs of a shard that both models find likely."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of clean pairs")
     parser.add_argument("--scores", type=Path, required=True, help="their scores")
     parser.add_argument("--output", type=Path, required=True)

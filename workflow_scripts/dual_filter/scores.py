@@ -1,17 +1,16 @@
 """Score the pairs of a shard both ways with models of the trusted corpora (ParaBank 2, 3.1)."""
 
 import argparse
-import json
 from collections.abc import Iterable, Iterator
 from itertools import tee
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.rows import PairRow, PairScoreRow, Side
 from workflow_scripts.core.shard import Input, Tally, write_shard
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.subword.segmenter import Segmenter
@@ -91,7 +90,7 @@ def score_shard(
 def main(argv: list[str] | None = None) -> None:
     """Score the untrusted pairs of a shard both ways."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of clean pairs")
     parser.add_argument("--forward", type=Path, required=True, help="folder of that model")
     parser.add_argument("--backward", type=Path, required=True, help="folder of that model")

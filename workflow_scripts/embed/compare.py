@@ -5,7 +5,6 @@ compared with each other: how much more one training set teaches than another.
 """
 
 import argparse
-import json
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -15,7 +14,7 @@ import numpy as np
 import torch
 
 from workflow_scripts.core.atomic import write_json
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.rounding import DECIMALS
@@ -152,7 +151,7 @@ def _named_folder(text: str) -> tuple[str, str, Path]:
 def main(argv: list[str] | None = None) -> None:
     """Test all embeddings of a run on its STS data sets."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
     parser.add_argument(
         "--models", type=_named_folder, nargs="*", default=[], metavar="NAME/SEED=FOLDER"

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from workflow_scripts.core.bootstrap import resampled
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.text import words
 from workflow_scripts.embed.readers import DataSet
@@ -40,7 +41,11 @@ def result(data_sets: Sequence[DataSet], similarities: Similarities) -> dict[str
         By data set `n`, `pearson` and `spearman`; `mean` of the data sets, with those of each
         group in `by_group`; `weighted`, the mean weighted by size; `all`, of all pairs as if they
         were one data set.
+
+    Raises:
+        InputError: a gold score or a similarity is no finite number.
     """
+    _require_finite(data_sets, similarities)
     single = {
         each.name: {"n": len(each.scores), **correlations(each.scores, found)}
         for each, found in zip(data_sets, similarities, strict=True)
@@ -61,6 +66,17 @@ def result(data_sets: Sequence[DataSet], similarities: Similarities) -> dict[str
         "weighted": _mean(list(single.values()), [each["n"] for each in single.values()]),
         "all": {"n": len(everything), **correlations(everything, pooled)},
     }
+
+
+def _require_finite(data_sets: Sequence[DataSet], similarities: Similarities) -> None:
+    for each, found in zip(data_sets, similarities, strict=True):
+        for what, values in (("gold score", each.scores), ("similarity", found)):
+            if not np.isfinite(values).all():
+                place = int(np.flatnonzero(~np.isfinite(values))[0]) + 1
+                raise InputError(
+                    f"{each.name}: the {what} of pair {place} of those that have a score is no "
+                    "finite number; look at the data set, and at the model's weights"
+                )
 
 
 def _mean(
@@ -108,7 +124,12 @@ def gain(
         worse: those that the other finds.
         samples: bootstrap samples to draw.
         seed: of the draws.
+
+    Raises:
+        InputError: a gold score or a similarity is no finite number.
     """
+    for method in (*better, *worse):
+        _require_finite(data_sets, method)
     if not data_sets:
         return None
     # The weight of each repetition's Pearson in the difference.

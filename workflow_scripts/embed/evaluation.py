@@ -1,12 +1,12 @@
 """Collect the STS data sets of a run in one table: tests that no embedding is trained on."""
 
 import argparse
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.tables import TableWriter, read_rows
 from workflow_scripts.embed.readers import DataSet, missing, read_data_sets
@@ -76,10 +76,12 @@ def data_set(group: str, name: str, rows: Iterable[tuple[float, str, str]]) -> D
 def main(argv: list[str] | None = None) -> None:
     """Collect the STS data sets of a run."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    add_inputs(parser)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
-    collect(arguments.config, arguments.output)
+    with unchanged(arguments.inputs):
+        collect(arguments.config, arguments.output)
 
 
 if __name__ == "__main__":

@@ -16,14 +16,21 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.numbers import require_finite
 from workflow_scripts.embed import encoders, parts, tokens
 
 UNTRAINED = "untrained.safetensors"
 # Sentences encoded at once; fewer where they are padded.
 _CHUNK, _PADDED_CHUNK = 4096, 256
 _TRAVELLING = ("encoders.py", "parts.py", "sentence_module.py", "tokens.py")
+# A damaged or foreign folder may hold anything in place of what is looked for.
+_READ_ERRORS = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, MemoryError),
+    *(AssertionError, SafetensorError),
+)
 _LIBRARY = "sentence_transformers.models"
 
 
@@ -70,16 +77,19 @@ def load(folder: str | Path, untrained: bool = False, device: str = "cpu") -> Se
     """Read the model in `folder`, as it is or as it was before training.
 
     Raises:
-        InputError: the folder is no model folder of this stage.
+        InputError: the folder is no model folder of this stage, or a weight is no finite number.
     """
     weights = UNTRAINED if untrained else parts.WEIGHTS
     try:
-        return SentenceEmbeddings(parts.read(Path(folder), weights), device)
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        model = parts.read(Path(folder), weights)
+    except _READ_ERRORS as error:
         raise InputError(
             f"{folder}: no model folder of the embed stage ({error}); give one that has "
             f"{parts.CONFIG} and {weights}"
         ) from error
+    for name, values in model.network.state_dict().items():
+        require_finite(Path(folder) / weights, name, values)
+    return SentenceEmbeddings(model, device)
 
 
 def save(folder: Path, model: parts.Parts) -> list[Path]:

@@ -17,6 +17,8 @@ from itertools import takewhile
 from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.numbers import finite
+from workflow_scripts.core.packed_lines import read_lines
 
 # What the papers report on, by group.
 KNOWN = {
@@ -38,7 +40,9 @@ _BENCHMARK = re.compile(r"sts-(?P<part>train|dev|test)\.csv")
 _SICK = re.compile(r"SICK.*\.txt")
 _YEAR = re.compile(r"(?<!\d)(?:20)?(1[2-7])(?!\d)")
 _LANGUAGES = re.compile(r"\b(?P<first>[a-z]{2})-(?P<second>[a-z]{2})$")
-_VOTES = re.compile(r"\((\d+), *\d+\)")
+_VOTES = re.compile(r"\((\d+), *\d+\)", re.ASCII)
+
+_MOST_BYTES = 1 << 20
 
 Scored = tuple[float | None, str, str]
 
@@ -160,12 +164,17 @@ def _data_set(group: str, part: str | None, pairs: Iterable[Scored]) -> DataSet:
 
 def _lines(file: Path) -> list[str]:
     """Return the lines of a file; nothing but a line feed ends one."""
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: can't be read as UTF-8 ({error}); convert it") from error
-    lines = text.split("\n")
-    return lines[:-1] if lines[-1] == "" else lines
+    lines = []
+    for number, line in enumerate(read_lines(file, _MOST_BYTES), 1):
+        if len(line) > _MOST_BYTES:
+            raise InputError(f"{file}, line {number}: more than {_MOST_BYTES} bytes; remove it")
+        try:
+            lines.append(line.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{file}, line {number}: can't be read as UTF-8 ({error}); convert the file"
+            ) from error
+    return lines
 
 
 def _columns(file: Path, least: int) -> Iterator[tuple[int, list[str]]]:
@@ -184,15 +193,18 @@ def _score(file: Path, number: int, text: str) -> float | None:
     if not text.strip():
         return None
     try:
-        return float(text)
+        return finite(text)
     except ValueError as error:
-        raise InputError(f"{file}, line {number}: '{text}' is no score") from error
+        raise InputError(
+            f"{file}, line {number}: '{text[:100]}' is no score; correct it, or leave it blank "
+            "where there is none"
+        ) from error
 
 
 def _votes(file: Path, number: int, text: str) -> float | None:
     """Return how many of five said yes: the first of two counts, or the number itself."""
     votes = _VOTES.fullmatch(text)
-    return float(votes[1]) if votes else _score(file, number, text)
+    return _score(file, number, votes[1] if votes else text)
 
 
 def _semeval(

@@ -75,6 +75,13 @@ class Embed(Stage):
     def wildcards(self) -> dict[str, list[str]]:
         return {"embedding": list(self.embeddings)}
 
+    def sections(self) -> dict[int, str]:
+        return {70: "workflow_scripts.embed.report:embeddings"}
+
+    def tables(self) -> dict[str, str]:
+        names = ("sts", "sts_data_sets", "sts_gains", "sts_differences")
+        return {name: f"workflow_scripts.embed.tables:{name}" for name in names}
+
     def settings(self, instance: str) -> dict[str, Any]:
         sts, seed = self.config["sts"], self.config["seed"]
         language = self.config["languages"]["reference"]["code"]
@@ -115,6 +122,14 @@ class Embed(Stage):
             "model": settings["model"] | {"vectors": [each[1] for each in vectors]},
             "training": settings["training"] | {"development": development},
         }
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        if instance == "sts":
+            return {}
+        if instance == "evaluation":
+            return {path: self.sha256(path, "sts.data") for path in self.sts_files()}
+        files = self.embedding_files(instance)
+        return {path: self.sha256(path, key) for key, paths in files.items() for path in paths}
 
     def sts_files(self) -> list[str]:
         """Return the files of the data sets that embeddings are tested on."""

@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 import torch
 
 from workflow_scripts.core.atomic import atomic_path, write_json
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.locking import LOCK, locked
 from workflow_scripts.core.manifest import sha256, verify, write_record
 from workflow_scripts.core.progress import progress
@@ -31,7 +33,6 @@ from workflow_scripts.embed.prepared import Pair, key, prepare, read_prepared
 from workflow_scripts.embed.readers import DataSet, read_data_sets
 from workflow_scripts.embed.sts import model_similarities
 from workflow_scripts.embed.training import CHECKPOINT_SECONDS, Seeds, Training
-from workflow_scripts.nmt.checkpoint import choose_device
 
 # The record `model.json` speaks for all files of the model folder.
 RECORD = "model"
@@ -264,7 +265,7 @@ def publish(
 def main(argv: list[str] | None = None) -> None:
     """Train one sentence embedding."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--pairs", type=Path, required=True, help="training set (Parquet)")
     parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
     parser.add_argument("--work", type=Path, required=True, help="folder for checkpoints")
@@ -273,6 +274,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument(
         "--checkpoint-seconds", type=float, default=CHECKPOINT_SECONDS, help="between checkpoints"
     )
+    add_inputs(parser)
     parser.add_argument("--output", type=Path, required=True, help="model folder")
     options = parser.parse_args(argv)
     torch.set_num_threads(options.threads)
@@ -283,7 +285,8 @@ def main(argv: list[str] | None = None) -> None:
         work=options.work,
         device=str(choose_device(options.device)),
     )
-    train(task, options.output, options.checkpoint_seconds)
+    with unchanged(options.inputs):
+        train(task, options.output, options.checkpoint_seconds)
 
 
 if __name__ == "__main__":

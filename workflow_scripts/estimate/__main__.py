@@ -5,6 +5,7 @@ CPU- and GPU-hours, disk and files, stage by stage, before anything is started (
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from tabulate import tabulate
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.resolve import add_arguments, resolve
@@ -22,7 +24,6 @@ from workflow_scripts.core.runs import link_name
 from workflow_scripts.estimate import networks, text
 from workflow_scripts.estimate.networks import Shape, Speed
 from workflow_scripts.estimate.predict import Cost, Predictor, Speeds
-from workflow_scripts.nmt.checkpoint import choose_device
 from workflow_scripts.runs.catalogue import size_text
 from workflow_scripts.stages import run_layout
 
@@ -54,7 +55,8 @@ def start_seconds() -> dict[str, float]:
     for kind, module in (("text", "clean.shard"), ("network", "generate.candidates")):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [sys.executable, "-m", f"workflow_scripts.{module}", "--help"]
-        subprocess.run(command, cwd=_ROOT, stdout=subprocess.DEVNULL, check=True)
+        environment = os.environ | {"PYTHONPATH": str(_ROOT), "PYTHONSAFEPATH": "1"}
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds[kind] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return seconds

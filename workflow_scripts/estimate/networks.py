@@ -24,7 +24,7 @@ from torch import Tensor
 
 from workflow_scripts.core.schema import filled
 from workflow_scripts.nmt.beam import BeamRequest, translate
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, sample
 from workflow_scripts.nmt.scoring import score

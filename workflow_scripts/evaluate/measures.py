@@ -6,7 +6,6 @@ so memory does not grow with the corpus and the result does not depend on the nu
 """
 
 import argparse
-import json
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -17,18 +16,18 @@ from typing import Any, TypeVar
 
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.bootstrap import BLOCKS
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.groups import OTHER, group_of
 from workflow_scripts.core.manifest import read_json, shard_paths, verify, verify_file, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.evaluate.group import Group
-from workflow_scripts.evaluate.membership import OTHER, group_of
 from workflow_scripts.evaluate.scores import ScoreHistogram, scored_histograms
 from workflow_scripts.evaluate.syntax import COLUMNS as TREE_COLUMNS
 from workflow_scripts.evaluate.syntax import Syntax, measure_trees, tree_summary
 from workflow_scripts.select.threshold import RECORD as THRESHOLD_RECORD
-from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.subword.segmenter import Segmenter, segmenter_path
 from workflow_scripts.testbed.checker import Checker
 
 COLUMNS = ["corpus", "reference", "paraphrases"]
@@ -78,13 +77,13 @@ def summary(groups: dict[str, Group], config: dict[str, Any]) -> dict[str, Any]:
 
 
 def measure_shard(
-    part: tuple[Path, int], config: dict[str, Any], segmenter_path: Path
+    part: tuple[Path, int], config: dict[str, Any], segmenter_file: Path
 ) -> dict[str, Group]:
     """Return `measure` of one shard: its path, and the number of its first row."""
     path, start = part
     rows = progress(read_rows(path, "paraphrases", COLUMNS), desc=f"measures {path.stem}")
     checker = Checker() if config["testbed"] else None
-    return measure(rows, config, Segmenter(segmenter_path), checker, start)
+    return measure(rows, config, Segmenter(segmenter_file), checker, start)
 
 
 def score_shard(path: Path, config: dict[str, Any]) -> dict[str, ScoreHistogram]:
@@ -118,7 +117,7 @@ def measure_system(
     scored_folder: Path,
     trees_folder: Path | None,
     shards: int,
-    segmenter_path: Path,
+    segmenter_file: Path,
     processes: int,
 ) -> dict[str, Any]:
     """Return measures.json of the folders of a select, a score and maybe a syntax stage.
@@ -130,7 +129,7 @@ def measure_system(
         raise InputError("--trees and the config's syntax belong together; give both or neither")
     selected, scored = shard_paths(folder, shards), shard_paths(scored_folder, shards)
     threshold = read_json(folder / "threshold.json", THRESHOLD_RECORD)
-    verify_file(segmenter_path, "model")
+    verify_file(segmenter_file, "model")
     rows = [verify(path)["rows_out"] for path in selected]
     for path in scored:
         verify(path)
@@ -140,7 +139,7 @@ def measure_system(
     syntax = {name: Syntax(config["best"]) for name in groups}
     histograms = {name: ScoreHistogram() for name in ["all", *config["groups"]]}
     parts = list(zip(selected, accumulate(rows[:-1], initial=0), strict=True))
-    count = partial(measure_shard, config=config, segmenter_path=segmenter_path)
+    count = partial(measure_shard, config=config, segmenter_file=segmenter_file)
     for shard in in_processes(count, parts, processes):
         for name, group in shard.items():
             groups[name].merge(group)
@@ -162,14 +161,16 @@ def measure_system(
 def main(argv: list[str] | None = None) -> None:
     """Measure the selected paraphrases of one system."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument(
         "--folder", type=Path, required=True, help="of the select stage, with threshold.json"
     )
     parser.add_argument("--scored", type=Path, required=True, help="folder of the score stage")
     parser.add_argument("--trees", type=Path, help="folder of the syntax stage, if there is one")
     parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--segmenter", type=Path, required=True, help="reference.model")
+    parser.add_argument(
+        "--model", type=Path, required=True, help="folder of the forward model, for its pieces"
+    )
     parser.add_argument("--threads", type=int, default=1, help="processes, one shard each")
     parser.add_argument("--output", type=Path, required=True, help="measures.json")
     arguments = parser.parse_args(argv)
@@ -179,7 +180,7 @@ def main(argv: list[str] | None = None) -> None:
         arguments.scored,
         arguments.trees,
         arguments.shards,
-        arguments.segmenter,
+        segmenter_path(arguments.model, "reference"),
         arguments.threads,
     )
     write_json(arguments.output, measures)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from workflow_scripts.core import selection
+from workflow_scripts.core.groups import held_out_and_seen
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.evaluate.checks import problems
@@ -30,6 +31,18 @@ class Evaluate(Stage):
     def records(self, instance: str) -> list[str]:
         return ["evaluation", "counting"]
 
+    def sections(self) -> dict[int, str]:
+        return {
+            40: "workflow_scripts.evaluate.report:scores",
+            50: "workflow_scripts.evaluate.report:diversity",
+            60: "workflow_scripts.evaluate.report:statistics",
+            80: "workflow_scripts.evaluate.report:quality",
+        }
+
+    def tables(self) -> dict[str, str]:
+        names = ("diversity", "between_ranks", "lengths", "statistics", "bins")
+        return {name: f"workflow_scripts.evaluate.tables:{name}" for name in names}
+
     def settings(self, instance: str) -> dict[str, Any]:
         corpora = selection.generate_corpora(self.config)
         training = selection.training_corpora(self.config)
@@ -37,10 +50,7 @@ class Evaluate(Stage):
         return {
             "system": instance,
             "best": self.config["systems"][instance]["select"]["best"],
-            "groups": {
-                "seen": [name for name in corpora if name in training],
-                "held_out": [name for name in corpora if name not in training],
-            },
+            "groups": held_out_and_seen(corpora, training),
             "testbed": [name for name in corpora if "testbed" in self.config["corpora"][name]],
             "bootstrap": part["bootstrap"],
             "statistics": self.statistics_settings(),

@@ -5,7 +5,6 @@ PNMT is Wieting and Gimpel (ACL 2018), Tables 1 and 3; BT17 is Wieting et al. (E
 """
 
 import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow_scripts.core.atomic import write_json
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.rounding import DECIMALS
@@ -232,7 +231,7 @@ def write_statistics(
 def main(argv: list[str] | None = None) -> None:
     """Write the corpus statistics of a system's pairs."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="with shards of pair columns")
     parser.add_argument(
         "--values",

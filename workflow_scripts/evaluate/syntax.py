@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow_scripts.core.bootstrap import BLOCKS, means, rank_intervals
+from workflow_scripts.core.groups import OTHER, group_of
 from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.evaluate.diversity import mean
-from workflow_scripts.evaluate.membership import OTHER, group_of
 from workflow_scripts.syntax.distance import TreeDistance
 
 COLUMNS = ["corpus", "parsed", "reference", "paraphrases"]

@@ -1,14 +1,13 @@
 """Train the KenLM model behind a column, on references that are not paraphrased."""
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_json, shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
@@ -75,7 +74,7 @@ def train(
 def main(argv: list[str] | None = None) -> None:
     """Train a language model on references that are not paraphrased."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="with shards of pairs")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--sample", type=Path, required=True, help="of generate.sample_references")

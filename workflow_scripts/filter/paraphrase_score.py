@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import add_inputs, run
+from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import read_batches
@@ -76,9 +77,11 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--input", type=Path, required=True, help="shard of pair columns")
     parser.add_argument("--vectors", type=Path, required=True, help="word vectors as text")
+    add_inputs(parser)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
-    write_scores(arguments.input, arguments.vectors, arguments.output)
+    with unchanged(arguments.inputs):
+        write_scores(arguments.input, arguments.vectors, arguments.output)
 
 
 if __name__ == "__main__":

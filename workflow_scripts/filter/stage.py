@@ -102,11 +102,15 @@ class Filter(Stage):
         return self._column_settings(*instance.split("-"))
 
     def content(self, instance: str) -> dict[str, Any]:
+        settings, inputs = self.settings(instance), self.inputs(instance)
+        return {**settings, "file": inputs[settings["file"]]} if inputs else settings
+
+    def inputs(self, instance: str) -> dict[str, str]:
         settings = self.settings(instance)
         if "file" not in settings:
-            return settings
+            return {}
         key = f"columns.{instance.split('-')[0]}.vectors.file"
-        return {**settings, "file": self.sha256(settings["file"], key)}
+        return {settings["file"]: self.sha256(settings["file"], key)}
 
     def columns_of_kind(self, kind: str) -> list[str]:
         """Return the run's columns that a `language_model`, a `classifier` ... computes."""

@@ -2,7 +2,6 @@
 
 import argparse
 import copy
-import json
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
@@ -143,7 +142,7 @@ def train_column(folder: Path, shards: int, output: Path, config: dict[str, Any]
 def main(argv: list[str] | None = None) -> None:
     """Train a classifier of references against paraphrases."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="with shards of pair columns")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--output", type=Path, required=True, help="folder of the model")

@@ -5,7 +5,6 @@ alone, exactly and in flat memory.
 """
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -16,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import shard_paths
 from workflow_scripts.core.shard import Input, Stream, Tally, write_shard
 from workflow_scripts.core.training_sets import columns_of
@@ -163,7 +162,7 @@ def write_training_set(
 def main(argv: list[str] | None = None) -> None:
     """Choose a training set among the pairs of a system."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="with shards of pair columns")
     parser.add_argument(
         "--values",

@@ -1,7 +1,6 @@
 """Candidates of every reference of a shard: constrained outputs of the forward model."""
 
 import argparse
-import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -9,7 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.rows import CandidatesRow, GeneratedCandidate, ReferenceRow
 from workflow_scripts.core.shard import Input, Tally, write_shard
@@ -17,7 +17,7 @@ from workflow_scripts.generate.constraints import ConstraintSet, blocked_words
 from workflow_scripts.generate.decoding import Decoding, Request, decode
 from workflow_scripts.generate.variants import set_maker
 from workflow_scripts.generate.words import words_of
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SEARCH_BATCH, parse_with_compute
 from workflow_scripts.nmt.positive import resolve
@@ -290,23 +290,25 @@ def generate_shard(
 def main(argv: list[str] | None = None) -> None:
     """Generate the candidates of every reference of a shard."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of references")
     parser.add_argument("--model", type=Path, required=True, help="folder of the forward model")
     parser.add_argument(
         "--idf", type=Path, nargs="?", help="document frequencies, if the constraints need them"
     )
+    add_inputs(parser)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parse_with_compute(parser, argv, SEARCH_BATCH)
-    generate_shard(
-        arguments.input,
-        arguments.model,
-        arguments.idf,
-        arguments.output,
-        arguments.config,
-        arguments.device,
-        arguments.batch_rows,
-    )
+    with unchanged(arguments.inputs):
+        generate_shard(
+            arguments.input,
+            arguments.model,
+            arguments.idf,
+            arguments.output,
+            arguments.config,
+            arguments.device,
+            arguments.batch_rows,
+        )
 
 
 if __name__ == "__main__":

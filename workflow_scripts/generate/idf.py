@@ -6,7 +6,6 @@ count, as they stand: ParaBank chooses its constraints among these alone (sectio
 
 import argparse
 import heapq
-import json
 import math
 import tempfile
 from collections import Counter
@@ -16,7 +15,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
@@ -141,7 +140,7 @@ def read_idf(path: Path, config: dict[str, Any]) -> dict[str, float]:
 def main(argv: list[str] | None = None) -> None:
     """Count in how many training references each word stands."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="with shards of pairs")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--output", type=Path, required=True)

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.numbers import finite
+from workflow_scripts.core.packed_lines import read_lines
 from workflow_scripts.core.progress import progress
-from workflow_scripts.corpus.lines import read_lines
 from workflow_scripts.generate.idf import is_plain
 
 # Paraphrases kept of each word and relation: enough that one of them is new to any reference.
@@ -98,11 +99,11 @@ def ppdb_rules(path: Path) -> Iterator[Rule]:
         )
         try:
             _, phrase, paraphrase, _, _, relation = fields
-            yield Rule(phrase, paraphrase, float(score.removeprefix(SCORE)), relation.strip())
+            yield Rule(phrase, paraphrase, finite(score.removeprefix(SCORE)), relation.strip())
         except ValueError as error:
             raise InputError(
                 f"{path}, line {number}: no rule of PPDB 2.0 (six fields between ' ||| ', a "
-                f"{SCORE}...); a plain list goes under the key 'list'"
+                f"finite {SCORE}...); a plain list goes under the key 'list'"
             ) from error
 
 
@@ -121,6 +122,8 @@ def list_rules(path: Path) -> Iterator[Rule]:
 
 def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(read_lines(path, _MOST_BYTES), start=1):
+        if len(line) > _MOST_BYTES:
+            raise InputError(f"{path}, line {number}: more than {_MOST_BYTES} bytes; remove it")
         try:
             yield number, line.decode("utf-8")
         except UnicodeDecodeError as error:

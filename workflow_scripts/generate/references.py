@@ -1,12 +1,11 @@
 """Gather the sampled references of several early shards into one late shard."""
 
 import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_json
 from workflow_scripts.core.rows import PairRow
@@ -60,7 +59,7 @@ def gather(inputs: list[Path], sample_path: Path, output: Path, config: dict[str
 def main(argv: list[str] | None = None) -> None:
     """Gather the sampled references of several early shards into one late shard."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--sample", type=Path, required=True, help="of sample_references")
     parser.add_argument("--inputs", type=Path, nargs="+", required=True, help="shards of pairs")
     parser.add_argument("--output", type=Path, required=True)

@@ -6,7 +6,6 @@ the references with the smallest numbers. All that has to be written down is the
 """
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from workflow_scripts.core.atomic import write_json
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
@@ -130,7 +129,7 @@ def write_sample(folder: Path, shards: int, output: Path, config: dict[str, Any]
 def main(argv: list[str] | None = None) -> None:
     """Decide which references are paraphrased."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="with shards of pairs")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--output", type=Path, required=True)

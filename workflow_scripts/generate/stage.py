@@ -67,12 +67,16 @@ class Generate(Stage):
         }
 
     def content(self, instance: str) -> dict[str, Any]:
-        settings = self.settings(instance)
-        key = f"systems.{instance}.constraints.pairs"
+        settings, hashes = self.settings(instance), self.inputs(instance)
         if pairs := self._located_pairs(instance):
-            hashes = {kind: self.sha256(path, f"{key}.{kind}") for kind, path in pairs.items()}
-            settings["constraints"] = {**settings["constraints"], "pairs": hashes}
+            by_kind = {kind: hashes[path] for kind, path in pairs.items()}
+            settings["constraints"] = {**settings["constraints"], "pairs": by_kind}
         return settings
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        key = f"systems.{instance}.constraints.pairs"
+        pairs = self._located_pairs(instance)
+        return {path: self.sha256(path, f"{key}.{kind}") for kind, path in pairs.items()}
 
     def pair_files(self, system: str) -> list[str]:
         """Return the files of paraphrases that a system's constraints are read from."""

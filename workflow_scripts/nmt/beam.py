@@ -8,27 +8,24 @@ the decoder (for the open hypotheses, or at a stride above 1 for all), C candida
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt import automaton, positive
 from workflow_scripts.nmt.automaton import Automaton, NegativeTable, Phrase
+from workflow_scripts.nmt.banks import allocate, contenders
 from workflow_scripts.nmt.candidates import OutputLayer, excludes
-from workflow_scripts.nmt.columns import Columns
 from workflow_scripts.nmt.decoder import Decoder
+from workflow_scripts.nmt.hypotheses import Beams, Continuations
+from workflow_scripts.nmt.jobs import Jobs
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.positive import PositiveTable, Wanted
 from workflow_scripts.nmt.streaming import default_stride, run_search
 from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD
-
-# New sentences wait until this share of the beams is free, as in sampling.
-REFILL_SHARE = 0.125
 
 
 @dataclass(frozen=True)
@@ -106,49 +103,6 @@ class _Job:
     result: BeamResult | None = None
 
 
-@dataclass
-class _Beams(Columns):
-    """The beams of all sentences at work; `output` is [S, W, longest output + 1].
-
-    Per sentence [S]: `job`, its number; `limit`, the most tokens; `index`, its request in the
-    tables of constraints. Per hypothesis [S, W]: `score` (fp64), infinite where there is no
-    hypothesis; `length`; `ended`; `negative` and `positive`, states of the automata; `met`, bits of
-    the positive constraints; `last_score` and `last_met`, those of the last beam that had any
-    hypotheses.
-    """
-
-    job: Tensor
-    limit: Tensor
-    index: Tensor
-    score: Tensor
-    length: Tensor
-    ended: Tensor
-    negative: Tensor
-    positive: Tensor
-    met: Tensor
-    last_score: Tensor
-    last_met: Tensor
-
-    def open(self) -> Tensor:
-        """Return which hypotheses [S, W] go on."""
-        return ~self.ended & self.score.isfinite()
-
-
-@dataclass
-class _Candidates:
-    """What hypotheses may become, tensors [hypotheses, C].
-
-    `total`: the summed NLL, infinite where there is no candidate; `bank`: constraint pieces
-    written; `token`: the last one; `positive`, `met`: as in the beams.
-    """
-
-    total: Tensor
-    bank: Tensor
-    token: Tensor
-    positive: Tensor
-    met: Tensor
-
-
 class _Search:
     """All beams at work, and the jobs they belong to."""
 
@@ -165,16 +119,14 @@ class _Search:
         self._beam_size = beam_size
         self._nbest = nbest
         self._stride = stride
-        self._sentences = batch_rows // beam_size
-        self._decoder = Decoder(model, self._sentences * beam_size, stride)
+        sentences = batch_rows // beam_size
+        self.jobs = Jobs(requests, self._open, sentences)
+        self._decoder = Decoder(model, sentences * beam_size, stride)
         self._output_layer = OutputLayer(model)
         self._ends_word = torch.tensor(model.target_vocab.ends_word, device=model.device)
-        # Jobs whose results are not out yet, in order, by number.
-        self._jobs: dict[int, _Job] = {}
-        self._waiting = self._open_jobs(requests)
         self._negative = NegativeTable.pack([], model.device)
         self._positive = PositiveTable.pack([], model.device)
-        self._beams = self._new_beams([])
+        self._beams = Beams.empty([], [], beam_size, model.device)
         # Per slot of the decoder: its hypothesis, numbered through the beams, and its next token.
         self._hypotheses = self._model.integers([])
         self._tokens = self._model.integers([])
@@ -182,24 +134,9 @@ class _Search:
 
     def refill(self) -> bool:
         """Start new sentences if enough beams are free; tells whether there are any beams."""
-        free = self._sentences - len(self._beams)
-        if free >= max(1, REFILL_SHARE * self._sentences):
-            numbers = list(islice(self._waiting, free))
-            if numbers:
-                self._start(numbers)
+        if starts := self.jobs.take(len(self._beams)):
+            self._start([start.job for start in starts])
         return len(self._beams) > 0
-
-    def results(self) -> Iterator[BeamResult]:
-        """Yield, and forget, the jobs that are done, up to the first that is not."""
-        for number, job in list(self._jobs.items()):
-            if job.result is None:
-                return
-            del self._jobs[number]
-            yield job.result
-
-    def pending(self) -> list[BeamRequest]:
-        """Return the requests read whose results are not out."""
-        return [job.request for job in self._jobs.values()]
 
     def step(self) -> None:
         """Let all sentences go on by one token; the last step of a stride frees those done."""
@@ -221,8 +158,9 @@ class _Search:
         old = self._beams
         candidates = self._candidates()
         width = candidates.total.shape[1]
+        total = contenders(candidates.total, self._beam_size, self._positive.lengths.shape[1])
         scores, chosen = allocate(
-            self._contenders(candidates.total).view(len(old), -1),
+            total.view(len(old), -1),
             candidates.bank.view(len(old), -1),
             self._positive.size[old.index],
             self._positive.largest,
@@ -245,7 +183,7 @@ class _Search:
             old.negative.flatten()[parents].flatten(), tokens.flatten()
         )
         exists = scores.isfinite().any(dim=1, keepdim=True)
-        self._beams = _Beams(
+        self._beams = Beams(
             job=old.job,
             limit=old.limit,
             index=old.index,
@@ -289,25 +227,17 @@ class _Search:
         slots[self._hypotheses] = torch.arange(len(self._hypotheses), device=slots.device)
         return slots
 
-    def _candidates(self) -> _Candidates:
+    def _candidates(self) -> Continuations:
         """Return the candidates of all hypotheses [S * W, C].
 
         The last column is for those that have ended and stay as they are, the columns before it
         are for tokens that go on with a positive constraint.
         """
         beams = self._beams
-        stays = _Candidates(
-            total=beams.score.where(beams.ended, torch.inf),
-            bank=self._positive.size[beams.index][:, None].expand_as(beams.met),
-            token=torch.full_like(beams.met, PAD),
-            positive=beams.positive,
-            met=beams.met,
-        )
-        extended = self._extend()
-        pairs = ((getattr(extended, c.name), getattr(stays, c.name)) for c in fields(stays))
-        return _Candidates(*(_spread(many, self._hypotheses, one.flatten()) for many, one in pairs))
+        size = self._positive.size[beams.index]
+        return self._extend().spread(self._hypotheses, beams.staying(size))
 
-    def _extend(self) -> _Candidates:
+    def _extend(self) -> Continuations:
         """Return the candidates of the hypotheses [N, C] in the decoder, by their slots.
 
         Those that are not open have none.
@@ -343,38 +273,21 @@ class _Search:
         allowed = allowed & beams.open().flatten()[rows, None]
         nll = -torch.cat([best.log_probabilities, best.asked], dim=1).double()
         total = beams.score.flatten()[rows, None] + nll.masked_fill(~allowed, torch.inf)
-        return _Candidates(total, bank.view_as(token), token, states.view_as(token), mets)
+        return Continuations(total, bank.view_as(token), token, states.view_as(token), mets)
 
-    def _contenders(self, totals: Tensor) -> Tensor:
-        """Leave of the candidates [S * W, C + 1] those that contend for the beam, others infinite.
-
-        They are the best ones of the whole sentence, the best one of each hypothesis, and those
-        that go on with a constraint (Post & Vilar 2018, 3.1), besides what has ended.
-        """
-        sentences = totals.view(-1, self._beam_size * totals.shape[1])
-        leading = sentences.topk(self._beam_size, dim=1, largest=False).indices
-        contends = torch.zeros_like(sentences, dtype=torch.bool).scatter_(1, leading, True)
-        contends = contends.view_as(totals).scatter(1, totals.argmin(dim=1, keepdim=True), True)
-        contends[:, -self._positive.lengths.shape[1] - 1 :] = True
-        return totals.masked_fill(~contends, torch.inf)
-
-    def _open_jobs(self, requests: Iterable[BeamRequest]) -> Iterator[int]:
-        """Open jobs as they are asked for; yields the numbers of those to search for."""
-        for number, request in enumerate(requests):
-            job = self._jobs[number] = _Job(
-                request,
-                automaton.build(request.avoid),
-                positive.build(request.constraints, whole_words=request.whole_words),
-                self._model.max_output_length(len(request.source)),
-            )
-            if self._model.can_read(request.source):
-                yield number
-            else:
-                job.result = BeamResult(request, [], [], list(job.positive.phrases))
+    def _open(self, request: BeamRequest) -> _Job:
+        """Make a job of a request; it has no output where the source can't be read."""
+        wanted = positive.build(request.constraints, whole_words=request.whole_words)
+        limit = self._model.max_output_length(len(request.source))
+        job = _Job(request, automaton.build(request.avoid), wanted, limit)
+        if not self._model.can_read(request.source):
+            job.result = BeamResult(request, [], [], list(wanted.phrases))
+        return job
 
     def _start(self, numbers: list[int]) -> None:
-        new = self._new_beams(numbers)
-        sources = [self._jobs[number].request.source for number in numbers]
+        limits = [self.jobs[number].limit for number in numbers]
+        new = Beams.empty(numbers, limits, self._beam_size, self._model.device)
+        sources = [self.jobs[number].request.source for number in numbers]
         places = self._model.integers(self._decoder.places(sources))
         # At a stretch a hypothesis cannot get a slot once there is one: it has it from the start.
         hypotheses = torch.arange(new.ended.numel(), device=places.device).view_as(new.ended)
@@ -387,10 +300,10 @@ class _Search:
         self._pack_constraints(new)
         self._beams = self._beams.join(new)
 
-    def _pack_constraints(self, new: _Beams) -> None:
+    def _pack_constraints(self, new: Beams) -> None:
         """Replace the tables of constraints by those of the current and the new sentences."""
         old = self._beams
-        jobs = [self._jobs[number] for number in torch.cat([old.job, new.job]).tolist()]
+        jobs = [self.jobs[number] for number in torch.cat([old.job, new.job]).tolist()]
         negative = NegativeTable.pack([job.negative for job in jobs], self._model.device)
         positive = PositiveTable.pack([job.positive for job in jobs], self._model.device)
         old.index = torch.arange(len(old), device=self._model.device)
@@ -402,12 +315,12 @@ class _Search:
         new.met = new.last_met = positive.met[new.positive]
         self._negative, self._positive = negative, positive
 
-    def _collect(self, done: _Beams) -> None:
+    def _collect(self, done: Beams) -> None:
         """Hand beams without open hypotheses to their jobs."""
         columns = (done.score, done.length, done.output, done.last_score, done.last_met)
         beams = zip(done.job.tolist(), *(column.tolist() for column in columns), strict=True)
         for number, scores, lengths, outputs, last_scores, last_met in beams:
-            job = self._jobs[number]
+            job = self.jobs[number]
             ended = sorted(
                 (score, output[: length - 1])
                 for score, length, output in zip(scores, lengths, outputs, strict=True)
@@ -416,88 +329,6 @@ class _Search:
             unmet = [] if ended else _unmet(job.positive.phrases, last_scores, last_met)
             outputs, nlls = [output for _, output in ended], [score for score, _ in ended]
             job.result = BeamResult(job.request, outputs, nlls, unmet)
-
-    def _new_beams(self, numbers: list[int]) -> _Beams:
-        """Return beams of one empty hypothesis each, with constraints still to be set."""
-        limits = [self._jobs[number].limit for number in numbers]
-        shape = (len(numbers), self._beam_size)
-        zeros = torch.zeros(shape, dtype=torch.int64, device=self._model.device)
-        score = torch.full(shape, torch.inf, dtype=torch.float64, device=self._model.device)
-        score[:, 0] = 0
-        return _Beams(
-            job=self._model.integers(numbers),
-            limit=self._model.integers(limits),
-            index=zeros[:, 0],
-            score=score,
-            length=zeros,
-            ended=zeros.bool(),
-            negative=zeros,
-            positive=zeros,
-            met=zeros,
-            last_score=score,
-            last_met=zeros,
-            output=zeros.new_full((*shape, max(limits, default=0) + 1), PAD),
-        )
-
-
-def allocate(
-    scores: Tensor, banks: Tensor, size: Tensor, largest: int, beam_size: int, width: int
-) -> tuple[Tensor, Tensor]:
-    """Choose the next beam of every sentence from its candidates (Post & Vilar 2018, 3.2).
-
-    Every bank gets an equal share of the beam, the last one what is left over. Shares that a
-    bank has too few candidates for go to the next lower banks, then to the highest ones. In
-    sentences with constraints, hypotheses that have ended keep their part of the beam, and only
-    the rest is shared out: they would crowd out what is open, or be crowded out by worse.
-
-    Args:
-        scores: [S, K], the lower the better, infinite where there is no candidate.
-        banks: [S, K], how many constraint pieces each candidate has written.
-        size: [S], constraint pieces of the sentence, the number of its last bank.
-        largest: at least the largest of these.
-        beam_size: at most K.
-        width: the last of every `width` columns is for hypotheses that have ended.
-
-    Returns:
-        Scores and columns of the chosen candidates [S, beam size], best first; infinite scores
-        where there were too few.
-    """
-    if largest == 0:
-        return scores.topk(beam_size, dim=1, largest=False)
-    column = torch.arange(scores.shape[1], device=scores.device)
-    kept = scores.isfinite() & (column % width == width - 1) & (size[:, None] > 0)
-    shared = beam_size - kept.sum(dim=1)
-    # Candidates that do not compete go into a bank of their own, which has no share.
-    banks = banks.masked_fill(scores.isinf() | kept, largest + 1)
-    counts = torch.zeros(len(scores), largest + 2, dtype=torch.int64, device=scores.device)
-    counts.scatter_add_(1, banks, torch.ones_like(banks))
-    quotas = _quotas(counts[:, :-1], size, shared)
-    order = scores.argsort(dim=1, stable=True)
-    order = order.gather(1, banks.gather(1, order).argsort(dim=1, stable=True))
-    bank = banks.gather(1, order)
-    rank = column - (counts.cumsum(dim=1) - counts).gather(1, bank)
-    wins = rank < F.pad(quotas, (0, 1)).gather(1, bank)
-    chosen = kept.scatter_reduce(1, order, wins, "amax")
-    return scores.masked_fill(~chosen, torch.inf).topk(beam_size, dim=1, largest=False)
-
-
-def _quotas(counts: Tensor, size: Tensor, shared: Tensor) -> Tensor:
-    """Share out `shared` [S] places to banks of `counts` [S, banks] candidates each.
-
-    `size` [S] is the last bank of a sentence; quotas are at most the counts.
-    """
-    bank = torch.arange(counts.shape[1], device=counts.device)
-    quotas = torch.where(bank <= size[:, None], (shared // (size + 1))[:, None], 0)
-    quotas.scatter_add_(1, size[:, None], (shared - quotas.sum(dim=1))[:, None])
-    surplus = torch.zeros_like(shared)
-    taken = torch.zeros_like(counts)
-    for wanted in (quotas, torch.zeros_like(quotas)):
-        for number in reversed(range(counts.shape[1])):
-            surplus = surplus + wanted[:, number]
-            more = torch.minimum(surplus, counts[:, number] - taken[:, number])
-            taken[:, number] += more
-            surplus = surplus - more
-    return taken
 
 
 def _unmet(phrases: list[Phrase], scores: list[float], met: list[int]) -> list[Phrase]:
@@ -514,15 +345,3 @@ def _is_new(tokens: Tensor) -> Tensor:
     """Return which of `tokens` [N, A] are words that no column before holds."""
     same = tokens[:, :, None] == tokens[:, None]
     return (tokens > EOS) & ~same.tril(diagonal=-1).any(dim=2)
-
-
-def _spread(extended: Tensor, rows: Tensor, kept: Tensor) -> Tensor:
-    """Put columns [N, C] into their `rows` of [rows, C + 1], with `kept` [rows] as the last.
-
-    Rows that are not extended get infinity, or 0 where the tensor is one of integers.
-    """
-    fill = torch.inf if extended.is_floating_point() else 0
-    full = extended.new_full((len(kept), extended.shape[1] + 1), fill)
-    full[rows, :-1] = extended
-    full[:, -1] = kept
-    return full

@@ -6,9 +6,9 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from workflow_scripts.nmt.checkpoint import OUTPUT_MULTIPLE
 from workflow_scripts.nmt.linear import Linear, fill_up
 from workflow_scripts.nmt.model import Model, log_normaliser
+from workflow_scripts.nmt.network import OUTPUT_MULTIPLE
 from workflow_scripts.nmt.vocabulary import EOS
 
 # Rows of logits that a CPU looks through at once, several times: they stay in its cache.
@@ -46,7 +46,7 @@ class OutputLayer:
     """
 
     def __init__(self, model: Model):
-        output, words = model.weights.output, model.target_vocab.words
+        output, words = model.network.output, model.target_vocab.words
         self._count = words - EOS
         others = torch.ones_like(output.bias, dtype=torch.bool)
         others[EOS:words] = False

@@ -1,6 +1,8 @@
 """Linear layers: the matrix products that take most of the time of every search."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -10,6 +12,20 @@ from torch import Tensor
 # which are kept (`memory.bound_compiled_products`). So rows are filled up: to a multiple of this
 # and, where they are many, of a sixteenth of the next power of two.
 ROW_BLOCK = 16
+
+
+class Activation(NamedTuple):
+    """A function between two products, where it may overwrite what it is given.
+
+    `fused`: what oneDNN calls it, which applies it to a product at once; `function`: torch's.
+    """
+
+    fused: str
+    function: Callable[[Tensor], Tensor]
+
+
+# By the names that networks are described with.
+ACTIVATIONS = {"relu": Activation("relu", torch.relu_)}
 
 
 @dataclass
@@ -41,17 +57,25 @@ class Linear:
             return torch.ops.mkldnn._linear_pointwise(x, self.weight, self.bias, "none", [], "")
         return F.linear(x, self.weight, self.bias)
 
-    def relu(self, x: Tensor) -> Tensor:
-        """Return the output [..., out] for `x` [..., in], zero where it is negative."""
+    def activated(self, x: Tensor, activation: str) -> Tensor:
+        """Return the output [..., out] for `x` [..., in] after one of ACTIVATIONS."""
+        fused, function = ACTIVATIONS[activation]
         if self.weight.is_mkldnn:
-            return torch.ops.mkldnn._linear_pointwise(x, self.weight, self.bias, "relu", [], "")
-        return F.linear(x, self.weight, self.bias).relu_()
+            return torch.ops.mkldnn._linear_pointwise(x, self.weight, self.bias, fused, [], "")
+        return function(F.linear(x, self.weight, self.bias))
 
     def added(self, x: Tensor, to: Tensor) -> Tensor:
         """Return the output for `x` [..., in], added to `to` [..., out]."""
         if self.weight.is_mkldnn:
             return torch.ops.mkldnn._linear_pointwise.binary(x, to, self.weight, self.bias, "add")
         return F.linear(x, self.weight, self.bias).add_(to)
+
+
+def stacked(layers: Sequence[Linear]) -> Linear:
+    """Return one layer of the outputs of several plain ones; all or none have a bias."""
+    biases = [layer.bias for layer in layers if layer.bias is not None]
+    weight = torch.cat([layer.weight for layer in layers])
+    return Linear(weight, torch.cat(biases) if biases else None)
 
 
 def filled_up(rows: int) -> int:

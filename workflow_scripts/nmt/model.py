@@ -1,120 +1,21 @@
-"""The Transformer of Sockeye 3 for inference: pre-norm, ReLU, fixed positions (DESIGN 5).
+"""A network with its vocabularies: encoding, and decoding of given targets.
 
-Letters of shapes: S sentences, L source positions, B target sequences, T target positions,
-N decoder slots, R rows of a product (`linear.filled_up`), H heads, D model size, d = D / H,
-V vocabulary size.
+Letters of shapes as in `blocks`.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
-import torch.nn.functional as F  # noqa: N812 (the name that torch's own documentation uses)
 from torch import Tensor
 
-from workflow_scripts.nmt.linear import Linear, fill_up
+from workflow_scripts.nmt.attention import attend_whole
+from workflow_scripts.nmt.blocks import Grid
+from workflow_scripts.nmt.linear import fill_up
+from workflow_scripts.nmt.network import Network
 from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD, Vocabulary
-
-NORM_EPSILON = 1e-6
-
-
-@dataclass(frozen=True)
-class ModelConfig:
-    """What inference needs to know of a model beyond its weights.
-
-    `max_source` and `max_target` are the positions it was trained with (the source counts its
-    </s>, the target its <s>); `length_ratio` and `length_ratio_std` are target over source
-    length in the training data.
-    """
-
-    size: int
-    encoder_layers: int
-    decoder_layers: int
-    encoder_heads: int
-    decoder_heads: int
-    encoder_hidden: int
-    decoder_hidden: int
-    max_source: int
-    max_target: int
-    length_ratio: float
-    length_ratio_std: float
-
-
-@dataclass
-class Norm:
-    """A layer normalisation; weight and bias: [D]."""
-
-    weight: Tensor
-    bias: Tensor
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """Normalise the last dimension."""
-        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, NORM_EPSILON)
-
-
-@dataclass
-class SelfAttention:
-    """`inward`: [3D, D] for queries (scaled), keys, values; `out`: [D, D]."""
-
-    norm: Norm
-    inward: Linear
-    out: Linear
-
-
-@dataclass
-class CrossAttention:
-    """`query`: [D, D] (scaled), `memory`: [2D, D] for keys and values, `out`: [D, D]."""
-
-    norm: Norm
-    query: Linear
-    memory: Linear
-    out: Linear
-
-
-@dataclass
-class FeedForward:
-    """Two layers with a ReLU between; weights [hidden, D] and [D, hidden]."""
-
-    norm: Norm
-    inward: Linear
-    out: Linear
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """Return `x` with the block's output added."""
-        return self.out.added(self.inward.relu(self.norm(x)), x)
-
-
-@dataclass
-class EncoderLayer:
-    """One layer of the encoder."""
-
-    attention: SelfAttention
-    feed_forward: FeedForward
-
-
-@dataclass
-class DecoderLayer:
-    """One layer of the decoder."""
-
-    attention: SelfAttention
-    cross: CrossAttention
-    feed_forward: FeedForward
-
-
-@dataclass
-class Weights:
-    """All tensors of a model; `output` may have more rows than pieces (bias -inf)."""
-
-    source_embedding: Tensor
-    target_embedding: Tensor
-    source_positions: Tensor
-    target_positions: Tensor
-    encoder: list[EncoderLayer]
-    encoder_norm: Norm
-    decoder: list[DecoderLayer]
-    decoder_norm: Norm
-    output: Linear
 
 
 @dataclass
@@ -138,35 +39,24 @@ class Memory:
 
 
 class Model:
-    """A Sockeye 3 model on one device.
+    """A translation model on one device; everything it computes is in `dtype`."""
 
-    Everything it computes is in `dtype`. The embeddings are kept scaled by sqrt(D) and the query
-    projections by d ** -0.5, as every use wants them.
-    """
-
-    def __init__(
-        self,
-        config: ModelConfig,
-        weights: Weights,
-        source_vocab: Vocabulary,
-        target_vocab: Vocabulary,
-    ):
-        self.config = config
-        self.weights = weights
+    def __init__(self, network: Network, source_vocab: Vocabulary, target_vocab: Vocabulary):
+        self.network = network
         self.source_vocab = source_vocab
         self.target_vocab = target_vocab
-        self.device = weights.target_embedding.device
-        self.dtype = weights.target_embedding.dtype
+        self.device = network.target.pieces.device
+        self.dtype = network.target.pieces.dtype
 
     @property
     def max_source_pieces(self) -> int:
         """How many pieces a source sentence may have (its </s> not counted)."""
-        return self.config.max_source - 1
+        return self.network.sizes.max_source - 1
 
     @property
     def max_target_pieces(self) -> int:
         """How many pieces a target may have to be scored (its <s> not counted)."""
-        return self.config.max_target - 1
+        return self.network.sizes.max_target - 1
 
     def can_read(self, source: Sequence[int]) -> bool:
         """Tell whether a source of piece ids is neither empty nor longer than the model takes."""
@@ -174,7 +64,7 @@ class Model:
 
     def max_output_length(self, source_pieces: int) -> int:
         """Return how many tokens, </s> included, an output may have (the rule of Sockeye)."""
-        factor = self.config.length_ratio + 2 * self.config.length_ratio_std
+        factor = self.network.sizes.length_ratio + 2 * self.network.sizes.length_ratio_std
         return math.ceil(factor * (source_pieces + 1))
 
     def encode(self, sources: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
@@ -186,27 +76,19 @@ class Model:
         """
         tokens = self._padded([[*source, EOS] for source in sources])
         lengths = self.integers([len(source) + 1 for source in sources])
-        count, width = tokens.shape
-        mask = _valid(lengths, width)[:, None, None]
-        weights, heads = self.weights, self.config.encoder_heads
-        x = weights.source_embedding[tokens] + weights.source_positions[:width]
-        x = fill_up(x.flatten(0, 1))
-        for layer in weights.encoder:
-            x = _attend_self(x, count, width, layer.attention, heads, mask)
-            x = layer.feed_forward(x)
-        return weights.encoder_norm(x[: tokens.numel()]).view(count, width, -1), lengths
+        grid = Grid(*tokens.shape)
+        mask = _valid(lengths, grid.width)[:, None, None]
+        x = fill_up(self.network.source.whole(tokens).flatten(0, 1))
+        for layer in self.network.encoder:
+            x = layer(x, grid, mask)
+        encoded = self.network.encoded(x[: tokens.numel()])
+        return encoded.view(grid.count, grid.width, -1), lengths
 
     def remember(self, encoded: Tensor, lengths: Tensor) -> Memory:
         """Project the encoder's output [S, L, D] to the keys and values of all decoder layers."""
-        keys, values = [], []
-        count, width = encoded.shape[:2]
-        rows, heads = fill_up(encoded.flatten(0, 1)), 2 * self.config.decoder_heads
-        for layer in self.weights.decoder:
-            projected = _heads(layer.cross.memory(rows), count, width, heads)
-            key, value = projected.chunk(2, dim=1)
-            keys.append(key)
-            values.append(value)
-        return Memory(keys, values, lengths)
+        rows, grid = fill_up(encoded.flatten(0, 1)), Grid(*encoded.shape[:2])
+        pairs = [layer.cross.remember(rows, grid) for layer in self.network.decoder]
+        return Memory([keys for keys, _ in pairs], [values for _, values in pairs], lengths)
 
     def decode(self, targets: list[list[int]], memory: Memory) -> Tensor:
         """Teacher-forced decoding of B targets of piece ids, one for each sentence of `memory`.
@@ -215,26 +97,21 @@ class Model:
             The decoder's output [tokens, D] before every piece and </s>, target after target.
         """
         tokens = self._padded([[BOS, *target] for target in targets])
-        count, width = tokens.shape
+        grid = Grid(*tokens.shape)
         # A mask would do as well, but an accelerator would be waited for to count it.
         wanted = [
-            row * width + position
+            row * grid.width + position
             for row, target in enumerate(targets)
             for position in range(len(target) + 1)
         ]
-        weights, heads = self.weights, self.config.decoder_heads
-        x = weights.target_embedding[tokens] + weights.target_positions[:width]
-        x = fill_up(x.flatten(0, 1))
-        cross_mask = _valid(memory.lengths, memory.keys[0].shape[2])[:, None, None]
-        for layer, keys, values in zip(weights.decoder, memory.keys, memory.values, strict=True):
-            x = _attend_self(x, count, width, layer.attention, heads, None)
-            query = _heads(layer.cross.query(layer.cross.norm(x)), count, width, heads)
-            context = F.scaled_dot_product_attention(
-                query, keys, values, attn_mask=cross_mask, scale=1.0
-            )
-            x = layer.cross.out.added(_rows(context, len(x)), x)
-            x = layer.feed_forward(x)
-        return weights.decoder_norm(x)[self.integers(wanted)]
+        x = fill_up(self.network.target.whole(tokens).flatten(0, 1))
+        mask = _valid(memory.lengths, memory.keys[0].shape[2])[:, None, None]
+        for layer, keys, values in zip(
+            self.network.decoder, memory.keys, memory.values, strict=True
+        ):
+            read_prefix = partial(layer.prefix.forced, grid=grid)
+            x = layer(x, read_prefix, partial(attend_whole, keys, values, mask, grid))
+        return self.network.decoded(x)[self.integers(wanted)]
 
     def labels(self, targets: list[list[int]]) -> Tensor:
         """Return the ids [tokens] that `decode` has to predict: each target, then its </s>."""
@@ -246,7 +123,7 @@ class Model:
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return the scores [N, output rows] of the decoder's output [N, D]."""
-        return self.weights.output(hidden)
+        return self.network.output(hidden)
 
     def _padded(self, sequences: list[list[int]]) -> Tensor:
         """Return ids [S, L] filled up with <pad>."""
@@ -260,34 +137,6 @@ def log_normaliser(logits: Tensor, maximum: Tensor) -> Tensor:
     The logits are overwritten: at this size memory traffic is what it costs.
     """
     return logits.sub_(maximum[:, None]).exp_().sum(dim=1).log_().add_(maximum)
-
-
-def _attend_self(
-    x: Tensor, count: int, width: int, block: SelfAttention, heads: int, mask: Tensor | None
-) -> Tensor:
-    """Return `x` [R, D], `count` sequences of `width` positions, plus its self-attention.
-
-    It is causal where no mask is given.
-    """
-    projected = _heads(block.inward(block.norm(x)), count, width, 3 * heads)
-    query, key, value = projected.chunk(3, 1)
-    context = F.scaled_dot_product_attention(
-        query, key, value, attn_mask=mask, is_causal=mask is None, scale=1.0
-    )
-    return block.out.added(_rows(context, len(x)), x)
-
-
-def _heads(x: Tensor, count: int, width: int, heads: int) -> Tensor:
-    """Turn [R, heads * d], `count` sequences of `width`, into [count, heads, width, d]."""
-    return x[: count * width].view(count, width, heads, -1).transpose(1, 2)
-
-
-def _rows(x: Tensor, rows: int) -> Tensor:
-    """Turn [count, heads, width, d] into [rows, heads * d], zeros below what there is."""
-    count, heads, width, depth = x.shape
-    flat = x.new_zeros(rows, heads * depth)
-    flat[: count * width].view(count, width, heads, depth).copy_(x.transpose(1, 2))
-    return flat
 
 
 def _valid(lengths: Tensor, width: int) -> Tensor:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 
 import torch
 from torch import Tensor
@@ -14,14 +13,11 @@ from workflow_scripts.nmt.automaton import Automaton, NegativeTable, Phrase
 from workflow_scripts.nmt.candidates import OutputLayer, excludes
 from workflow_scripts.nmt.columns import Columns
 from workflow_scripts.nmt.decoder import Decoder
+from workflow_scripts.nmt.jobs import Jobs, Start
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.randomness import derive, request_key, uniform
 from workflow_scripts.nmt.streaming import default_stride, run_search
 from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD
-
-# New hypotheses wait until this share of the rows is free, so that sentences are encoded and
-# automata are packed for many of them at once.
-REFILL_SHARE = 0.125
 
 
 @dataclass(frozen=True)
@@ -106,18 +102,23 @@ class _Settings:
 
 @dataclass
 class _Job:
-    """A request at work.
+    """A request at work for `samples` samples.
 
     `ended` holds the samples that have ended: output and NLL, or None where one is dropped.
     """
 
     request: SampleRequest
+    samples: int
     key: int
     automaton: Automaton
     limit: int
     ended: dict[int, tuple[list[int], float] | None] = field(default_factory=dict)
 
-    def result(self) -> SampleResult:
+    @property
+    def result(self) -> SampleResult | None:
+        """The result, once all samples have ended."""
+        if len(self.ended) < self.samples:
+            return None
         finished = [end for _, end in sorted(self.ended.items()) if end is not None]
         return SampleResult(
             self.request,
@@ -163,28 +164,18 @@ class _Sampler:
     ):
         self._model = model
         self._settings = settings
-        self._batch_rows = batch_rows
+        self.jobs = Jobs(requests, self._open, batch_rows, settings.samples)
         self._decoder = Decoder(model, batch_rows, settings.stride)
         self._output_layer = OutputLayer(model)
-        # Jobs whose results are not out yet, in order, by number.
-        self._jobs: dict[int, _Job] = {}
-        self._waiting = self._hypotheses(requests)
         self._rows = self._new_rows([])
         self._negative = NegativeTable.pack([], model.device)
         self._steps = 0
 
     def refill(self) -> bool:
         """Start new hypotheses if enough rows are free; tells whether there are any rows."""
-        free = self._batch_rows - len(self._rows)
-        if free >= max(1, REFILL_SHARE * self._batch_rows):
-            starts = list(islice(self._waiting, free))
-            if starts:
-                self._start(starts)
+        if starts := self.jobs.take(len(self._rows)):
+            self._start(starts)
         return len(self._rows) > 0
-
-    def pending(self) -> list[SampleRequest]:
-        """Return the requests read whose results are not out."""
-        return [job.request for job in self._jobs.values()]
 
     def step(self) -> None:
         """Draw one more token for every row; the last step of a stride frees those that ended."""
@@ -228,31 +219,23 @@ class _Sampler:
         children, child = self._distinct(rows.slot * size + rows.token)
         rows.slot = self._decoder.branch(children // size)[child]
 
-    def results(self) -> Iterator[SampleResult]:
-        """Yield, and forget, the jobs that have ended, up to the first that has not."""
-        for number, job in list(self._jobs.items()):
-            if len(job.ended) < self._settings.samples:
-                return
-            del self._jobs[number]
-            yield job.result()
+    def _open(self, request: SampleRequest) -> _Job:
+        """Make a job of a request; all its samples are dropped where the source can't be read."""
+        samples = self._settings.samples
+        job = _Job(
+            request,
+            samples,
+            request_key(self._settings.seed, request.id, request.set),
+            automaton.build(request.avoid),
+            self._model.max_output_length(len(request.source)),
+        )
+        if not self._model.can_read(request.source):
+            job.ended = dict.fromkeys(range(samples))
+        return job
 
-    def _hypotheses(self, requests: Iterable[SampleRequest]) -> Iterator[tuple[int, int]]:
-        """Open jobs as they are asked for; yields the job and sample number of each start."""
-        for number, request in enumerate(requests):
-            job = self._jobs[number] = _Job(
-                request,
-                request_key(self._settings.seed, request.id, request.set),
-                automaton.build(request.avoid),
-                self._model.max_output_length(len(request.source)),
-            )
-            if self._model.can_read(request.source):
-                yield from ((number, index) for index in range(self._settings.samples))
-            else:
-                job.ended = dict.fromkeys(range(self._settings.samples))
-
-    def _start(self, starts: list[tuple[int, int]]) -> None:
+    def _start(self, starts: list[Start]) -> None:
         rows = self._new_rows(starts)
-        sources = [self._jobs[number].request.source for number, _ in starts]
+        sources = [self.jobs[number].request.source for number, _ in starts]
         places, place = self._distinct(self._model.integers(self._decoder.places(sources)))
         rows.slot = self._decoder.start(places)[place]
         self._pack_automata(rows)
@@ -262,7 +245,7 @@ class _Sampler:
         """Replace the table of automata by one for the jobs of the current and the new rows."""
         rows = self._rows
         jobs, index = torch.unique(torch.cat([rows.job, new.job]), return_inverse=True)
-        automata = [self._jobs[number].automaton for number in jobs.tolist()]
+        automata = [self.jobs[number].automaton for number in jobs.tolist()]
         negative = NegativeTable.pack(automata, self._model.device)
         rows.state = self._negative.moves.rebase(rows.state, negative.moves, index[: len(rows)])
         new.state = negative.start[index[len(rows) :]]
@@ -284,11 +267,11 @@ class _Sampler:
             *(column.tolist() for column in columns), strict=True
         ):
             end = (output[: length - 1], nll / length) if token == EOS else None
-            self._jobs[number].ended[sample] = end
+            self.jobs[number].ended[sample] = end
 
-    def _new_rows(self, starts: list[tuple[int, int]]) -> _Rows:
-        """Return rows for (job, sample) numbers, with slots and states still to be set."""
-        jobs = [self._jobs[number] for number, _ in starts]
+    def _new_rows(self, starts: list[Start]) -> _Rows:
+        """Return rows for starts, one sample each, with slots and states still to be set."""
+        jobs = [self.jobs[number] for number, _ in starts]
         samples = self._model.integers([sample for _, sample in starts])
         limits = [job.limit for job in jobs]
         zeros = torch.zeros_like(samples)

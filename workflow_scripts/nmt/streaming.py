@@ -4,9 +4,11 @@ import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import torch
+
+from workflow_scripts.nmt.jobs import Jobs
 
 # Tokens put out at a stretch on an accelerator. More leave it waiting less often, and let more
 # rows that have ended be computed in vain.
@@ -16,20 +18,16 @@ Request = TypeVar("Request")
 Result = TypeVar("Result")
 
 
-class Search(Protocol, Generic[Request, Result]):
+class Search(Protocol):
     """A search over many requests at once, which are read as there is room."""
+
+    jobs: Jobs
 
     def refill(self) -> bool:
         """Start new requests if there is room; tells whether any are at work."""
 
     def step(self) -> None:
         """Let everything at work go on by one token."""
-
-    def results(self) -> Iterator[Result]:
-        """Yield, and forget, requests that are done, up to the first that is not."""
-
-    def pending(self) -> list[Request]:
-        """Return the requests read whose results are not out."""
 
 
 def default_stride(device: torch.device) -> int:
@@ -38,7 +36,7 @@ def default_stride(device: torch.device) -> int:
 
 
 def run_search(
-    start: Callable[[Iterable[Request], int], Search[Request, Result]],
+    start: Callable[[Iterable[Request], int], Search],
     requests: Iterable[Request],
     rows: int,
     fewest_rows: int,
@@ -61,15 +59,15 @@ def run_search(
             search = start(requests, rows)
             while search.refill():
                 search.step()
-                yield from search.results()
-            yield from search.results()
+                yield from search.jobs.results()
+            yield from search.jobs.results()
             return
         except torch.OutOfMemoryError:
             if rows <= fewest_rows:
                 raise
         rows = max(fewest_rows, rows // 2)
         print(f"out of device memory: going on with {rows} rows at a time", file=sys.stderr)
-        requests = chain(search.pending() if search else [], requests)
+        requests = chain(search.jobs.pending() if search else [], requests)
         # The memory of the old search must be free before the new one asks for its own. It refers
         # to itself, through the generator of what waits: that is for the collector.
         del search

@@ -27,7 +27,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.lines import read_lines
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, BeamResult, translate
-from workflow_scripts.nmt.checkpoint import PRECISIONS, load_model
+from workflow_scripts.nmt.loaders import PRECISIONS, load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.positive import MOST_PHRASES, resolve
 from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample

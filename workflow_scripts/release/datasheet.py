@@ -1,7 +1,6 @@
 """The datasheet of a released corpus: README.md in the form of a Hugging Face dataset card."""
 
 import argparse
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,12 @@ import yaml
 
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.cli import run
-from workflow_scripts.release.inputs import (
-    paraphrase_count,
-    read_measures,
-    read_metrics,
-    stages,
-    tools,
-)
-from workflow_scripts.release.rendering import environment
+from workflow_scripts.core.report.finished_run import add_arguments, finished_run
+from workflow_scripts.core.report.rendering import environment
+from workflow_scripts.evaluate.results import paraphrase_count, read_measures
+from workflow_scripts.release import TEMPLATES
+from workflow_scripts.release.inputs import described_stages, tools
+from workflow_scripts.train.results import all_metrics
 
 # The Hub's own size classes: upper bound and name.
 SIZES = {
@@ -68,13 +65,13 @@ def datasheet(
 
     Args:
         config: the release's part of the configuration, of one system.
-        stage_list: what `inputs.stages` returns.
+        stage_list: what `inputs.described_stages` returns.
         measures: the system's measures.json.
         models: the metrics.json of each model.
     """
     everything = measures["groups"]["all"]
     return (
-        environment()
+        environment(TEMPLATES)
         .get_template("datasheet.md.j2")
         .render(
             front_matter=_yaml(front_matter(config, everything["references"])),
@@ -98,17 +95,16 @@ def _yaml(value: Any) -> str:
 def main(argv: list[str] | None = None) -> None:
     """Write the datasheet of one system's corpus."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
-    parser.add_argument("--manifests", type=Path, nargs="+", required=True, help="by stage")
-    parser.add_argument("--measures", type=Path, required=True, help="measures.json")
-    parser.add_argument("--models", type=Path, nargs="+", required=True, help="metrics.json files")
+    add_arguments(parser, described=True)
     parser.add_argument("--output", type=Path, required=True, help="README.md")
     arguments = parser.parse_args(argv)
+    finished = finished_run(arguments)
+    system = finished.config["system"]
     text = datasheet(
-        arguments.config,
-        stages(arguments.manifests),
-        read_measures(arguments.measures),
-        [read_metrics(path) for path in arguments.models],
+        finished.config,
+        described_stages(finished),
+        read_measures(finished.folder("evaluate", system) / "measures.json"),
+        list(all_metrics(finished).values()),
     )
     write_text(arguments.output, text)
 

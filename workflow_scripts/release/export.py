@@ -5,7 +5,6 @@ forward and the backward NLL, in nats per target token: lower is better.
 """
 
 import argparse
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
@@ -18,7 +17,7 @@ import pyarrow.parquet as pq
 import zstandard
 
 from workflow_scripts.core.atomic import atomic_path
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import read_rows
@@ -135,7 +134,7 @@ def export(shards: list[Path], output: Path, best: int) -> None:
 def main(argv: list[str] | None = None) -> None:
     """Write the released corpus of one system."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="of the select stage")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--output", type=Path, required=True, help="folder")

@@ -1,80 +1,33 @@
-"""What datasheet, report and tables read: manifests, models' metrics, measures, STS."""
+"""What datasheet, report and summary tell of the stages, by their manifests."""
 
-import argparse
 from collections import Counter
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_json, read_manifest
-from workflow_scripts.stages import STAGES
-
-# What a row of each stage's manifest is. The stages of models count segmented pairs.
-ROWS = {stage.name: stage.row for stage in STAGES}
+from workflow_scripts.core.report.finished_run import FinishedRun
 
 
-def read_measures(path: Path) -> dict[str, Any]:
-    """Return a measures.json of the evaluate stage, checked against its record."""
-    return read_json(path, "evaluation")
+def described_stages(run: FinishedRun) -> list[dict[str, Any]]:
+    """Return what `stages` tells of the units of a run that are described."""
+    return stages(run.described(), run.rows)
 
 
-def read_statistics(path: Path) -> dict[str, Any]:
-    """Return a statistics.json of the evaluate stage, checked against its record."""
-    return read_json(path, "counting")
+def stages(manifests: Iterable[dict[str, Any]], rows: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return what is told of each unit, in the order given.
 
-
-def read_sts(path: Path) -> dict[str, Any]:
-    """Return the sts.json of the embed stage, checked against its record."""
-    return read_json(path, "testing")
-
-
-def read_metrics(path: Path) -> dict[str, Any]:
-    """Return the metrics.json of a model, checked against the model's record."""
-    return read_json(path, "model")
-
-
-def named_path(text: str) -> tuple[str, Path]:
-    """Return the two sides of `name=path`."""
-    name, separator, path = text.partition("=")
-    if not (name and separator and path):
-        raise InputError(f"'{text}' is not of the form name=path")
-    return name, Path(path)
-
-
-def add_embeddings(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a run with embeddings, which the report takes as well."""
-    parser.add_argument("--sts", type=Path, help="sts.json, where there are embeddings")
-    parser.add_argument(
-        "--training-sets",
-        type=named_path,
-        nargs="*",
-        default=[],
-        metavar="NAME=MANIFEST",
-        help="those that embeddings were trained on",
-    )
-
-
-def read_embeddings(
-    arguments: argparse.Namespace,
-) -> tuple[dict[str, Any] | None, dict[str, dict[str, Any]]]:
-    """Return what `add_embeddings` names: sts.json or None, and the manifests by name."""
-    sts = None if arguments.sts is None else read_sts(arguments.sts)
-    return sts, {name: read_manifest(path) for name, path in arguments.training_sets}
-
-
-def stages(manifests: Iterable[Path]) -> list[dict[str, Any]]:
-    """Return what is told of each stage, in the order given.
+    Args:
+        manifests: of the units.
+        rows: what a row of each stage's manifest is. Stages of models count segmented pairs.
 
     Returns:
         Dicts of `label`, `stage`, `rows` (what they are), `rows_in`, `rows_out`, `rejected`
         (by reason, most frequent first), `counts` (the further ones of its records), `config`,
         `name` and `tools`.
     """
-    return [_stage(read_manifest(path)) for path in manifests]
+    return [_stage(manifest, rows[manifest["stage"]]) for manifest in manifests]
 
 
-def _stage(manifest: dict[str, Any]) -> dict[str, Any]:
+def _stage(manifest: dict[str, Any], rows: str) -> dict[str, Any]:
     counts: Counter[str] = Counter()
     for record in manifest["parts"].values():
         counts.update(dict(_integers(record.get("extra", {}))))
@@ -82,7 +35,7 @@ def _stage(manifest: dict[str, Any]) -> dict[str, Any]:
     return {
         "label": " / ".join(filter(None, (manifest["stage"], manifest["instance"]))),
         "stage": manifest["stage"],
-        "rows": ROWS[manifest["stage"]],
+        "rows": rows,
         "rows_in": manifest["rows_in"],
         "rows_out": manifest["rows_out"],
         "rejected": dict(rejected),
@@ -109,8 +62,3 @@ def tools(stage_list: list[dict[str, Any]]) -> dict[str, list[str]]:
         for tool, found in stage["tools"].items():
             versions.setdefault(tool, set()).update(found)
     return {tool: sorted(found) for tool, found in sorted(versions.items())}
-
-
-def paraphrase_count(group: dict[str, Any]) -> int:
-    """Return the number of paraphrases in a group of measures.json."""
-    return sum(n * count for n, count in enumerate(group["references_by_paraphrases"]))

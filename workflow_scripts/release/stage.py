@@ -6,9 +6,6 @@ from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.embed.stage import tested_embeddings, tested_units
 
-_TABLES = ("diversity", "between_ranks", "lengths", "statistics", "bins")
-_EMBEDDING_TABLES = ("sts", "sts_data_sets", "sts_gains", "sts_differences")
-
 
 class Release(Stage):
     """One unit, which reads all released stages and the test of the embeddings."""
@@ -29,7 +26,7 @@ class Release(Stage):
         return ["tables/tables", *(f"{system}/paraphrases" for system in systems)]
 
     def files(self, instance: None) -> list[str]:
-        tables = [f"tables/{name}.tsv" for name in self.tables()]
+        tables = [f"tables/{name}.tsv" for name in self.released_tables()]
         documents = [
             f"{system}/{name}"
             for system in self.config["run"]["systems"]
@@ -37,9 +34,50 @@ class Release(Stage):
         ]
         return ["report.html", *tables, *documents]
 
-    def tables(self) -> list[str]:
-        """Return the names of the tables; those of embeddings only where some are tested."""
-        return [*_TABLES, *(_EMBEDDING_TABLES if tested_units(self.config) else ())]
+    def sections(self) -> dict[int, str]:
+        return {
+            10: "workflow_scripts.release.sections:overview",
+            20: "workflow_scripts.release.sections:stages",
+            100: "workflow_scripts.release.sections:configuration",
+        }
+
+    def page_sections(self) -> list[str]:
+        """Return the functions of the report's sections, in the order of their places.
+
+        They are those of the stages that the release reads, and its own.
+
+        Raises:
+            ValueError: two sections have the same place.
+        """
+        places: dict[int, str] = {}
+        for stage in [*self._read_stages(), self]:
+            for place, function in stage.sections().items():
+                if other := places.get(place):
+                    raise ValueError(f"{other} and {function} both have place {place} of the page")
+                places[place] = function
+        return [places[place] for place in sorted(places)]
+
+    def released_tables(self) -> dict[str, str]:
+        """Return the functions of the tables of the stages that the release reads, by name.
+
+        Raises:
+            ValueError: two stages have a table of the same name.
+        """
+        tables: dict[str, str] = {}
+        for stage in self._read_stages():
+            for name, function in stage.tables().items():
+                if other := tables.get(name):
+                    raise ValueError(f"{other} and {function} both make a table {name}")
+                tables[name] = function
+        return tables
+
+    def rows(self) -> dict[str, str]:
+        """Return what a row is of each stage whose units are described, by the stage's name."""
+        return {stage.name: stage.row for stage in self.layout.stages if stage.released}
+
+    def _read_stages(self) -> list[Stage]:
+        read = {stage for stage, _ in self.reads(None)}
+        return [stage for stage in self.layout.stages if stage.name in read]
 
     def settings(self, instance: None) -> dict[str, Any]:
         entries = {

@@ -10,10 +10,14 @@ from tabulate import tabulate
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import read_manifest
 from workflow_scripts.core.training_sets import training_sets
-from workflow_scripts.release.inputs import read_measures, read_metrics, read_sts, stages
-from workflow_scripts.release.sts_tables import Model, models, of_model, times_100
+from workflow_scripts.embed.results import read_sts
+from workflow_scripts.embed.sts_tables import Model, models, of_model, times_100
+from workflow_scripts.evaluate.results import read_measures
+from workflow_scripts.release.inputs import stages
 from workflow_scripts.stages import STAGES
+from workflow_scripts.train.results import read_metrics
 
 
 def count_table(stage_list: list[dict[str, Any]]) -> str:
@@ -126,7 +130,8 @@ def describe(folder: Path) -> str:
         system: read_measures(folder / f"evaluate.{system}" / "measures.json")["groups"]
         for system in config["run"]["systems"]
     }
-    sections = [count_table(stages(known)), model_table(metrics), measure_table(measures)]
+    told = stages(map(read_manifest, known), {stage.name: stage.row for stage in STAGES})
+    sections = [count_table(told), model_table(metrics), measure_table(measures)]
     if config["run"]["embeddings"]:
         sts = read_sts(folder / "embed.sts" / "sts.json")
         found = models(sts, training_sets(config), config["run"]["embeddings"])

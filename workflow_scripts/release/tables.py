@@ -1,96 +1,48 @@
-"""The report's tables of measures for programs: TSV files with the figures in full.
+"""The run's tables for programs: TSV files with the figures in full (docs/release.md).
 
-Each has a header line and one row for each figure or set of figures (docs/release.md).
+Each has a header line and one row for each figure or set of figures. They are those that the
+stages declare.
 """
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.manifest import write_record
-from workflow_scripts.release.embedding_tables import (
-    sts_data_sets,
-    sts_differences,
-    sts_gains,
-    sts_models,
-)
-from workflow_scripts.release.inputs import (
-    add_embeddings,
-    named_path,
-    read_embeddings,
-    read_measures,
-    read_statistics,
-)
-from workflow_scripts.release.measure_tables import (
-    between_ranks,
-    bins,
-    diversity,
-    lengths,
-    statistics,
-)
-from workflow_scripts.release.sts_tables import embedding_names, models, quotations
-from workflow_scripts.release.table import Table, tsv
+from workflow_scripts.core.report.finished_run import add_arguments, finished_run, named
+from workflow_scripts.core.report.section import load
+from workflow_scripts.core.report.table import Table
+from workflow_scripts.release.export import escape
 
 # The record of the files.
 RECORD = "tables"
 
 
-def tables(
-    config: dict[str, Any],
-    measures: dict[str, Any],
-    found: dict[str, Any],
-    sts: dict[str, Any] | None,
-    training_sets: dict[str, dict[str, Any]],
-) -> dict[str, Table]:
-    """Return all tables by their names.
+def tsv(table: Table) -> str:
+    """Return a table as text, a line for each row."""
+    lines = (map(_field, row) for row in [table.columns, *table.rows])
+    return "".join("\t".join(fields) + "\n" for fields in lines)
 
-    Args:
-        config: the release's part of the configuration.
-        measures: measures.json by system.
-        found: statistics.json by system.
-        sts: sts.json, or None where the run has no embeddings.
-        training_sets: the manifests of those that embeddings were trained on, by name.
-    """
-    result = {
-        "diversity": diversity(measures),
-        "between_ranks": between_ranks(measures),
-        "lengths": lengths(measures),
-        "statistics": statistics(found),
-        "bins": bins(found),
-    }
-    if sts is not None:
-        tested = models(sts, training_sets, embedding_names(config))
-        result["sts"] = sts_models(sts, tested, training_sets)
-        result["sts_data_sets"] = sts_data_sets(sts, tested, quotations(config))
-        result["sts_gains"] = sts_gains(tested)
-        result["sts_differences"] = sts_differences(sts, tested)
-    return result
+
+def _field(value: Any) -> str:
+    return "" if value is None else escape(str(value))
 
 
 def main(argv: list[str] | None = None) -> None:
     """Write the tables of a run as TSV files."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
-    for option in ("measures", "statistics"):
-        parser.add_argument(
-            f"--{option}", type=named_path, nargs="+", required=True, help=f"system={option}.json"
-        )
-    add_embeddings(parser)
+    add_arguments(parser)
+    parser.add_argument(
+        "--tables", type=named, nargs="+", required=True, metavar="NAME=MODULE:FUNCTION"
+    )
     parser.add_argument("--output", type=Path, required=True, help="folder")
     arguments = parser.parse_args(argv)
-    sts, training_sets = read_embeddings(arguments)
-    result = tables(
-        arguments.config,
-        {system: read_measures(path) for system, path in arguments.measures},
-        {system: read_statistics(path) for system, path in arguments.statistics},
-        sts,
-        training_sets,
-    )
-    files = [arguments.output / f"{name}.tsv" for name in result]
-    for path, table in zip(files, result.values(), strict=True):
+    finished = finished_run(arguments)
+    tables = {name: load(function)(finished) for name, function in arguments.tables}
+    files = [arguments.output / f"{name}.tsv" for name in tables]
+    for path, table in zip(files, tables.values(), strict=True):
         write_text(path, tsv(table))
     write_record(arguments.output / RECORD, 0, 0, {}, files=files)
 

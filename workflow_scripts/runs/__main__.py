@@ -1,4 +1,7 @@
-"""`python -m workflow_scripts.runs list`, `compare A B`, `collect [--delete]` (docs/runs.md)."""
+"""`python -m workflow_scripts.runs list`, `compare A B`, `collect [--delete]`, `forget FOLDER`.
+
+See docs/runs.md.
+"""
 
 import argparse
 import os
@@ -12,7 +15,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import RUNS
 from workflow_scripts.runs.catalogue import describe, run_folders, run_line, size_text
 from workflow_scripts.runs.compare import compare
-from workflow_scripts.runs.garbage import alone, delete, find_garbage
+from workflow_scripts.runs.garbage import alone, delete, find_garbage, forget, results_of
 
 
 def list_runs(_: argparse.Namespace) -> None:
@@ -45,8 +48,18 @@ def collect(arguments: argparse.Namespace) -> None:
     print(f"\n{len(garbage):,} folders, {total} {done}")
 
 
+def forget_directory(arguments: argparse.Namespace) -> None:
+    """Forget the runs of a working directory that is gone for good."""
+    folders = [arguments.results] if arguments.results else sorted(map(results_of, run_folders()))
+    if not folders:
+        raise InputError(f"no run below {RUNS}/: name the results folder with --results")
+    for results in dict.fromkeys(folders):
+        for each in forget(arguments.directory, results.resolve()):
+            print(f"forgotten: {each}")
+
+
 def main(argv: list[str] | None = None) -> None:
-    """List runs, compare two, collect what none of them needs."""
+    """List runs, compare two, collect what none of them needs, forget those that are gone."""
     parser = argparse.ArgumentParser(
         prog="python -m workflow_scripts.runs", description=main.__doc__
     )
@@ -66,6 +79,12 @@ def main(argv: list[str] | None = None) -> None:
         help="leave alone what was changed less than so long ago (default: 1)",
     )
     command.set_defaults(call=collect)
+    command = commands.add_parser("forget", help=forget_directory.__doc__)
+    command.add_argument("directory", type=Path, help="the working directory, as collect names it")
+    command.add_argument(
+        "--results", type=Path, help="a folder that it used (default: those of the runs here)"
+    )
+    command.set_defaults(call=forget_directory)
     arguments = parser.parse_args(argv)
     arguments.call(arguments)
 

@@ -42,8 +42,11 @@ def run_line(run: Path) -> RunLine:
     """Return what the list says of the run in folder `run`."""
     links = [entry for entry in run.iterdir() if entry.is_symlink()]
     size = sum(size_of(link.resolve()) for link in links if link.exists())
-    systems = read_config(run)["run"]["systems"]
     started = (run / "config.yaml").stat().st_mtime
+    try:
+        systems = read_config(run)["run"]["systems"]
+    except InputError:
+        return RunLine(run.name, started, "damaged configuration", None, None, [], size)
     jobs, alive = jobs_of_run(run)
     try:
         states = run_status(run, jobs)

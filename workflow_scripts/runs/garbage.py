@@ -2,20 +2,22 @@
 
 A folder stays if a run links it, if a configuration names a path in it, or if anything in it was
 written lately. Runs of other working directories that share the results count as well: each run
-leaves a link to itself in `<results>/.runs/`.
+leaves a link to itself in `<results>/.runs/`. Where such a run can't be looked at, nobody knows
+what it needs, and nothing is garbage.
 """
 
-import fcntl
+import os
 import re
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.runs import USERS, read_config
+from workflow_scripts.core.locks import COLLECTION, ResultsLock
+from workflow_scripts.core.runs import MOUNTED, USERS, read_config, root_of
 from workflow_scripts.runs.catalogue import run_folders, size_of
 from workflow_scripts.stages import STAGES
 
@@ -31,19 +33,97 @@ class Garbage(NamedTuple):
     size: int
 
 
-def _root(run: Path) -> Path:
-    return run.resolve().parents[1]
-
-
 def results_of(run: Path) -> Path:
-    """Return the results folder of a run."""
-    return (_root(run) / read_config(run)["results"]).resolve()
+    """Return the results folder of a run, links resolved."""
+    return (root_of(run) / read_config(run)["results"]).resolve()
+
+
+def user_links(results: Path) -> dict[Path, Path]:
+    """Return what tells of the runs that use a results folder: a link, by the run's folder."""
+    return {link.readlink(): link for link in (results / USERS).glob("*") if link.is_symlink()}
+
+
+def _is_deleted(run: Path) -> bool:
+    """Tell whether a run was deleted, which is how one forgets it.
+
+    Raises:
+        InputError: its folder can't be looked at, so that nobody knows.
+    """
+    try:
+        if _exists(run / "config.yaml"):
+            return False
+        if _exists(run) or _exists(run.parent / MOUNTED):
+            return True
+        there = _exists(run.parent)
+    except OSError as error:
+        raise InputError(f"{run}: {error.strerror}") from error
+    why = f"nothing is left in {run.parent}" if there else f"there is no {run.parent}"
+    raise InputError(f"{run}: {why}")
+
+
+def _exists(path: Path) -> bool:
+    """Unlike Path.exists, raise an OSError unless the path is there or is known not to be."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def users_of(results: Path) -> list[Path]:
-    """Return the folders of all runs that use a results folder, as far as they still exist."""
-    links = (results / USERS).glob("*")
-    return [link.resolve() for link in links if (link / "config.yaml").is_file()]
+    """Return the folders of all runs that use a results folder, deleted ones apart.
+
+    Raises:
+        InputError: some can't be looked at; the message names them.
+    """
+    users, lost = [], {}
+    for run in sorted(user_links(results)):
+        try:
+            if not _is_deleted(run):
+                used = results_of(run)
+                if not _exists(used):
+                    raise InputError(f"{run}: its results folder {used} is not there")
+                users.append(run)
+        except InputError as error:
+            lost[run] = str(error)
+    if lost:
+        roots = sorted({str(root_of(run)) for run in lost})
+        raise InputError(
+            f"{results} is used by runs that can't be looked at, so nothing says what they need, "
+            "and nothing is deleted:\n"
+            + "".join(f"  {why}\n" for why in lost.values())
+            + "Mount their folders, or move them back; a working directory that is gone for good "
+            "is forgotten by\n"
+            + "\n".join(f"  python -m workflow_scripts.runs forget {root}" for root in roots)
+        )
+    return users
+
+
+def forget(working_directory: Path, results: Path) -> list[Path]:
+    """Let a results folder forget the runs of a working directory that is gone for good.
+
+    Returns:
+        The runs.
+
+    Raises:
+        InputError: there is no such folder, none of its runs is of that directory, or one is
+            still there.
+    """
+    if not results.is_dir():
+        raise InputError(f"{results}: no results folder")
+    root = Path(os.path.normpath(working_directory.absolute()))
+    links = user_links(results)
+    runs = [run for run in sorted(links) if root_of(run) == root]
+    if not runs:
+        known = ", ".join(sorted({str(root_of(run)) for run in links})) or "none"
+        raise InputError(f"no run of {root} uses {results}; there are: {known}")
+    for run in runs:
+        with suppress(OSError):
+            if _exists(run / "config.yaml"):
+                raise InputError(f"{run} is still there: to forget a run, delete its folder")
+    for run in runs:
+        links[run].unlink()
+    return runs
 
 
 def versioned_folders(results: Path) -> Iterator[Path]:
@@ -69,8 +149,11 @@ def _texts(value: Any) -> Iterator[str]:
 
 def needed_by(run: Path) -> set[Path]:
     """Return the folders that a run links, and every path that its configuration could mean."""
-    root, config = _root(run), read_config(run)
-    linked = {entry.resolve() for entry in run.iterdir() if entry.is_symlink()}
+    root, config, results = root_of(run), read_config(run), results_of(run)
+    links = [entry for entry in run.iterdir() if entry.is_symlink()]
+    linked = {entry.resolve() for entry in links}
+    # Their names say the same; links of a run folder that was moved may lead astray.
+    linked |= {(results / Path(*e.name.split(".")) / e.readlink().name).resolve() for e in links}
     starts = (root, root / config["data"])
     named = {(start / text).resolve() for text in _texts(config) if "/" in text for start in starts}
     return linked | named
@@ -100,7 +183,8 @@ def find_garbage(runs: Path, keep_seconds: float) -> list[Garbage]:
         keep_seconds: what was changed less than so long ago stays.
 
     Raises:
-        InputError: there is no run, so that nothing says what is needed.
+        InputError: there is no run, or one that can't be looked at, so that nothing says what is
+            needed.
     """
     known = run_folders(runs)
     if not known:
@@ -109,10 +193,11 @@ def find_garbage(runs: Path, keep_seconds: float) -> list[Garbage]:
         )
     found = []
     for results in sorted({results_of(run) for run in known}):
-        users = {run.resolve() for run in [*known, *users_of(results)]}
+        users = {run.absolute() for run in [*known, *users_of(results)]}
         needed = {path for run in users for path in needed_by(run)}
+        needed |= {parent for path in needed for parent in path.parents}
         for folder in versioned_folders(results):
-            inside = any(path == folder or folder in path.parents for path in needed)
+            inside = folder.resolve() in needed  # part of the results may be a link
             if not inside and time.time() - last_change(folder) >= keep_seconds:
                 paths = belongings(results, folder)
                 found.append(Garbage(folder, paths, size_of(folder)))
@@ -121,30 +206,17 @@ def find_garbage(runs: Path, keep_seconds: float) -> list[Garbage]:
 
 @contextmanager
 def alone(runs: Path) -> Iterator[None]:
-    """Keep Snakemake out of every working directory that shares results with the runs.
+    """Keep Snakemake out of the results folders of the runs.
 
-    One that is started meanwhile waits at its start until the block ends.
+    One that is started meanwhile waits until the block ends.
 
     Raises:
-        InputError: a Snakemake lives in one of them, or its file system knows no locks.
+        InputError: one of them is in use.
     """
-    users = {user for run in run_folders(runs) for user in users_of(results_of(run))}
-    roots = sorted({_root(run) for run in [*run_folders(runs), *users]})
     with ExitStack() as stack:
-        for root in roots:
-            (root / ".snakemake").mkdir(exist_ok=True)
-            alive = stack.enter_context((root / ".snakemake" / "alive").open("ab"))
-            try:
-                fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise InputError(
-                    f"a Snakemake is at work in {root}; wait until it has ended"
-                ) from error
-            except OSError as error:
-                raise InputError(
-                    f"{root}: its file system knows no locks ({error.strerror}), so nobody can "
-                    "tell whether a Snakemake is at work; delete the folders listed by hand"
-                ) from error
+        for results in sorted({results_of(run) for run in run_folders(runs)}):
+            if results.is_dir():
+                stack.enter_context(ResultsLock(results, COLLECTION))
         yield
 
 

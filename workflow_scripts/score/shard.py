@@ -1,7 +1,6 @@
 """Score the distinct candidates of every reference of a shard with the backward model."""
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.rows import (
     CandidatesRow,
@@ -19,7 +18,7 @@ from workflow_scripts.core.rows import (
     ScoredRow,
 )
 from workflow_scripts.core.shard import Input, Tally, write_shard
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
 from workflow_scripts.nmt.scoring import score
@@ -190,7 +189,7 @@ def score_shard(
 def main(argv: list[str] | None = None) -> None:
     """Score the distinct candidates of every reference of a shard with the backward model."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of candidates")
     parser.add_argument("--model", type=Path, required=True, help="folder of the backward model")
     parser.add_argument("--output", type=Path, required=True)

@@ -1,14 +1,13 @@
 """Select the paraphrases of every reference of a shard."""
 
 import argparse
-import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import read_json, verify_file
 from workflow_scripts.core.rows import Paraphrase, ParaphrasesRow, ScoredCandidate, ScoredRow
 from workflow_scripts.core.shard import Input, Tally, write_shard
@@ -21,7 +20,7 @@ from workflow_scripts.select.methods import (
     forward_bests,
 )
 from workflow_scripts.select.threshold import RECORD
-from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.subword.segmenter import Segmenter, segmenter_path
 
 NO_CANDIDATES = "no_candidates"  # nothing was scored for this reference
 FEW_CANDIDATES = "few_candidates"  # all were selected, and more were wanted
@@ -135,7 +134,7 @@ class Summary:
 def select_shard(
     input_path: Path,
     threshold_path: Path,
-    segmenter_path: Path,
+    segmenter_file: Path,
     output: Path,
     config: dict[str, Any],
 ) -> None:
@@ -144,10 +143,10 @@ def select_shard(
     Memory does not grow with the shard. Every reference gives one row, also without paraphrases.
     """
     scored = Input(input_path, "scored").rows(batch_size=64)
-    verify_file(segmenter_path, "model")
+    verify_file(segmenter_file, "model")
     max_sum = read_json(threshold_path, RECORD)["max_sum"]
     max_sum = math.inf if max_sum is None else max_sum
-    segmenter = Segmenter(segmenter_path)
+    segmenter = Segmenter(segmenter_file)
     tally = Tally()
 
     def with_paraphrases(rows: Iterator[ScoredRow]) -> Iterator[ParaphrasesRow]:
@@ -164,18 +163,18 @@ def select_shard(
 def main(argv: list[str] | None = None) -> None:
     """Select the paraphrases of every reference of a shard."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of scored candidates")
     parser.add_argument("--threshold", type=Path, required=True, help="of the threshold module")
     parser.add_argument(
-        "--segmenter", type=Path, required=True, help="SentencePiece model of the references"
+        "--model", type=Path, required=True, help="folder of the forward model, for its pieces"
     )
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
     select_shard(
         arguments.input,
         arguments.threshold,
-        arguments.segmenter,
+        segmenter_path(arguments.model, "reference"),
         arguments.output,
         arguments.config,
     )

@@ -32,6 +32,9 @@ class Select(Stage):
     def files(self, instance: str) -> list[str]:
         return self.shard_files(instance)
 
+    def sections(self) -> dict[int, str]:
+        return {90: "workflow_scripts.select.report:references"}
+
     def settings(self, instance: str) -> dict[str, Any]:
         block = self.config["systems"][instance]["select"]
         keep = {key: value for key, value in block["keep"].items() if value is not None}

@@ -1,7 +1,6 @@
 """Find the threshold on the sum of both NLLs: a fixed one, or an exact quantile of all sums."""
 
 import argparse
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
@@ -13,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from workflow_scripts.core.atomic import write_json
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
@@ -46,11 +45,17 @@ def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> d
         model can't read.
 
     Raises:
-        InputError: there is no candidate, or one that was pruned might be below the threshold.
+        InputError: there is no candidate, or one that was pruned might be below the threshold, or
+            a score is NaN.
     """
     count = pruned = 0
     least_pruned = math.inf
     for some in scores():
+        if np.isnan(some.sums).any() or np.isnan(some.pruned).any():
+            raise InputError(
+                "select: a candidate's NLL is NaN, which no threshold can be compared with; look "
+                "at the models, and score again (snakemake --forcerun score)"
+            )
         count += len(some.sums)
         pruned += len(some.pruned)
         least_pruned = min(least_pruned, float(some.pruned.min(initial=math.inf)))
@@ -118,7 +123,7 @@ def find_threshold(folder: Path, shards: int, output: Path, keep: dict[str, Any]
 def main(argv: list[str] | None = None) -> None:
     """Find the threshold on the sum of both NLLs over all shards."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="with shards of the score stage")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--output", type=Path, required=True)

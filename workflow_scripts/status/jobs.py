@@ -14,6 +14,7 @@ from workflow_scripts.core.events import (
     read_events,
 )
 from workflow_scripts.core.progress import Progress, parse_line
+from workflow_scripts.core.runs import root_of
 
 RUNNING, INTERRUPTED = "running", "interrupted"
 # Progress lines come every ten seconds.
@@ -61,7 +62,7 @@ def jobs_of_run(run: Path) -> tuple[dict[str, Job], bool]:
     """
     files = [(list(read_events(path)), is_written(path)) for path in event_files(run)]
     jobs = latest_jobs(files)
-    root = run.resolve().parents[1]
+    root = root_of(run)
     for record, job in jobs.items():
         if job.state == INTERRUPTED and job.log and _is_fresh(root / job.log):
             jobs[record] = job._replace(state=RUNNING)

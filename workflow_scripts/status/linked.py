@@ -4,7 +4,7 @@ from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout
-from workflow_scripts.core.runs import link_name, read_config
+from workflow_scripts.core.runs import link_name, read_config, root_of
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.stages import STAGES
 
@@ -22,7 +22,7 @@ class LinkedLayout(Layout):
             InputError: there is no such run, or its configuration is of another version.
         """
         self.run = run
-        self.root = run.resolve().parents[1]
+        self.root = root_of(run)
         config = read_config(run)
         try:
             super().__init__(config, STAGES)

@@ -1,13 +1,12 @@
 """Cut a shard of pairs into pieces: training data with sampled segmentations (Kudo 2018)."""
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.rows import PairRow, SegmentRow, Side
@@ -101,7 +100,7 @@ def segment_shard(
 def main(argv: list[str] | None = None) -> None:
     """Cut a shard of pairs into sub-word pieces."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of pairs")
     parser.add_argument("--source-model", type=Path, required=True)
     parser.add_argument("--reference-model", type=Path, required=True)

@@ -11,6 +11,14 @@ from workflow_scripts.core.errors import InputError
 _UNKNOWN_PENALTY = 10.0
 
 
+def segmenter_path(folder: Path, side: str) -> Path:
+    """Return the sub-word model of a side ("source" or "reference") in a model folder.
+
+    Whoever reads it verifies it first: `verify_file(path, "model")`.
+    """
+    return folder / f"{side}.model"
+
+
 class Segmenter:
     """A SentencePiece model.
 

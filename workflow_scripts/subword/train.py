@@ -2,7 +2,6 @@
 
 import argparse
 import io
-import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import sentencepiece
 
 from workflow_scripts.core.atomic import atomic_path
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
@@ -129,7 +128,7 @@ def train_on_shards(config: dict[str, Any], paths: list[Path], output: Path) -> 
 def main(argv: list[str] | None = None) -> None:
     """Train the SentencePiece model of one side of the bitext."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="shards of pairs")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--output", type=Path, required=True)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.parser_files import parser_files
-from workflow_scripts.nmt.checkpoint import choose_device
 
 
 class Parser:

@@ -1,14 +1,14 @@
 """Parse the references and paraphrases of a shard; the trees are kept whole."""
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.rows import ParaphrasesRow, TreesRow
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.shard import Input, Tally, write_shard
@@ -101,17 +101,19 @@ def parse_shard(
 def main(argv: list[str] | None = None) -> None:
     """Parse the references and paraphrases of a shard with Stanza."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of the select stage")
+    add_inputs(parser)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parse_with_compute(parser, argv, BATCH)
-    parse_shard(
-        arguments.input,
-        arguments.output,
-        arguments.config,
-        arguments.device,
-        arguments.batch_sentences,
-    )
+    with unchanged(arguments.inputs):
+        parse_shard(
+            arguments.input,
+            arguments.output,
+            arguments.config,
+            arguments.device,
+            arguments.batch_sentences,
+        )
 
 
 if __name__ == "__main__":

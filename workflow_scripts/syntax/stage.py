@@ -35,7 +35,15 @@ class Syntax(Stage):
         }
 
     def content(self, instance: str) -> dict[str, Any]:
-        settings = self.settings(instance)
-        files = parser_files(settings["folder"], settings["language"], settings["package"])
-        hashes = {name: self.sha256(path, "evaluate.syntax.folder") for name, path in files.items()}
-        return {**settings, "folder": hashes}
+        hashes = self.inputs(instance)
+        folder = {name: hashes[path] for name, path in self._parser_files().items()}
+        return {**self.settings(instance), "folder": folder}
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        files = self._parser_files().values()
+        return {path: self.sha256(path, "evaluate.syntax.folder") for path in files}
+
+    def _parser_files(self) -> dict[str, str]:
+        part = self.config["evaluate"]["syntax"]
+        language = self.config["languages"]["reference"]["code"]
+        return parser_files(part["folder"], language, part["package"])

@@ -51,6 +51,8 @@ def read_trees(paths: Iterable[Path]) -> list[Tree]:
                 tree = _plain(parse(bracketed))
             except InputError as error:
                 raise InputError(f"{path}, tree {number}: {error}") from error
+            except RecursionError as error:
+                raise InputError(f"{path}, tree {number}: too deep; take it out") from error
             if tree is not None:
                 trees.append(tree)
     return trees

@@ -14,8 +14,15 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.progress import INTERVAL_SECONDS
 from workflow_scripts.train import layout
 
-# What the interpreter runs, with the work folder as its argument.
-LAUNCHER = ["-m", "workflow_scripts.train.launcher"]
+# What the interpreter runs, with the work folder as its argument. Before 3.11, Python does not know
+# PYTHONSAFEPATH: there the working directory is taken off the search path before all else.
+LAUNCHER = [
+    "-c",
+    "import sys\n"
+    "if not sys.path[0]: del sys.path[0]\n"
+    "import runpy\n"
+    "runpy.run_module('workflow_scripts.train.launcher', run_name='__main__', alter_sys=True)",
+]
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _LOG_TAIL_LINES = 25
 _UPDATES = re.compile(r"E=\d+ B=(?P<batches>\d+)\s.*u/sec=(?P<rate>[\d.]+)\s+ppl=(?P<ppl>[\d.]+)")
@@ -74,6 +81,7 @@ def run_sockeye(
     environment = os.environ | {
         "OMP_NUM_THREADS": str(threads),
         "PYTHONPATH": os.pathsep.join(filter(None, search_path)),
+        "PYTHONSAFEPATH": "1",
     }
     process = subprocess.Popen(
         [python, *LAUNCHER, str(work)],

@@ -17,11 +17,13 @@ from typing import IO, Any
 import torch
 
 from workflow_scripts.core.atomic import atomic_path, write_json
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.locking import LOCK, locked
 from workflow_scripts.core.manifest import record_path, sha256, shard_paths, verify, write_record
-from workflow_scripts.nmt.checkpoint import choose_device, load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.train import (
     arguments,
@@ -291,12 +293,13 @@ def make_model(task: Task, output: Path) -> None:
 def main(argv: list[str] | None = None) -> None:
     """Train one translation model with Sockeye, or take over a finished one, and measure it."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="shards of segments")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--source-model", type=Path, required=True)
     parser.add_argument("--reference-model", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True, help="survives kills, resumed from")
+    add_inputs(parser)
     parser.add_argument("--output", type=Path, required=True, help="the model folder")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
@@ -312,7 +315,8 @@ def main(argv: list[str] | None = None) -> None:
         mxnet_python=options.mxnet_python,
     )
     torch.set_num_threads(options.threads)
-    make_model(task, options.output)
+    with unchanged(options.inputs):
+        make_model(task, options.output)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,14 @@ from workflow_scripts.train import arguments, layout
 
 VERSION = "2.3.24"
 _ENVIRONMENT = "envs/mxnet.yaml"
-_PROBE = "import mxnet, sockeye; print(sockeye.__version__)"
+# Nothing is imported from the working directory; this Python may not know PYTHONSAFEPATH.
+_PROBE = """
+import sys
+if not sys.path[0]:
+    del sys.path[0]
+import mxnet, sockeye
+print(sockeye.__version__)
+"""
 
 
 def find_interpreter(name: str) -> str:

@@ -20,7 +20,7 @@ from sockeye.transformer import TransformerConfig
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.checkpoint import read_tree
+from workflow_scripts.nmt.loaders.sockeye3 import read_tree
 from workflow_scripts.train import ndarrays
 
 if TYPE_CHECKING:

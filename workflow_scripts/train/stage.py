@@ -37,6 +37,9 @@ class Train(Stage):
     def wildcards(self) -> dict[str, list[str]]:
         return {"role": selection.roles(self.config)}
 
+    def sections(self) -> dict[int, str]:
+        return {30: "workflow_scripts.train.report:models"}
+
     def settings(self, instance: str) -> dict[str, Any]:
         train = self.config["train"]
         model = self.config["models"][train["models"][instance]]
@@ -53,12 +56,19 @@ class Train(Stage):
     def content(self, instance: str) -> dict[str, Any]:
         settings = self.settings(instance)
         if "folder" in settings["model"]:
-            name = self.config["train"]["models"][instance]
-            settings["model"] = self._finished_model(name)
+            hashes = self.inputs(instance)
+            files = self._finished_model(instance)
+            settings["model"] = {file: hashes[path] for file, path in files.items()}
         return settings
 
-    def _finished_model(self, name: str) -> dict[str, str]:
-        model = self.config["models"][name]
+    def inputs(self, instance: str) -> dict[str, str]:
+        key = f"models.{self.config['train']['models'][instance]}"
+        return {path: self.sha256(path, key) for path in self._finished_model(instance).values()}
+
+    def _finished_model(self, role: str) -> dict[str, str]:
+        """Return the files of a finished model by what they are; none for one that is trained."""
+        model = self.config["models"][self.config["train"]["models"][role]]
+        if "folder" not in model:
+            return {}
         paths = {file: f"{model['folder']}/{file}" for file in _MODEL_FOLDER_FILES}
-        paths |= {key: model[key] for key in _MODEL_FILE_KEYS}
-        return {file: self.sha256(path, f"models.{name}") for file, path in paths.items()}
+        return paths | {key: model[key] for key in _MODEL_FILE_KEYS}

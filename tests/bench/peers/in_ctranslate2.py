@@ -17,7 +17,7 @@ from tests.bench.peers.tasks import (
     separated,
     sockeye_weights,
 )
-from workflow_scripts.nmt.model import NORM_EPSILON
+from workflow_scripts.nmt.blocks import NORM_EPSILON
 
 SETTINGS = {"beam_size": 1, "sampling_topk": TOP_K, "max_decoding_length": OUTPUT_TOKENS}
 

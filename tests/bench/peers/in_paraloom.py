@@ -63,17 +63,17 @@ def products(model: Model, rows: int) -> Callable[[], None]:
     """Return the matrix products of one decoder step of `rows` rows, and nothing else."""
     layers = [
         linear
-        for layer in model.weights.decoder
+        for layer in model.network.decoder
         for linear in (
-            layer.attention.inward,
-            layer.attention.out,
-            layer.cross.query,
+            layer.prefix.inward,
+            layer.prefix.out,
+            layer.cross.inward,
             layer.cross.out,
             layer.feed_forward.inward,
             layer.feed_forward.out,
         )
     ]
-    layers.append(model.weights.output)
+    layers.append(model.network.output)
     rows_of = [torch.randn(rows, linear.weight.shape[1]).to(model.dtype) for linear in layers]
 
     @torch.inference_mode()

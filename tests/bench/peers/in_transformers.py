@@ -19,7 +19,7 @@ from tests.bench.peers.tasks import (
     separated,
     sockeye_weights,
 )
-from workflow_scripts.nmt.model import NORM_EPSILON
+from workflow_scripts.nmt.blocks import NORM_EPSILON
 from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from workflow_scripts.core.config import file_name
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import checks_of
+from workflow_scripts.core.paths import file_name
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.stages import STAGES, validate
 

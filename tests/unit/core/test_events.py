@@ -1,4 +1,5 @@
 import logging
+import random
 import signal
 import subprocess
 import sys
@@ -96,3 +97,19 @@ def test_line_cut_off_is_left_out(tmp_path, handler):
     (path,) = event_files(tmp_path)
     path.write_bytes(path.read_bytes()[:-5])
     assert [event.kind for event in read_events(path)] == [STARTED]
+
+
+def test_lines_that_are_damaged_are_left_out(tmp_path, handler):
+    handler.emit(info(1, "a.json"))
+    (path,) = event_files(tmp_path)
+    whole = path.read_bytes()
+    good = list(read_events(path))
+    rubbish = [
+        random.Random(0).randbytes(1000),
+        b"\r[]\n7\nnull\n{}\n",
+        whole.replace(b'"a.json"', b"{}"),
+        whole.replace(b'["a.json"]', b"8"),
+        whole.replace(b'"time": ', b'"time": "x", "y": '),
+    ]
+    path.write_bytes(b"\n".join([*rubbish, b"", whole]))
+    assert list(read_events(path)) == good

@@ -6,7 +6,6 @@ import pytest
 import yaml
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.input_files import FileHashes
 from workflow_scripts.core.runs import link_run
 from workflow_scripts.core.selection import corpora, early_shards, pairs
 from workflow_scripts.corpus.stage import Corpus
@@ -377,16 +376,6 @@ def test_trusted_corpora_come_before_others_and_after_held_out_ones(config):
 def test_late_shard_is_a_run_of_early_ones(config):
     config["shards"] = {"early": 16, "late": 2}
     assert early_shards(config, "0001") == [f"{shard:04d}" for shard in range(8, 16)]
-
-
-def test_hashes_are_remembered_until_the_file_changes(tmp_path):
-    file = tmp_path / "a"
-    file.write_text("x", encoding="utf-8")
-    cache = tmp_path / "cache" / "hashes.json"
-    first = FileHashes(cache).sha256(str(file), "key")
-    assert FileHashes(cache).sha256(str(file), "key") == first
-    file.write_text("yy", encoding="utf-8")
-    assert FileHashes(cache).sha256(str(file), "key") != first
 
 
 def test_run_links_its_folders(config, tmp_path):

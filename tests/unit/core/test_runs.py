@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from workflow_scripts.core.runs import cancel_orphans, remove_stale_locks
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.runs import cancel_orphans, cancel_orphans_in, remove_stale_locks
 
 HOLD = """
 import sys
@@ -74,11 +75,42 @@ def left(jobs):
     return [row.split("|")[0] for row in jobs.read_text(encoding="utf-8").splitlines()]
 
 
+def test_working_directory_that_may_only_be_read_is_an_error_that_says_what_to_do(
+    tmp_path, monkeypatch
+):
+    """Snakemake itself would end in a traceback, in a dry run as well."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(InputError, match=rf"{tmp_path}/.snakemake: user .* of your own, .*status"):
+        remove_stale_locks()
+
+
+def test_lock_file_of_another_user_is_held_as_well(tmp_path, lock, monkeypatch):
+    remove_stale_locks(tmp_path).close()
+    monkeypatch.setattr(os, "access", lambda path, mode: path == tmp_path)
+    with remove_stale_locks(tmp_path) as alive:
+        assert alive.mode == "rb"
+
+
 def test_jobs_of_a_killed_snakemake_are_cancelled_and_no_others(slurm, capsys):
     with remove_stale_locks() as alive:
         assert cancel_orphans(alive) == ["1", "2"]
     assert left(slurm) == ["3", "4"]
     assert "cancelling Slurm jobs of a killed run: 1, 2" in capsys.readouterr().err
+
+
+def test_jobs_that_one_left_in_another_working_directory_are_cancelled(slurm, tmp_path):
+    assert cancel_orphans_in([]) == []
+    assert cancel_orphans_in([str(tmp_path / "other")]) == ["3"]
+    assert left(slurm) == ["1", "2", "4"]
+
+
+def test_jobs_of_one_that_lives_in_another_working_directory_are_left_alone(slurm, tmp_path):
+    there = tmp_path / "other" / ".snakemake"
+    there.parent.mkdir()
+    with remove_stale_locks(there):
+        assert cancel_orphans_in([str(tmp_path / "other")]) == []
+    assert cancel_orphans_in([str(tmp_path / "other")]) == ["3"]
 
 
 def test_jobs_are_left_alone_while_another_snakemake_lives_here(slurm):

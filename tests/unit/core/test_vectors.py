@@ -1,14 +1,17 @@
+import bz2
 import gzip
+import lzma
 
 import numpy as np
 import pytest
+import zstandard
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.vectors import read_vectors
 
 
 def written(path, text):
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
     return path
 
 
@@ -32,6 +35,28 @@ def test_vectors_of_one_number_are_no_header(tmp_path):
     assert list(found) == ["a", "b"]
 
 
+PACK = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": zstandard.ZstdCompressor(write_checksum=True).compress,
+}
+
+
+@pytest.mark.parametrize("suffix", PACK)
+def test_packed_files_are_read_whole_or_refused(tmp_path, suffix):
+    path = tmp_path / f"vectors.{suffix}"
+    packed = PACK[suffix](b"".join(b"w%d 1 2 3\n" % number for number in range(1000)))
+    path.write_bytes(packed)
+    assert len(list(read_vectors(path))) == 1000
+    flipped = bytearray(packed)
+    flipped[len(packed) // 2] ^= 4
+    for damaged in (packed[:-9], packed[: len(packed) // 2], bytes(flipped), packed + b"text"):
+        path.write_bytes(damaged)
+        with pytest.raises(InputError, match=rf"vectors\.{suffix}: can't be read beyond line"):
+            list(read_vectors(path))
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -41,6 +66,16 @@ def test_vectors_of_one_number_are_no_header(tmp_path):
         ("a\n", "line 1: not a word and its numbers"),
         ("2 3\n", "no word vectors"),
         ("", "no word vectors"),
+        ("a 1_0 2\n", "line 1: not a word and its numbers"),
+        ("a 1 ٣\n", "line 1: not a word and its numbers"),
+        ("a 1 2\nb inf 2\n", "line 2: not a word and its numbers"),
+        ("a 1 2\nb 1e39 2\n", "line 2: not a word and its numbers"),
+        ("a 1 2\nb\udcff 1 2\n", "line 2: not UTF-8"),
+        ("3 2\na 1 2\nb 1 2\n", "2 word vectors where its first line says 3"),
+        ("1 2\na 1 2\nb 1 2\n", "2 word vectors where its first line says 1"),
+        ("1 3\na 1 2\n", "line 2: 2 numbers"),
+        ("9" * 5000 + " 2\na 1 2\n", "line 2: 2 numbers"),
+        ("a 1\nb " + "1 " * (1 << 20) + "\n", "line 2: more than 2097152 bytes"),
     ],
 )
 def test_damaged_files_are_named_with_the_line(tmp_path, text, expected):

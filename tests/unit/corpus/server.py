@@ -15,6 +15,8 @@ class Site:
         failures: statuses of the coming answers.
         ranges: whether parts of files can be asked for.
         shift: bytes by which a part begins elsewhere than asked for.
+        redirects: where to, by path.
+        length: what it says how long files are, if not the truth; "" says nothing.
     """
 
     def __init__(self, files: dict[str, bytes]):
@@ -23,6 +25,8 @@ class Site:
         self.failures: list[int] = []
         self.ranges = True
         self.shift = 0
+        self.redirects: dict[str, str] = {}
+        self.length: str | None = None
         self.requests: list[tuple[str, str | None]] = []
         self.url = ""
 
@@ -34,6 +38,11 @@ def handler(site: Site) -> type[BaseHTTPRequestHandler]:
             site.requests.append((self.path, asked))
             if site.failures:
                 return self.send_error(site.failures.pop(0))
+            if self.path in site.redirects:
+                self.send_response(302)
+                self.send_header("Location", site.redirects[self.path])
+                self.send_header("Content-Length", "0")
+                return self.end_headers()
             if self.path not in site.files:
                 return self.send_error(404)
             content = site.files[self.path]
@@ -49,7 +58,9 @@ def handler(site: Site) -> type[BaseHTTPRequestHandler]:
                 )
             else:
                 self.send_response(200)
-            self.send_header("Content-Length", str(len(content) - start))
+            length = str(len(content) - start) if site.length is None else site.length
+            if length:
+                self.send_header("Content-Length", length)
             self.end_headers()
             body = content[start:]
             if site.cut_after:

@@ -1,12 +1,15 @@
 import hashlib
 import json
 import random
+import shutil
 import threading
+import types
 
 import pytest
 
 from tests.unit.corpus.server import serving
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.corpus import fetch as fetch_module
 from workflow_scripts.corpus.fetch import download, fetch
 
 CONTENT = random.Random(1).randbytes(3_000_000)
@@ -152,3 +155,98 @@ def test_file_without_a_known_hash(site, tmp_path):
     site.cut_after = [10]
     download(f"{site.url}/a.gz", tmp_path / "part", pause=0.001)
     assert (tmp_path / "part").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("target", ["ftp://127.0.0.1:1/a.gz", "file:///etc/passwd", "data:,x"])
+def test_redirect_to_another_scheme_is_refused_by_name(site, output, target):
+    site.redirects["/a.gz"] = target
+    with pytest.raises(InputError, match=r"a\.gz: it leads to .*only http and https") as error:
+        get(site, output)
+    assert target in str(error.value)
+    assert len(site.requests) == 1
+    assert not output.exists()
+
+
+def test_redirect_on_the_web_is_followed(site, output):
+    site.redirects["/b.gz"] = f"{site.url}/a.gz"
+    fetch(f"{site.url}/b.gz", DIGEST, output, pause=0.001)
+    assert output.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1:1/a", "file:///etc/passwd", "/etc/passwd", "a"])
+def test_other_schemes_are_refused(output, url):
+    with pytest.raises(InputError, match="only http and https"):
+        fetch(url, DIGEST, output, pause=0.001)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/žluť", "http://[::1/a", "http://h:port/a"])
+def test_what_is_no_url_is_told(output, url):
+    with pytest.raises(InputError, match=r"127|::1|port"):
+        fetch(url, DIGEST, output, pause=0.001)
+
+
+def test_drips_are_given_up(site, output):
+    site.cut_after = [1] * 1000
+    with pytest.raises(InputError, match=r"gave up after 50 tries that brought less than 65,536"):
+        get(site, output)
+    assert len(site.requests) == 50
+    assert part(output).stat().st_size == 50
+
+
+def test_tries_end_where_each_begins_anew_and_none_brings_more(site, output):
+    site.ranges = False
+    site.cut_after = [100_000, 200_000] * 100
+    with pytest.raises(InputError, match="gave up after 5 tries that brought nothing"):
+        get(site, output)
+    assert len(site.requests) == 7
+
+
+@pytest.mark.parametrize(
+    ("length", "message"),
+    [(str(1 << 41), "larger than 1,099,511,627,776 bytes"), (str(1 << 40), "free, of which")],
+)
+def test_file_that_is_too_large_is_refused_before_it_comes(
+    site, output, monkeypatch, length, message
+):
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: types.SimpleNamespace(free=1 << 40))
+    site.length = length
+    with pytest.raises(InputError, match=message):
+        get(site, output)
+    assert len(site.requests) == 1
+    assert part(output).stat().st_size == 0
+
+
+def test_file_of_unknown_length_does_not_fill_the_disk(site, output, monkeypatch):
+    site.length = ""
+    free = iter([1 << 40, 1 << 20])
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: types.SimpleNamespace(free=next(free)))
+    with pytest.raises(InputError, match=r"1,048,576 free, of which 268,435,456 are kept"):
+        get(site, output)
+    assert part(output).stat().st_size == 0
+
+
+@pytest.mark.parametrize("length", ["²", "-1", "9" * 5000, "x"])
+def test_length_that_is_no_number_or_wrong_is_not_believed(site, output, length):
+    site.length = length
+    try:
+        get(site, output)
+    except InputError as error:
+        assert "larger than" in str(error) or "gave up" in str(error)
+    else:
+        assert output.read_bytes() == CONTENT
+
+
+def test_slow_connection_is_cut(site, output, monkeypatch):
+    now = iter(range(0, 10**9, 61))
+    monkeypatch.setattr(fetch_module.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(fetch_module, "_LITTLE_BYTES", 1 << 30)
+    with pytest.raises(InputError, match=r"only [\d,]+ bytes came in 60 s; gave up"):
+        get(site, output)
+
+
+def test_escapes_in_what_a_server_says_do_not_reach_the_terminal(site, output, capsys):
+    site.redirects["/a.gz"] = f"{site.url}/%1b%5b31m.gz"
+    site.files["/%1b%5b31m.gz"] = CONTENT
+    site.cut_after = [10]
+    get(site, output)
+    assert "\x1b" not in capsys.readouterr().err

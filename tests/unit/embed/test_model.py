@@ -126,6 +126,7 @@ def test_what_the_library_saves_again_gives_the_same_vectors(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_the_module_file_runs_without_this_package(tmp_path):
     built = examples.random_model(["trigram"], "add")
     save(tmp_path, built)
@@ -161,6 +162,38 @@ def test_a_folder_that_is_none_is_named(tmp_path):
     (tmp_path / parts.CONFIG).write_text(json.dumps({"encoders": ["word"]}), encoding="utf-8")
     with pytest.raises(InputError, match="no model folder"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_weights_without_a_value_are_refused(tmp_path, value, everywhere):
+    built = examples.random_model(["word"], "add")
+    save(tmp_path, built)
+    weights = built.network.tables[0].data
+    weights[slice(None) if everywhere else 3] = value
+    for name, untrained in ((parts.WEIGHTS, False), (UNTRAINED, True)):
+        parts.write_weights(tmp_path / name, built)
+        with pytest.raises(InputError, match=f"{name}: parameter 'tables.0' holds NaN"):
+            load(tmp_path, untrained)
+
+
+@pytest.mark.parametrize(
+    "config", ["[]", "1", "[" * 100_000, '{"encoders": 1, "tokens": 2}', "NaN", '"\\ud800"']
+)
+def test_a_config_that_is_something_else_is_named(tmp_path, config):
+    save(tmp_path, examples.random_model(["word"], "add"))
+    (tmp_path / parts.CONFIG).write_text(config, encoding="utf-8")
+    with pytest.raises(InputError, match="no model folder"):
+        load(tmp_path)
+
+
+def test_damaged_weights_are_named(tmp_path):
+    save(tmp_path, examples.random_model(["word"], "add"))
+    content = (tmp_path / parts.WEIGHTS).read_bytes()
+    for damaged in (b"", content[:-1], content[:100], b"\xff" * 8 + content[8:]):
+        (tmp_path / parts.WEIGHTS).write_bytes(damaged)
+        with pytest.raises(InputError, match="no model folder"):
+            load(tmp_path)
 
 
 def test_cosines_are_those_of_the_rows_and_0_for_zeros():

@@ -144,6 +144,23 @@ def test_absent_data_sets_are_named(tmp_path):
         ({"STS.input.a.txt": "a\tb\n", "STS.gs.a.txt": "x\n"}, "line 1: 'x' is no score"),
         ({"sts-dev.csv": "g\tf\ty\t1\t2.0\tonly one\n"}, "line 1: 6 columns"),
         ({"SICK.txt": "pair_ID\tsentence_A\n"}, "does not name the columns"),
+        *(
+            ({"a.tsv": f"1\ta\tb\n{score}\ta\tb\n"}, r"a\.tsv, line 2: .* is no score")
+            for score in ("nan", "NaN", "inf", "-Infinity", "1e999", "1_0", "0x1", "٣")
+        ),
+        (
+            {"STS.input.a.txt": "a\tb\na\tb\n", "STS.gs.a.txt": "1\nnan\n"},
+            r"STS\.gs\.a\.txt, line 2: 'nan' is no score",
+        ),
+        ({"sts-dev.csv": "g\tf\ty\t1\tnan\ta\tb\n"}, r"sts-dev\.csv, line 1: 'nan' is no score"),
+        (
+            {"SICK.txt": "sentence_A\tsentence_B\trelatedness_score\na\tb\tinf\n"},
+            r"SICK\.txt, line 2: 'inf' is no score",
+        ),
+        ({"x.data": f"1\t1\ta\tb\t({'9' * 400}, 1)\n"}, r"x\.data, line 1: .* is no score"),
+        ({"x.data": "1\t1\ta\tb\t(٣, 1)\n"}, r"x\.data, line 1: .* is no score"),
+        ({"x.data": "1\t1\ta\tb\tnan\n"}, r"x\.data, line 1: 'nan' is no score"),
+        ({"a.tsv": "1\ta\t" + "b" * (1 << 20) + "\n"}, r"a\.tsv, line 1: more than 1048576"),
         ({"a.tsv": "1.0\ta\n"}, "line 1: 2 columns"),
         ({"a.tsv": ""}, r"a\.tsv: no pair of the data set a has a score"),
         (

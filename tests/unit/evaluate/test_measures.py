@@ -208,7 +208,7 @@ def run_main(folder, segmenter_path, shards, *options, output="measures.json", *
     path = folder / output
     arguments = ["--config", json.dumps({**CONFIG, **changes})]
     arguments += ["--folder", str(folder / "selected"), "--scored", str(folder / "scored")]
-    arguments += ["--shards", str(shards), "--segmenter", str(segmenter_path)]
+    arguments += ["--shards", str(shards), "--model", str(segmenter_path.parent)]
     main([*arguments, *options, "--output", str(path)])
     return path
 

@@ -65,6 +65,10 @@ def test_the_best_are_kept_whatever_the_order():
     [
         ("ppdb", PPDB + "told said informed\n", "line 9: no rule of PPDB 2.0"),
         ("ppdb", PPDB.replace("PPDB2.0Score=4.5", "PPDB1.0Score=4.5"), "line 1: no rule"),
+        *(
+            ("ppdb", PPDB.replace("=4.0 ", f"={score} "), "line 3: no rule .* finite")
+            for score in ("nan", "inf", "-inf", "1e999", "1_0", "")
+        ),
         ("list", PPDB, "line 1: .*'ppdb'"),
         ("list", "caf\udce9 coffee\n", "line 1: not UTF-8"),
     ],

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.oracles import Oracle
+from tests.unit.nmt.cells import load_with_cells
 from tests.unit.nmt.folders import write_model
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 
 
@@ -26,10 +28,16 @@ def tiny(tiny_folder: Path) -> Model:
     return load_model(tiny_folder, "cpu")
 
 
+@pytest.fixture(scope="session", params=["attention", "cells"])
+def either(request: pytest.FixtureRequest, tiny: Model, tiny_folder: Path) -> Model:
+    """The same, and one whose decoder keeps of a prefix one vector a layer, whatever its length."""
+    return tiny if request.param == "attention" else load_with_cells(tiny_folder)
+
+
 @pytest.fixture(scope="session")
-def oracle_dir(data_dir: Path) -> Path:
-    """A small trained model with Sockeye's outputs for it."""
-    return data_dir / "nmt_oracle"
+def oracle_dir(nmt_oracle: Oracle) -> Path:
+    """A trained model with Sockeye's results for it."""
+    return nmt_oracle.folder
 
 
 @pytest.fixture(scope="session")

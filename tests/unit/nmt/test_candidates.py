@@ -25,7 +25,7 @@ def test_blockwise_topk_is_that_of_a_full_sort(seed: int, blocks: int, count: in
 
 
 def test_log_probabilities_are_of_the_full_softmax(tiny: Model):
-    hidden = torch.randn(5, tiny.config.size)
+    hidden = torch.randn(5, tiny.network.sizes.size)
     asked = torch.tensor([[3, 5]] * 5)
     best = OutputLayer(tiny).best(hidden, 100, asked)
     assert best.ids.shape == (5, 21)

@@ -17,8 +17,8 @@ def expected(model: Model, source: list[int], prefix: list[int]) -> torch.Tensor
 
 @settings(deadline=None, max_examples=25)
 @given(data=st.data())
-def test_slots_follow_their_prefixes_wherever_they_move(tiny: Model, data: st.DataObject):
-    decoder = Decoder(tiny, capacity=12)
+def test_slots_follow_their_prefixes_wherever_they_move(either: Model, data: st.DataObject):
+    decoder = Decoder(either, capacity=12)
     slots: list[tuple[int, list[int]]] = []  # source and tokens read after <s>
     reads: list[int] = []
     for _ in range(data.draw(st.integers(1, 8))):
@@ -30,7 +30,7 @@ def test_slots_follow_their_prefixes_wherever_they_move(tiny: Model, data: st.Da
             reads += [BOS] * len(new)
         hidden = decoder.step(torch.tensor(reads))
         for row, (index, prefix) in zip(hidden, slots, strict=True):
-            assert torch.allclose(row, expected(tiny, SOURCES[index], prefix), atol=1e-4)
+            assert torch.allclose(row, expected(either, SOURCES[index], prefix), atol=1e-4)
         parents = data.draw(st.lists(st.integers(0, len(slots) - 1), max_size=12))
         tokens = data.draw(
             st.lists(st.integers(4, 23), min_size=len(parents), max_size=len(parents))
@@ -48,8 +48,8 @@ def test_slots_follow_their_prefixes_wherever_they_move(tiny: Model, data: st.Da
         ]
 
 
-def test_places_of_sentences_that_ended_are_used_again(tiny: Model):
-    decoder = Decoder(tiny, capacity=2)
+def test_places_of_sentences_that_ended_are_used_again(either: Model):
+    decoder = Decoder(either, capacity=2)
     assert decoder.places([[4], [5], [4]]) == [0, 1, 0]
     decoder.start(torch.tensor([0, 1]))
     decoder.step(torch.tensor([BOS, BOS]))
@@ -57,10 +57,10 @@ def test_places_of_sentences_that_ended_are_used_again(tiny: Model):
     assert decoder.places([[6], [5]]) == [0, 1]
 
 
-def test_positions_beyond_the_training_data_repeat_the_last(tiny: Model):
-    decoder = Decoder(tiny, capacity=1)
+def test_positions_beyond_the_training_data_repeat_the_last(either: Model):
+    decoder = Decoder(either, capacity=1)
     decoder.start(torch.tensor(decoder.places([[4]])))
-    for _ in range(tiny.config.max_target + 5):
+    for _ in range(either.network.sizes.max_target + 5):
         hidden = decoder.step(torch.tensor([BOS]))
     assert torch.isfinite(hidden).all()
 

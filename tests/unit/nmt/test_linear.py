@@ -24,7 +24,7 @@ def test_outputs_are_those_of_torch(dtype, tolerance, shape, bias):
     x, residual = torch.randn(shape).to(dtype), torch.randn(*shape[:-1], 48).to(dtype)
     expected = F.linear(x.float(), weight.float(), linear.bias.float() if bias else None)
     assert torch.allclose(linear(x).float(), expected, atol=tolerance)
-    assert torch.allclose(linear.relu(x).float(), expected.relu(), atol=tolerance)
+    assert torch.allclose(linear.activated(x, "relu").float(), expected.relu(), atol=tolerance)
     assert torch.allclose(linear.added(x, residual).float(), expected + residual, atol=tolerance)
 
 
@@ -41,7 +41,7 @@ def test_without_onednn_a_layer_is_torchs(monkeypatch: pytest.MonkeyPatch):
     assert not linear.weight.is_mkldnn
     assert torch.equal(linear.plain(), weight)
     x = torch.randn(3, 32)
-    assert torch.equal(linear.relu(x), F.linear(x, weight, linear.bias).relu())
+    assert torch.equal(linear.activated(x, "relu"), F.linear(x, weight, linear.bias).relu())
 
 
 def test_rows_are_filled_up_to_few_numbers():

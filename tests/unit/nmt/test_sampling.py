@@ -44,13 +44,13 @@ def outputs(results: list[SampleResult]) -> list[tuple[list[list[int]], int]]:
 
 @settings(deadline=None, max_examples=40)
 @given(requests=REQUESTS, k=st.integers(1, 30))
-def test_no_output_contains_a_forbidden_phrase(tiny: Model, requests, k: int):
-    results = list(sample(tiny, requests, k=k, samples=5, seed=3, batch_rows=16))
+def test_no_output_contains_a_forbidden_phrase(either: Model, requests, k: int):
+    results = list(sample(either, requests, k=k, samples=5, seed=3, batch_rows=16))
     assert [result.request for result in results] == requests
     for result in results:
         assert len(result.outputs) + result.dropped == 5
         assert len(result.nlls) == len(result.outputs)
-        limit = tiny.max_output_length(len(result.request.source))
+        limit = either.max_output_length(len(result.request.source))
         for output in result.outputs:
             assert len(output) < limit
             assert all(4 <= token < 24 for token in output)
@@ -59,13 +59,13 @@ def test_no_output_contains_a_forbidden_phrase(tiny: Model, requests, k: int):
 
 @settings(deadline=None, max_examples=25)
 @given(requests=REQUESTS, rows=st.integers(1, 40), order=st.randoms(use_true_random=False))
-def test_samples_depend_on_their_own_request_alone(tiny: Model, requests, rows: int, order):
+def test_samples_depend_on_their_own_request_alone(either: Model, requests, rows: int, order):
     settings = {"k": 5, "samples": 4, "seed": 7}
-    expected = list(sample(tiny, requests, **settings))
+    expected = list(sample(either, requests, **settings))
     indices = list(range(len(requests)))
     order.shuffle(indices)
     shuffled = list(
-        sample(tiny, [requests[index] for index in indices], **settings, batch_rows=rows)
+        sample(either, [requests[index] for index in indices], **settings, batch_rows=rows)
     )
     assert outputs([shuffled[indices.index(index)] for index in range(len(requests))]) == outputs(
         expected
@@ -78,9 +78,9 @@ def test_repeating_is_identical_to_the_bit(tiny: Model):
     assert runs[0] == runs[1]
 
 
-def test_nlls_are_those_of_forced_decoding(tiny: Model):
+def test_nlls_are_those_of_forced_decoding(either: Model):
     requests = [SampleRequest("x", n, [4, 5, 6], [(7,), (8, 9)]) for n in range(20)]
-    results = list(sample(tiny, requests, k=10, samples=20, seed=5, temperature=0.7))
+    results = list(sample(either, requests, k=10, samples=20, seed=5, temperature=0.7))
     pairs = [([4, 5, 6], output) for result in results for output in result.outputs if output]
     nlls = [
         nll
@@ -89,7 +89,7 @@ def test_nlls_are_those_of_forced_decoding(tiny: Model):
         if output
     ]
     assert len(nlls) > 20
-    assert list(score(tiny, pairs)) == pytest.approx(nlls, abs=1e-4)
+    assert list(score(either, pairs)) == pytest.approx(nlls, abs=1e-4)
 
 
 def test_seed_id_set_and_sample_all_matter(tiny: Model):

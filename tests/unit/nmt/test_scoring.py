@@ -10,7 +10,7 @@ from sockeye.model import load_model as load_sockeye_model
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.no_data import Recorder, without_data
 from workflow_scripts.nmt import scoring
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Memory, Model
 from workflow_scripts.nmt.scoring import score
 
@@ -34,9 +34,9 @@ def test_equals_sockeye_score(oracle: Model, oracle_dir: Path):
 
 @settings(deadline=None, max_examples=20)
 @given(pairs=PAIRS, batch_tokens=st.integers(1, 60))
-def test_batches_do_not_matter(tiny: Model, pairs, batch_tokens: int):
-    alone = [next(score(tiny, [pair])) for pair in pairs]
-    assert list(score(tiny, pairs, batch_tokens=batch_tokens)) == pytest.approx(alone, abs=1e-5)
+def test_batches_do_not_matter(either: Model, pairs, batch_tokens: int):
+    alone = [next(score(either, [pair])) for pair in pairs]
+    assert list(score(either, pairs, batch_tokens=batch_tokens)) == pytest.approx(alone, abs=1e-5)
 
 
 def test_buffers_keep_the_order(tiny: Model, monkeypatch: pytest.MonkeyPatch):
@@ -46,15 +46,15 @@ def test_buffers_keep_the_order(tiny: Model, monkeypatch: pytest.MonkeyPatch):
     assert list(score(tiny, pairs, batch_tokens=20)) == pytest.approx(expected, abs=1e-5)
 
 
-def test_is_the_mean_over_the_tokens_with_the_end(tiny: Model):
+def test_is_the_mean_over_the_tokens_with_the_end(either: Model):
     source, target = [5, 6], [7, 8, 9]
     prefixes = [target[:length] for length in range(4)]
-    memory = tiny.remember(*tiny.encode([source] * 4))
-    hidden = tiny.decode(prefixes, memory)
+    memory = either.remember(*either.encode([source] * 4))
+    hidden = either.decode(prefixes, memory)
     last = torch.tensor([1, 2, 3, 4]).cumsum(0) - 1
-    log_probabilities = tiny.logits(hidden[last]).log_softmax(dim=1)
+    log_probabilities = either.logits(hidden[last]).log_softmax(dim=1)
     expected = -sum(float(log_probabilities[n, t]) for n, t in enumerate([*target, 3])) / 4
-    assert next(score(tiny, [(source, target)])) == pytest.approx(expected, abs=1e-5)
+    assert next(score(either, [(source, target)])) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("weight_tying", ["none", "src_trg_softmax", "src_trg"])
@@ -93,10 +93,10 @@ def test_bf16_is_close(tiny_folder: Path, tiny: Model):
 
 
 @torch.inference_mode()
-def test_nothing_is_read_before_the_nlls(tiny: Model):
+def test_nothing_is_read_before_the_nlls(either: Model):
     with Recorder():
         nlls = scoring._score_at_once(
-            without_data(tiny), [([4, 5], [6]), ([4, 5], [7, 8]), ([9], [4, 5, 6])]
+            without_data(either), [([4, 5], [6]), ([4, 5], [7, 8]), ([9], [4, 5, 6])]
         )
     assert (nlls.device.type, len(nlls)) == ("meta", 3)
 

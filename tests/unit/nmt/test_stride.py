@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.nmt import test_beam
+from tests.unit.nmt.cells import load_with_cells
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.no_data import Recorder, without_data
 from tests.unit.nmt.test_sampling import REQUESTS
 from workflow_scripts.nmt import beam, sampling, streaming
 from workflow_scripts.nmt.beam import BeamRequest, BeamResult, translate
-from workflow_scripts.nmt.checkpoint import PRECISIONS, load_model
 from workflow_scripts.nmt.decoder import Decoder
+from workflow_scripts.nmt.loaders import PRECISIONS, load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
 
@@ -32,10 +34,10 @@ def assert_same(results: Results, expected: Results) -> None:
 
 @settings(deadline=None, max_examples=25)
 @given(requests=REQUESTS, k=st.integers(1, 30), rows=st.integers(1, 40), stride=st.integers(2, 20))
-def test_random_models(tiny: Model, requests, k: int, rows: int, stride: int):
+def test_random_models(either: Model, requests, k: int, rows: int, stride: int):
     arguments = {"k": k, "samples": 4, "seed": 7}
-    at_a_stretch = sample(tiny, requests, **arguments, batch_rows=rows, stride=stride)
-    assert_same(list(at_a_stretch), list(sample(tiny, requests, **arguments)))
+    at_a_stretch = sample(either, requests, **arguments, batch_rows=rows, stride=stride)
+    assert_same(list(at_a_stretch), list(sample(either, requests, **arguments)))
 
 
 @pytest.mark.parametrize(("rows", "stride"), [(64, 8), (33, 3)])
@@ -83,10 +85,10 @@ def test_repeating_is_identical_to_the_bit(tiny: Model):
     rows=st.integers(1, 40),
     stride=st.integers(2, 20),
 )
-def test_beams_of_random_models(tiny: Model, requests, beam_size: int, rows: int, stride: int):
+def test_beams_of_random_models(either: Model, requests, beam_size: int, rows: int, stride: int):
     arguments = {"beam_size": beam_size, "nbest": beam_size}
-    at_a_stretch = translate(tiny, requests, **arguments, batch_rows=rows, stride=stride)
-    assert_same(list(at_a_stretch), list(translate(tiny, requests, **arguments)))
+    at_a_stretch = translate(either, requests, **arguments, batch_rows=rows, stride=stride)
+    assert_same(list(at_a_stretch), list(translate(either, requests, **arguments)))
 
 
 @pytest.mark.parametrize("name", ["plain", "negative_phrase", "positive", "both"])
@@ -110,11 +112,15 @@ def beams(model: Model) -> beam._Search:
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("start", [sampler, beams])
+@pytest.mark.parametrize("load", [partial(load_model, device="cpu"), load_with_cells])
 @torch.inference_mode()
 def test_steps_of_a_stride_have_equal_shapes_and_read_nothing(
-    tiny_folder: Path, start: Callable[[Model], sampling._Sampler | beam._Search], precision: str
+    tiny_folder: Path,
+    start: Callable[[Model], sampling._Sampler | beam._Search],
+    load: Callable[..., Model],
+    precision: str,
 ):
-    search = start(load_model(tiny_folder, "cpu", precision))
+    search = start(load(tiny_folder, precision=precision))
     search.refill()
     search.step()
     search = without_data(search)
@@ -144,10 +150,10 @@ def test_stride_is_for_accelerators(tiny: Model, monkeypatch, device: str, strid
 
 @settings(deadline=None, max_examples=20)
 @given(tokens=st.lists(st.integers(4, 23), min_size=1, max_size=30), stride=st.integers(2, 20))
-def test_the_decoder_follows_prefixes_without_a_change_of_slots(tiny: Model, tokens, stride: int):
-    decoder = Decoder(tiny, capacity=2, stride=stride)
+def test_the_decoder_follows_prefixes_without_a_change_of_slots(either: Model, tokens, stride: int):
+    decoder = Decoder(either, capacity=2, stride=stride)
     decoder.start(torch.tensor(decoder.places([[4], [5, 6]])))
-    expected = tiny.decode([tokens, tokens[::-1]], tiny.remember(*tiny.encode([[4], [5, 6]])))
+    expected = either.decode([tokens, tokens[::-1]], either.remember(*either.encode([[4], [5, 6]])))
     hidden = [decoder.step(torch.tensor([2, 2]))]
     hidden += [decoder.step(torch.tensor(pair)) for pair in zip(tokens, tokens[::-1], strict=True)]
     assert torch.allclose(torch.stack(hidden, dim=1).flatten(0, 1), expected, atol=1e-4)

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 
 import datasets
 import pytest
@@ -9,15 +10,15 @@ from huggingface_hub import DatasetCard
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.release import export
 from workflow_scripts.release.datasheet import licence_fields, main, size_category
+from workflow_scripts.stages import STAGES
+
+ROWS = {stage.name: stage.row for stage in STAGES if stage.released}
 
 
 def write_datasheet(run, output, system="parabank2", **changes):
     config = {**run.system_config(system), **changes}
-    own = [path for path in run.manifests if not {"parabank2", "beam"} - {system} & set(path.parts)]
-    arguments = ["--config", json.dumps(config), "--manifests", *map(str, own)]
-    arguments += ["--measures", str(run.measures(system)), "--models"]
-    arguments += [str(run.model(role) / "metrics.json") for role in ("forward", "backward")]
-    main([*arguments, "--output", str(output)])
+    arguments = replace(run, config=config).arguments(systems=[system])
+    main([*arguments, "--rows", json.dumps(ROWS), "--output", str(output)])
     return output.read_text()
 
 
@@ -102,6 +103,35 @@ def test_a_title_stays_on_its_line(run, tmp_path):
     text = write_datasheet(run, tmp_path / "README.md", title="One\n---\nlicense: mit")
     assert yaml.safe_load(text.split("---\n")[1])["license"] == "cc-by-4.0"
     assert "# One --- license: mit" in text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("title", "line"),
+    [
+        ("<script>alert(1)</script>", r"# \<script\>alert(1)\</script\>"),
+        ("![x](https://a.b/c.png) [y](z)", r"# !\[x\](https://a.b/c.png) \[y\](z)"),
+        ("`a` *b* _c_ ~~d~~ # &amp; $e$", r"# \`a\` \*b\* \_c\_ \~\~d\~\~ \# \&amp; \$e\$"),
+        ("a\\ | b {c}", r"# a\\ \| b \{c\}"),
+        ("Paraphrases of my_run: 'new', 100 - 2.5", "# Paraphrases of my_run: 'new', 100 - 2.5"),
+    ],
+)
+def test_a_title_is_text_and_no_markdown(run, tmp_path, title, line):
+    text = write_datasheet(run, tmp_path / "README.md", title=title)
+    assert line in text.splitlines()
+    assert yaml.safe_load(text.split("---\n")[1])["pretty_name"] == title
+
+
+@pytest.mark.parametrize(
+    ("licence", "shown"),
+    [
+        ("my `own`\n\n# x", "``my `own` # x``"),
+        ("a` <b> `c", "``a` <b> `c``"),
+        ("```", "```` ``` ````"),
+    ],
+)
+def test_a_licence_is_code_whatever_it_holds(run, tmp_path, licence, shown):
+    text = write_datasheet(run, tmp_path / "README.md", licence=licence)
+    assert f"{shown}, as the makers of this run set it" in text
 
 
 def test_the_released_folder_loads_by_its_card(run, tmp_path, monkeypatch):

@@ -1,9 +1,9 @@
 import pytest
 
-from tests.unit.release.sts_example import STS, TRAINING_SETS
+from tests.unit.embed.sts_example import STS, TRAINING_SETS
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.release.inputs import read_measures
-from workflow_scripts.release.sts_tables import models
+from workflow_scripts.embed.sts_tables import models
+from workflow_scripts.evaluate.results import read_measures
 from workflow_scripts.release.summary import embedding_table, main, measure_table
 
 

@@ -11,6 +11,7 @@ from workflow_scripts.runs.__main__ import main
 from workflow_scripts.runs.catalogue import run_line, size_text
 from workflow_scripts.runs.compare import differences, flat
 from workflow_scripts.stages import run_layout
+from workflow_scripts.status import __main__ as status
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -71,6 +72,21 @@ def test_run_of_another_version_is_listed(two):
     assert run_line(Path("runs/first")).state == "of another version"
 
 
+@pytest.mark.parametrize("content", [b"", b"\xff\x00", b"[]", b"run: [", b"run: 3"])
+def test_damaged_configuration_hides_no_other_run_and_is_an_error_where_it_is_needed(
+    two, capsys, content
+):
+    config = Path("runs/first/config.yaml")
+    config.write_bytes(content)
+    main(["list"])
+    listed = capsys.readouterr().out
+    assert "damaged configuration" in listed and "second" in listed
+    with pytest.raises(InputError, match=r"runs/first/config.yaml is empty or damaged: start the"):
+        main(["compare", "first", "second"])
+    with pytest.raises(InputError, match=r"runs/first/config.yaml is empty or damaged"):
+        status.main(["--run", "runs/first"])
+
+
 def test_compare_tells_configuration_counts_and_measures(two, capsys):
     counts = {"rows_in": 10, "rejected": {}}
     for layout, kept, bleu in zip(two, (9, 7), (70.0, 72.5), strict=True):
@@ -92,7 +108,8 @@ def test_compare_tells_configuration_counts_and_measures(two, capsys):
 
 
 def test_catalogue_entries_that_no_run_uses_do_not_differ(two, capsys):
-    start("second", {"models": {"unused": {"size": 8}}})
+    shape = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))["models"]["testbed"]
+    start("second", {"models": {"unused": {**shape, "size": 8}}})
     main(["compare", "first", "second"])
     text = capsys.readouterr().out
     assert "unused" not in text

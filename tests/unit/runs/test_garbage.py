@@ -1,24 +1,27 @@
 import copy
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import yaml
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.runs import link_run
+from workflow_scripts.core.runs import link_name, link_run
+from workflow_scripts.runs import garbage
 from workflow_scripts.runs.__main__ import main
 from workflow_scripts.runs.garbage import alone, find_garbage
 from workflow_scripts.stages import run_layout
+from workflow_scripts.status.linked import LinkedLayout
 
 ROOT = Path(__file__).resolve().parents[3]
 HOLD = """
 import sys
-from pathlib import Path
-from workflow_scripts.core.runs import remove_stale_locks
-alive = remove_stale_locks(Path(".snakemake"))
+from workflow_scripts.core.locks import ResultsLock
+ResultsLock("results").enter()
 print("alive", flush=True)
 sys.stdin.read()
 """
@@ -187,7 +190,7 @@ def test_nothing_is_deleted_while_a_snakemake_lives(workplace, capsys):
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
     ) as other:
         assert other.stdout.readline() == b"alive\n"
-        with pytest.raises(InputError, match="a Snakemake is at work in"):
+        with pytest.raises(InputError, match="results: in use by a run on host"):
             main(["collect", "--delete", "--keep-hours", "0"])
         main(["collect"])
         assert "would be deleted" in capsys.readouterr().out
@@ -207,3 +210,160 @@ def test_snakemake_that_starts_meanwhile_waits(workplace):
         with pytest.raises(subprocess.TimeoutExpired):
             other.wait(1.0)
     assert other.communicate(timeout=20)[0] == b"alive\n"
+
+
+@pytest.fixture
+def shared(workplace, monkeypatch, tmp_path):
+    """Another working directory that uses the same results, for a `select` of its own."""
+    elsewhere = tmp_path.parent / f"{tmp_path.name}-elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    config = workplace.changed("results", str(tmp_path / "results"))
+    config["systems"]["parabank2"]["select"]["best"] = 3
+    layout = workplace.start(config)
+    monkeypatch.chdir(tmp_path)
+    assert workplace.garbage() == set()
+    return Shared(elsewhere, Path(layout.folder(*SELECT)))
+
+
+class Shared(NamedTuple):
+    """Another working directory, and a folder that only its run needs."""
+
+    root: Path
+    folder: Path
+
+
+def refusal(*arguments):
+    with pytest.raises(InputError) as caught:
+        main(["collect", *arguments])
+    return str(caught.value)
+
+
+def test_working_directory_that_was_moved_stops_the_collection(shared, tmp_path):
+    moved_to = shared.root.rename(f"{shared.root}-moved")
+    for arguments in ([], ["--delete"]):
+        message = refusal(*arguments)
+        assert f"{shared.root}/runs/demo: there is no {shared.root}/runs" in message
+        assert f"python -m workflow_scripts.runs forget {shared.root}" in message
+        assert "nothing is deleted" in message
+    assert shared.folder.exists()
+    moved_to.rename(shared.root)
+    main(["collect", "--delete"])
+    assert shared.folder.exists()
+
+
+def test_working_directory_that_is_not_mounted_stops_the_collection(shared):
+    """Where it was there is an empty folder, the mount point, or its `runs` is one."""
+    away = shared.root.rename(f"{shared.root}-unmounted")
+    shared.root.mkdir()
+    assert f"{shared.root}/runs/demo: there is no {shared.root}/runs" in refusal("--delete")
+    (shared.root / "runs").mkdir()
+    assert f"{shared.root}/runs/demo: nothing is left in {shared.root}/runs" in refusal("--delete")
+    assert shared.folder.exists()
+    shutil.rmtree(shared.root)
+    away.rename(shared.root)
+
+
+def test_run_that_cannot_be_read_stops_the_collection(shared, monkeypatch):
+    """As in another user's working directory, or on a server that is gone."""
+
+    def refuse(run, read=garbage.read_config):
+        if run.parents[1] == shared.root:
+            raise InputError(f"{run}: no run there (Permission denied)")
+        return read(run)
+
+    monkeypatch.setattr(garbage, "read_config", refuse)
+    assert f"{shared.root}/runs/demo: no run there (Permission denied)" in refusal("--delete")
+    assert shared.folder.exists()
+
+
+def test_run_of_another_whose_results_are_not_there_stops_the_collection(shared):
+    config = shared.root / "runs" / "demo" / "config.yaml"
+    config.write_text(config.read_text("utf-8").replace("results: /", "results: /gone/"), "utf-8")
+    assert "its results folder /gone/" in refusal("--delete")
+
+
+def test_damaged_configuration_of_a_run_stops_the_collection(shared):
+    (shared.root / "runs" / "demo" / "config.yaml").write_bytes(b"")
+    assert f"{shared.root}/runs/demo/config.yaml is empty or damaged" in refusal("--delete")
+    assert shared.folder.exists()
+
+
+def test_run_whose_folder_was_deleted_is_forgotten(shared, tmp_path):
+    shutil.rmtree(shared.root / "runs" / "demo")
+    main(["collect", "--delete", "--keep-hours", "0"])
+    assert not shared.folder.exists()
+
+
+def test_working_directory_that_is_gone_for_good_can_be_forgotten(shared, tmp_path, capsys):
+    with pytest.raises(InputError, match="is still there: to forget a run, delete its folder"):
+        main(["forget", str(shared.root)])
+    shutil.rmtree(shared.root)
+    with pytest.raises(InputError, match=rf"no run of {tmp_path}/other .* there are: .*elsewhere"):
+        main(["forget", "other"])
+    main(["forget", str(shared.root)])
+    assert f"forgotten: {shared.root}/runs/demo" in capsys.readouterr().out
+    main(["collect", "--delete", "--keep-hours", "0"])
+    assert not shared.folder.exists()
+
+
+def test_working_directory_can_be_forgotten_from_anywhere(shared, tmp_path, monkeypatch, capsys):
+    shutil.rmtree(shared.root)
+    monkeypatch.chdir("/")
+    with pytest.raises(InputError, match="name the results folder with --results"):
+        main(["forget", str(shared.root)])
+    main(["forget", str(shared.root), "--results", str(tmp_path / "results")])
+    assert "forgotten" in capsys.readouterr().out
+    with pytest.raises(InputError, match="/results: no results folder"):
+        main(["forget", str(shared.root), "--results", str(shared.root / "results")])
+
+
+def test_runs_on_another_disk_keep_what_they_link(tmp_path, monkeypatch):
+    """`runs` is a link; so it is in another working directory that shares the results."""
+    roots = [tmp_path / name for name in ("here", "there")]
+    for root in roots:
+        disk = tmp_path / f"disk-{root.name}" / "runs"
+        disk.mkdir(parents=True)
+        root.mkdir()
+        (root / "runs").symlink_to(disk)
+    workplaces = []
+    for root in roots:
+        monkeypatch.chdir(root)
+        (root / "results").mkdir() if root == roots[0] else (root / "results").symlink_to(
+            roots[0] / "results"
+        )
+        workplaces.append(Workplace(root))
+    there = workplaces[1].start(workplaces[1].changed(*BEST_3))
+    monkeypatch.chdir(roots[0])
+    only_theirs = moved(there, run_layout(workplaces[0].config))
+    assert find_garbage(Path("runs"), 0.0) == []
+    for unit in there.units():
+        assert (roots[1] / "runs" / "demo" / link_name(*unit)).resolve(strict=True)
+    assert LinkedLayout(Path("runs/demo")).root == roots[0]
+    shutil.rmtree(tmp_path / "disk-there" / "runs" / "demo")
+    assert len(find_garbage(Path("runs"), 0.0)) == len(only_theirs)
+
+
+def test_runs_that_were_linked_the_old_way_keep_what_they_link(workplace):
+    """Their links led astray where `runs` was a link; names and keys in them are right."""
+    run = workplace.root / "runs" / "demo"
+    for link in [entry for entry in run.iterdir() if entry.is_symlink()]:
+        astray = Path("../../astray") / link.readlink()
+        link.unlink()
+        link.symlink_to(astray)
+    workplace.age()
+    assert workplace.garbage() == set()
+
+
+@pytest.mark.parametrize("linked", ["select", "select/parabank2"])
+def test_part_of_the_results_on_another_disk_stays_if_it_is_needed(workplace, linked, tmp_path):
+    disk = tmp_path / "disk"
+    (workplace.root / "results" / linked).rename(disk)
+    (workplace.root / "results" / linked).symlink_to(disk)
+    assert workplace.garbage() == set()
+    first = run_layout(workplace.config)
+    workplace.start(workplace.changed(*BEST_3))
+    assert first.folder(*SELECT).removeprefix("results/") in workplace.garbage()
+    main(["collect", "--delete", "--keep-hours", "0"])
+    assert not (workplace.root / first.folder(*SELECT)).exists()
+    assert workplace.garbage() == set()

@@ -114,7 +114,7 @@ def test_main_writes_every_reference_and_adds_up(tmp_path, segmenter):
 
     def run_main(output):
         inputs = ["--input", str(scored), "--threshold", str(tmp_path / "threshold.json")]
-        outputs = ["--segmenter", str(segmenter), "--output", str(output)]
+        outputs = ["--model", str(segmenter.parent), "--output", str(output)]
         main(["--config", json.dumps(CONFIG), *inputs, *outputs])
         return output.read_bytes()
 

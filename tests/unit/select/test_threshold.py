@@ -85,6 +85,13 @@ def test_no_bound_where_the_backward_model_cannot_read_what_is_to_be_kept():
     assert threshold(parts, {"quantile": 0.5})["max_sum"] == 2.0
 
 
+@pytest.mark.parametrize("keep", [{"quantile": 0.5}, {"max_sum": 2.0}])
+@pytest.mark.parametrize("part", [([1.0, math.nan], []), ([1.0], [3.0, math.nan])])
+def test_nan_is_refused(keep, part):
+    with pytest.raises(InputError, match="NLL is NaN"):
+        threshold(passes(([1.0], []), part), keep)
+
+
 def test_no_candidates_at_all():
     with pytest.raises(InputError, match="no candidate"):
         threshold(passes(([], [])), {"quantile": 0.5})

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.train.measures import bleu, corpus_bleu, perplexity, translations
 

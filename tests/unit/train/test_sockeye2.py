@@ -8,7 +8,7 @@ from tests.unit.train.conftest import MICRO
 from tests.unit.train.test_sockeye import SABOTAGED_LAUNCHER
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import verify
-from workflow_scripts.nmt.checkpoint import load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.train import layout, process
 from workflow_scripts.train.sockeye import main
 from workflow_scripts.train.sockeye2 import find_interpreter
@@ -68,7 +68,7 @@ def test_a_model_trained_on_mxnet_is_published_as_one_of_sockeye_3(on_mxnet):
     # Untrained, it would be near the size of the vocabulary.
     assert 1 < metrics["validation_perplexity"] < 20
     assert (on_mxnet / "version").read_text().startswith("3.")
-    assert load_model(on_mxnet, "cpu").config.size == PLAIN["size"]
+    assert load_model(on_mxnet, "cpu").network.sizes.size == PLAIN["size"]
     checkpoints = PLAIN["max_updates"] // PLAIN["checkpoint_updates"]
     assert len((on_mxnet / "learning_curve.tsv").read_text().splitlines()) == checkpoints + 1
 

@@ -6,7 +6,8 @@ import torch
 from tests.unit.nmt.folders import write_model
 from tests.unit.train.mxnet_files import downgrade
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.checkpoint import load_model, read_tree
+from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.loaders.sockeye3 import read_tree
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.train.sockeye2_model import convert, main
 

@@ -1,0 +1,70 @@
+"""A fixed input of the stage `evaluate`, and what it makes of it."""
+
+import json
+from pathlib import Path
+
+from tests.golden.figures import Outputs
+from tests.golden.inputs import Row, arguments, scored, selected, table, write_table
+from tests.golden.models import lone_segmenter
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.evaluate import measures, statistics
+from workflow_scripts.filter import columns
+from workflow_scripts.select import threshold
+
+
+def flat_trees() -> list[Row]:
+    """Return rows of the `trees` schema for `selected`: each word a part of speech of its own."""
+
+    def tree(text: str) -> str:
+        return f"(S {' '.join(f'({word} w)' for word in text.split())})"
+
+    return [
+        {
+            **{key: row[key] for key in ("id", "corpus")},
+            "parsed": bool(row["paraphrases"]),
+            "reference": tree(row["reference"]),
+            "paraphrases": [tree(each["text"]) for each in row["paraphrases"]],
+        }
+        for row in selected()
+    ]
+
+
+def outputs(folder: Path) -> Outputs:
+    write_table(folder / "select" / "0000.parquet", "paraphrases", selected())
+    write_table(folder / "score" / "0000.parquet", "scored", scored())
+    write_table(folder / "syntax" / "0000.parquet", "trees", flat_trees())
+    found = {"keep": {"max_sum": 1.5}, "max_sum": 1.5, "candidates": 96, "pruned": 0, "kept": 70}
+    path = folder / "select" / "threshold.json"
+    path.write_text(json.dumps(found), encoding="utf-8")
+    write_record(path.with_name(threshold.RECORD), 0, 0, {}, files=[path])
+    config = {
+        **{"system": "micro", "best": 2, "bootstrap": 100, "seed": 1, "testbed": ["testbed"]},
+        **{"groups": {"seen": ["testbed"], "held_out": ["held_out"]}, "syntax": {"levels": 2}},
+    }
+    measures.main(
+        arguments(
+            config,
+            **{"folder": folder / "select", "scored": folder / "score"},
+            **{"trees": folder / "syntax", "shards": 1},
+            model=lone_segmenter(folder),
+            output=folder / "measures.json",
+        )
+    )
+    pairs = folder / "filter" / "0000.parquet"
+    columns.main(["--input", str(folder / "select" / "0000.parquet"), "--output", str(pairs)])
+    rows = table(pairs, "pair_columns")
+    values = [{key: row[key] for key in ("id", "rank")} | {"value": row["sum"]} for row in rows]
+    write_table(folder / "values" / "0000.parquet", "pair_values", values)
+    config = {"pairs": 12, "columns": {"value": "classifier"}, "seed": 1}
+    statistics.main(
+        arguments(
+            config,
+            **{"folder": pairs.parent, "values": f"value={folder / 'values'}", "shards": 1},
+            trees=folder / "syntax",
+            output=folder / "statistics.json",
+        )
+    )
+    return {
+        name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        for name in ("measures", "statistics")
+    }

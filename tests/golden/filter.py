@@ -1,0 +1,50 @@
+"""A fixed input of the stage `filter`, and what it makes of it."""
+
+import json
+from pathlib import Path
+
+from tests.e2e import micro
+from tests.golden.figures import Outputs
+from tests.golden.inputs import arguments, counts, selected, table, write_table
+from workflow_scripts.filter import (
+    classify,
+    columns,
+    paraphrase_score,
+    train_classifier,
+    training_set,
+)
+
+
+def outputs(folder: Path) -> Outputs:
+    given = write_table(folder / "paraphrases.parquet", "paraphrases", selected())
+    shard = folder / "columns" / "0000.parquet"
+    columns.main(["--input", str(given), "--output", str(shard)])
+    model, told = folder / "classifier", folder / "told" / "0000.parquet"
+    config = {
+        **{"network": "lstm", "size": 4, "vocabulary": 20, "pairs": 20, "validation": 0.3},
+        **{"epochs": 2, "batch": 6, "learning_rate": 0.01, "seed": 1},
+    }
+    train_classifier.main(arguments(config, folder=shard.parent, shards=1, output=model))
+    classify.main(["--input", str(shard), "--model", str(model), "--output", str(told)])
+    config = {
+        **{"system": "micro", "bounds": {"rank": [1, 2]}, "max_tokens": 100, "sample": 6},
+        **{"folds": {"column": "overlap_1", "of": 3, "keep": [2, 3]}, "seed": 1},
+    }
+    output = folder / "pairs.parquet"
+    training_set.main(arguments(config, folder=shard.parent, shards=1, output=output))
+    vectors = [f"{word} {place} 1" for place, word in enumerate(["the", "dog", "car", "doctor"])]
+    micro.write_lines(folder / "vectors.txt", vectors)
+    scores = folder / "scores" / "0000.parquet"
+    given = ["--input", str(shard), "--vectors", str(folder / "vectors.txt")]
+    paraphrase_score.main([*given, "--output", str(scores)])
+    return {
+        "scores": table(scores, "pair_values"),
+        "columns": table(shard, "pair_columns"),
+        "columns_record": counts(shard.with_suffix(".json")),
+        "classifier": json.loads((model / "metrics.json").read_text(encoding="utf-8")),
+        "vocabulary": json.loads((model / "vocabulary.json").read_text(encoding="utf-8")),
+        "told": table(told, "pair_values"),
+        "told_record": counts(told.with_suffix(".json")),
+        "pairs": table(output, "training_pairs"),
+        "pairs_record": counts(output.with_suffix(".json")),
+    }

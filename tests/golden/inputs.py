@@ -1,0 +1,117 @@
+"""What the inputs of several stages are made of."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tests.e2e import micro
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.tables import TableWriter, read_rows
+
+Row = dict[str, Any]
+
+# References of the testbed, each with paraphrases that mean the same or not, in this order.
+TESTBED = [
+    ("The doctor bought the car.", "The car was bought by the doctor.", "The doctor bought a car."),
+    ("Yesterday, the boy saw a dog.", "The boy saw a dog yesterday."),
+    ("The teacher sent the doctor a letter.", "The teacher sent a letter to the doctor.", "No."),
+    ("The dog did not sleep.", "The dog didn't sleep."),
+    ("The book was really great.",),
+]
+
+
+def write_table(path: Path, schema: str, rows: Iterable[Row]) -> Path:
+    with TableWriter(path, schema) as table:
+        for row in rows:
+            table.write(row)
+    write_record(path, table.rows_written, table.rows_written, {})
+    return path
+
+
+def table(path: Path, schema: str) -> list[Row]:
+    return list(read_rows(path, schema))
+
+
+def counts(record: Path) -> Row:
+    """Return a record without what depends on the file format and on installed versions."""
+    content = json.loads(record.read_text(encoding="utf-8"))
+    return {key: content[key] for key in content.keys() - {"files", "tools"}}
+
+
+def pairs(corpus: str, count: int | None = None) -> list[Row]:
+    """Return micro pairs as rows of the `pairs` schema."""
+    return [
+        {"id": f"{corpus}:{line}", "source": source, "reference": reference, "corpus": corpus}
+        for line, (source, reference) in enumerate(micro.bitext()[corpus][:count], 1)
+    ]
+
+
+def arguments(config: Any, **options: Any) -> list[str]:
+    """Spell a stage's command line."""
+    words = ["--config", json.dumps(config)]
+    for name, value in options.items():
+        values = value if isinstance(value, list) else [value]
+        words += [f"--{name.replace('_', '-')}", *map(str, values)]
+    return words
+
+
+def scored() -> list[Row]:
+    """Return rows of the `scored` schema with numbers that binary fractions hold exactly."""
+    texts = [row["reference"] for row in pairs("train", 40)]
+    rows = []
+    for number, row in enumerate(pairs("held_out", 8)):
+        found = [
+            {
+                "text": texts[(5 * number + index) % len(texts)],
+                "forward_nll": 0.5 + index / 16,
+                "backward_nll": 0.25 + ((7 * index + number) % 12) / 16,
+                "count": 1 + index % 3,
+                "variant": "v",
+            }
+            for index in range(12)
+        ]
+        for each in found:
+            each["sum"] = each["forward_nll"] + each["backward_nll"]
+        found.sort(key=lambda each: (each["sum"], each["text"]))
+        rows.append({**row, "candidates": found})
+    return rows
+
+
+def selected() -> list[Row]:
+    """Return rows of the `paraphrases` schema, of the micro bitext and of the testbed."""
+    rows = [
+        {**row, "texts": [each["reference"] for each in pairs("train", 40)[5 * number :][:2]]}
+        for number, row in enumerate(pairs("held_out", 6))
+    ]
+    rows += [
+        {
+            "id": f"testbed:{number}",
+            "source": "",
+            "reference": reference,
+            "corpus": "testbed",
+            "texts": texts,
+        }
+        for number, (reference, *texts) in enumerate(TESTBED, 1)
+    ]
+    return [
+        {
+            **{key: row[key] for key in ("id", "source", "reference", "corpus")},
+            "paraphrases": [
+                {
+                    "rank": rank,
+                    "text": text,
+                    "forward_nll": 0.5,
+                    "backward_nll": rank / 4,
+                    "sum": 0.5 + rank / 4,
+                    "cluster": rank,
+                    "variant": "v",
+                }
+                for rank, text in enumerate(row["texts"], 1)
+            ],
+            "candidates": 12,
+            "kept": 9,
+            "reason": "" if len(row["texts"]) == 2 else "above_threshold 3",
+        }
+        for row in rows
+    ]

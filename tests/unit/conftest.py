@@ -1,0 +1,47 @@
+"""Fixtures of the tests of what is released: a made-up run, made once."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def made_up_run(tmp_path_factory):
+    from tests.unit import made_up_run
+
+    # The patch ends with the making of the run: other tests measure with the true checker.
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        return made_up_run.build_run(tmp_path_factory.mktemp("run"), monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def embedded(tmp_path_factory):
+    """What a run with embeddings has besides: their test, and the training sets."""
+    from tests.unit.embed import sts_example
+
+    return sts_example.write_units(tmp_path_factory.mktemp("embedded"))
+
+
+def release_of(**run):
+    """The declaration of the release of the default run, whose `run` block is changed so."""
+    from workflow_scripts.release.stage import Release
+    from workflow_scripts.stages import run_layout
+
+    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config["run"].update(run)
+    return run_layout(config).stage(Release)
+
+
+@pytest.fixture(scope="session")
+def release():
+    """The declaration of the release of a run with embeddings."""
+    return release_of()
+
+
+@pytest.fixture(scope="session")
+def release_without():
+    """The declaration of the release of a run without them."""
+    return release_of(embeddings=[])

@@ -1,0 +1,171 @@
+import pytest
+
+from tests.unit.embed.sts_example import QUOTED, STS, TRAINING_SETS
+from workflow_scripts.embed.sts_tables import (
+    chosen_by,
+    correlation,
+    data_columns,
+    data_set_rows,
+    difference_rows,
+    gain_rows,
+    matching,
+    models,
+    over_seeds,
+    quotations,
+    training_set_blocks,
+)
+
+# JSON has sorted them by name.
+SHUFFLED = {**STS, "embeddings": dict(sorted(STS["embeddings"].items()))}
+FIGURES = quotations({"quoted": QUOTED})
+MODELS = models(SHUFFLED, TRAINING_SETS, ["word", "trigram"])
+NONE = {"count": 0, "mean": None, "deviation": None}
+
+
+def test_mean_and_sample_deviation_over_seeds_x_100():
+    assert over_seeds([0.6, 0.7]) == {"count": 2, "mean": 65.0, "deviation": 7.0711}
+    assert over_seeds([0.6]) == {"count": 1, "mean": 60.0, "deviation": None}
+    assert over_seeds([]) == over_seeds([None]) == NONE
+
+
+def test_models_come_in_the_order_of_the_configuration():
+    assert [(model.embedding, model.training_set) for model in MODELS] == [
+        *(("word", "cost-beam-1"), ("word", "cost-beam-2"), ("word", "all-beam")),
+        ("trigram", "cost-beam-1"),
+    ]
+    others_first = models(SHUFFLED, TRAINING_SETS)
+    assert [model.embedding for model in others_first] == ["trigram", "word", "word", "word"]
+    result = STS["embeddings"]["word-all-beam"]["seeds"]["1"]
+    tenth = {f"word-x-beam-{n}": {"seeds": {"10": result, "2": result}} for n in ("1", "10", "2")}
+    names = ["x-beam-1", "x-beam-2", "x-beam-10"]
+    found = models({**STS, "embeddings": tenth}, names)
+    assert [model.training_set for model in found] == names
+    assert list(found[0].seeds) == ["2", "10"]
+
+
+def test_a_column_for_each_year_and_each_other_data_set():
+    assert data_columns(STS) == ["2012", "2013", "sick.test"]
+    trained = STS["embeddings"]["word-cost-beam-1"]["seeds"]["1"]["trained"]
+    assert correlation(trained, "2012") == 0.6
+    assert correlation(trained, "sick.test") == 0.7
+    assert correlation(trained, "2012.MSRvid", "spearman") == 0.7
+    assert correlation(trained, "mean") == 0.6
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("cost-beam-1", "rank 1 to 2; sum ≤ 3.5; part 1 of 2 by translation_cost"),
+        ("cost-beam-2", "part 2 of 2 by translation_cost; 2,000,000 words at most"),
+        ("all-beam", "all pairs"),
+    ],
+)
+def test_how_a_training_set_is_chosen_is_said(name, said):
+    assert chosen_by(TRAINING_SETS[name]["config"]) == said
+
+
+def test_bounds_of_one_side_and_samples_are_said():
+    settings = {**TRAINING_SETS["all-beam"]["config"], "sample": 1000}
+    settings["bounds"] = {"sum": [1, None], "told": [None, None]}
+    assert chosen_by(settings) == "sum ≥ 1; told known; 1,000 pairs at most"
+
+
+def test_a_block_for_each_entry_and_a_row_for_each_point_of_its_grid():
+    cost, everything = training_set_blocks(MODELS, TRAINING_SETS)
+    assert (cost["entry"], cost["embeddings"]) == ("cost", ["word", "trigram"])
+    assert [(row["name"], row["system"], row["pairs"]) for row in cost["rows"]] == [
+        ("cost-beam-1", "beam", 1200),
+        ("cost-beam-2", "beam", 1201),
+    ]
+    first, second = cost["rows"]
+    assert first["cells"]["word"]["trained"] == {"count": 2, "mean": 65.0, "deviation": 7.0711}
+    assert first["cells"]["word"]["untrained"] == {"count": 2, "mean": 40.0, "deviation": 0.0}
+    assert first["cells"]["trigram"]["trained"]["mean"] == 90.0
+    assert second["cells"].keys() == {"word"}
+    assert (everything["entry"], everything["embeddings"]) == ("all", ["word"])
+
+
+def test_rows_of_a_block_keep_their_order_whichever_embedding_has_them():
+    result = STS["embeddings"]["word-all-beam"]
+    names = ("lstm-cost-beam-2", "word-cost-beam-1", "word-cost-beam-2")
+    found = models({**STS, "embeddings": dict.fromkeys(names, result)}, TRAINING_SETS)
+    (block,) = training_set_blocks(found, TRAINING_SETS)
+    assert [row["name"] for row in block["rows"]] == ["cost-beam-1", "cost-beam-2"]
+    assert block["embeddings"] == ["lstm", "word"]
+
+
+def test_models_by_data_set_beside_overlap_and_quoted_figures():
+    rows = data_set_rows(STS, MODELS, FIGURES)
+    assert [(row["name"], row["source"]) for row in rows["trained"]] == [
+        *(("word", "cost-beam-1"), ("word", "cost-beam-2"), ("word", "all-beam")),
+        ("trigram", "cost-beam-1"),
+    ]
+    means = {column: cell["mean"] for column, cell in rows["trained"][0]["cells"].items()}
+    assert means == {"2012": 65.0, "2013": 60.0, "sick.test": 70.0, "mean": 65.0}
+    (overlap,) = rows["overlap"]
+    assert {column: cell["mean"] for column, cell in overlap["cells"].items()} == {
+        **{"2012": 60.0, "2013": 60.0, "sick.test": 60.0, "mean": 60.0}
+    }
+    theirs, others = rows["quoted"]
+    assert (theirs["name"], theirs["source"]) == ("Theirs", "Doe 2020, Table 1")
+    assert {column: cell["mean"] for column, cell in theirs["cells"].items()} == {
+        **{"2012": 66.6, "sick.test": 77.7}
+    }
+    assert others["cells"]["sick.test"]["mean"] == 88.8
+    assert data_set_rows(STS, MODELS, [])["quoted"] == []
+
+
+def test_figures_are_quoted_of_the_same_data_alone():
+    assert [each["pearson"] for each in matching(FIGURES, STS, ["2012", "2013", "2014"])] == [66.6]
+    assert [each["pearson"] for each in matching(FIGURES, STS, ["2012.MSRvid"])] == [33.3]
+    whole = {**STS, "missing": []}
+    assert [each["pearson"] for each in matching(FIGURES, whole, ["2013"])] == [55.5]
+
+
+def test_quotations_one_by_one():
+    assert len(FIGURES) == 6
+    assert FIGURES[0] == {
+        **{"paper": "Doe 2020", "table": "Table 1", "row": "Theirs"},
+        **{"data": "2012", "pearson": 66.6},
+    }
+    assert quotations({}) == quotations({"quoted": {}}) == []
+
+
+def test_gains_of_every_seed():
+    rows = gain_rows(MODELS)
+    assert [(row["training_set"], row["seed"]) for row in rows[:3]] == [
+        *(("cost-beam-1", "1"), ("cost-beam-1", "2"), ("cost-beam-2", "1"))
+    ]
+    assert rows[0]["untrained"] == {"pearson": 20.0, "low": 15.0, "high": 25.1}
+    assert rows[0]["overlap"] == {"pearson": -5.0, "low": -10.0, "high": 25.1}
+
+
+def test_differences_between_training_sets():
+    loss = {"pearson": -15.0, "low": -20.12, "high": 1.0}
+    pair = {"embedding": "word", "first": "cost-beam-1"}
+    assert difference_rows(SHUFFLED, MODELS) == [
+        {**pair, "second": "cost-beam-2", "gain": loss},
+        {**pair, "second": "all-beam", "gain": None},
+    ]
+
+
+def test_nothing_to_test_on():
+    nothing = {
+        "mean": {"pearson": None, "spearman": None, "by_group": {}},
+        "all": {"n": 0, "pearson": 0.0, "spearman": 0.0},
+    }
+    figures = {
+        "trained": nothing,
+        "untrained": nothing,
+        "gain": dict.fromkeys(("untrained", "overlap")),
+    }
+    sts = {
+        **{"pairs": {}, "missing": [], "overlap": nothing},
+        "embeddings": {"word-all-beam": {"seeds": {"1": figures}}},
+    }
+    found = models(sts, TRAINING_SETS)
+    (block,) = training_set_blocks(found, TRAINING_SETS)
+    assert block["rows"][0]["cells"]["word"] == {"trained": NONE, "untrained": NONE}
+    assert data_columns(sts) == []
+    assert data_set_rows(sts, found, FIGURES)["trained"][0]["cells"] == {"mean": NONE}
+    assert gain_rows(found)[0]["untrained"] is None

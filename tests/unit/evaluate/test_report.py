@@ -1,0 +1,102 @@
+import json
+
+import pytest
+
+from tests.unit.pages import Reader
+from workflow_scripts.evaluate.report import matrix
+
+SECTIONS = "workflow_scripts.evaluate.report"
+
+
+@pytest.fixture(scope="module")
+def diversity(made_up_run):
+    return made_up_run.section(f"{SECTIONS}:diversity")
+
+
+@pytest.fixture(scope="module")
+def statistics(made_up_run):
+    return made_up_run.section(f"{SECTIONS}:statistics")
+
+
+def test_figures_are_those_of_the_measures(diversity, made_up_run):
+    for system in made_up_run.systems:
+        groups = json.loads(made_up_run.measures(system).read_text())["groups"]
+        for group in groups.values():
+            for rank in group["ranks"]:
+                assert f">{rank['one_minus_bleu']:.2f} " in diversity
+                assert f">{rank['pieces']['intersection_over_union']:.2f}<" in diversity
+
+
+def test_statistics_of_every_system(statistics, made_up_run):
+    for system in made_up_run.systems:
+        found = json.loads(made_up_run.statistics(system).read_text())
+        for side in found["sides"].values():
+            assert f">{side['entropy']['trigrams']:.2f}<" in statistics
+        length = f">{found['correlations']['told']['length']:.2f}<"
+        assert length.replace("-", "\u2212") in statistics
+        assert f"{system}: pairs by score" in statistics
+
+
+def test_measures_by_length_of_the_reference(diversity, made_up_run):
+    part = diversity[diversity.index("By length of the reference") :]
+    part = part[: part.index("</table>")]
+    for heading in ("0 to 5", "6 to 10", "11 to 20", "21 to 40", "over 40"):
+        assert f">{heading}</th>" in part
+    for system in made_up_run.systems:
+        groups = json.loads(made_up_run.measures(system).read_text())["groups"]
+        for each in groups["all"]["by_length"]:
+            assert f">{each['references']}</td>" in part
+            for rank in (each["ranks"][0], each["ranks"][-1]):
+                if rank["pairs"]:
+                    assert f">{rank['one_minus_bleu']:.2f}</td>" in part
+
+
+def test_parse_entropies_are_those_of_the_statistics(statistics, made_up_run):
+    sides = json.loads(made_up_run.statistics("parabank2").read_text())["sides"]
+    for side in (each["parse_entropy"] for each in sides.values()):
+        assert side["trees"] > 1
+        shown = f'{side["entropy"]:.2f} <span class="interval">{side["trees"]} trees</span>'
+        assert f'<td class="number">{shown}</td>' in statistics
+    unparsed = made_up_run.section(f"{SECTIONS}:statistics", systems=["beam"])
+    assert " trees</span>" not in unparsed
+
+
+def test_tree_edit_distances_are_those_of_the_measures(diversity, made_up_run):
+    groups = json.loads(made_up_run.measures("parabank2").read_text())["groups"]
+    for group in groups.values():
+        for rank in group["syntax"]["ranks"]:
+            interval = rank["interval"]
+            shown = f'{rank["tree_edit_distance"]:.2f} <span class="interval">'
+            assert f">{shown}{interval['low']:.2f} to {interval['high']:.2f}<" in diversity
+        assert f">{group['syntax']['without_trees']}<" in diversity
+    for pair in groups["all"]["syntax"]["between"]:
+        ranks = f"<td>{pair['first']}, {pair['second']}</td>"
+        assert f'{ranks}<td class="number">{pair["tree_edit_distance"]:.2f}</td>' in diversity
+    unparsed = made_up_run.section(f"{SECTIONS}:diversity", systems=["beam"])
+    assert "Tree edit distance" not in unparsed
+
+
+def test_between_ranks():
+    pair = {"pairs": 4, "one_minus_bleu": 60.0, "words": {"intersection_over_union": 30.0}}
+    group = {"between": [{"first": 1, "second": 2, **pair}]}
+    assert matrix(group, 2) == [[None, 60.0], [30.0, None]]
+    assert matrix({"between": [{"first": 1, "second": 2, "pairs": 0}]}, 2) == [[None] * 2] * 2
+
+
+def test_a_histogram_of_every_system_with_its_threshold(made_up_run):
+    scores = made_up_run.section(f"{SECTIONS}:scores")
+    assert scores.count("<svg") == len(made_up_run.systems)
+    assert scores.count("threshold 3.5") == len(made_up_run.systems)
+    assert "lower is better" in scores
+    assert Reader(scores).faults == []
+
+
+def test_quality_on_the_testbed_alone(made_up_run):
+    quality = made_up_run.section(f"{SECTIONS}:quality")
+    assert Reader(quality).faults == []
+    groups = json.loads(made_up_run.measures("parabank2").read_text())["groups"]
+    for name in ("all", "held_out"):
+        for rank in groups[name]["testbed"]["ranks"]:
+            assert f">{rank['share']:.1f} %<" in quality
+    assert "beam" not in quality
+    assert made_up_run.section(f"{SECTIONS}:quality", systems=["beam"]) is None

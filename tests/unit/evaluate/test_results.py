@@ -1,0 +1,28 @@
+import pytest
+
+from workflow_scripts.core.atomic import write_json
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.evaluate.results import all_measures, paraphrase_count, read_measures
+
+
+def test_every_system_in_the_order_of_the_run(made_up_run):
+    measures = all_measures(made_up_run.finished())
+    assert list(measures) == list(made_up_run.systems)
+    assert measures["beam"] == read_measures(made_up_run.measures("beam"))
+
+
+def test_paraphrase_count():
+    assert paraphrase_count({"references_by_paraphrases": [7, 3, 0, 2]}) == 9
+
+
+def test_damaged_measures(tmp_path):
+    path = tmp_path / "measures.json"
+    with pytest.raises(InputError, match=r"measures\.json has no record"):
+        read_measures(path)
+    write_json(path, {"groups": {}})
+    write_record(tmp_path / "evaluation", 0, 0, {}, files=[path])
+    assert read_measures(path) == {"groups": {}}
+    write_json(path, {"groups": {"all": {}}})
+    with pytest.raises(InputError, match=r"measures\.json differs"):
+        read_measures(path)

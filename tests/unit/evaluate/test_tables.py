@@ -1,0 +1,60 @@
+import json
+
+import pytest
+
+from workflow_scripts.evaluate import tables
+
+
+def as_text(table):
+    """The rows of a table as its file has them."""
+    rows = [["" if value is None else str(value) for value in row] for row in table.rows]
+    return [dict(zip(table.columns, row, strict=True)) for row in rows]
+
+
+@pytest.fixture(scope="module")
+def found(made_up_run):
+    run = made_up_run.finished()
+    names = ("diversity", "between_ranks", "lengths", "statistics", "bins")
+    return {name: as_text(getattr(tables, name)(run)) for name in names}
+
+
+def test_figures_are_those_of_the_measures_in_full(made_up_run, found):
+    for system in made_up_run.systems:
+        for name, group in json.loads(made_up_run.measures(system).read_text())["groups"].items():
+            own = {"system": system, "references": name}
+            picked = {
+                key: [row for row in found[key] if row.items() >= own.items()]
+                for key in ("diversity", "between_ranks", "lengths")
+            }
+            for rank, row in zip(group["ranks"], picked["diversity"], strict=True):
+                assert row["one_minus_bleu"] == str(rank["one_minus_bleu"])
+                assert row["high"] == str(rank["interval"]["high"])
+                assert row["length_ratio"] == str(rank["words"]["length_ratio"])
+            for pair, row in zip(group["between"], picked["between_ranks"], strict=True):
+                words = pair["words"]["intersection_over_union"]
+                assert (row["first"], row["second"]) == (str(pair["first"]), str(pair["second"]))
+                assert row["intersection_over_union"] == str(words)
+            parts = [(part, rank) for part in group["by_length"] for rank in part["ranks"]]
+            for (part, rank), row in zip(parts, picked["lengths"], strict=True):
+                assert row["to"] == ("" if part["to"] is None else str(part["to"]))
+                assert row["number"] == str(part["references"])
+                assert (row["rank"], row["listed"]) == (str(rank["rank"]), str(rank["listed"]))
+            syntax = group["syntax"]
+            first = picked["diversity"][0]["tree_edit_distance"]
+            assert first == (str(syntax["ranks"][0]["tree_edit_distance"]) if syntax else "")
+
+
+def test_statistics_by_their_place(made_up_run, found):
+    given = json.loads(made_up_run.statistics("beam").read_text())
+    own = {row["figure"]: row for row in found["statistics"] if row["system"] == "beam"}
+    entropy = given["sides"]["paraphrases"]["entropy"]["trigrams"]
+    assert own["sides.paraphrases.entropy.trigrams"]["value"] == str(entropy)
+    length = given["sides"]["references"]["length"]
+    assert own["sides.references.length"] == {
+        **{"system": "beam", "figure": "sides.references.length"},
+        **{"value": str(length["mean"]), "deviation": str(length["deviation"])},
+        "count": str(length["count"]),
+    }
+    bins = [row for row in found["bins"] if row["system"] == "beam"]
+    assert [row["up_to"] for row in bins] == ["0.2", "0.4", "0.6", "0.8", "1.0"]
+    assert [row["pairs"] for row in bins] == [str(each["count"]) for each in given["bins"]["score"]]

@@ -1,0 +1,362 @@
+"""A made-up but realistic run: two systems, seen and held-out references, finished units."""
+
+import io
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import sentencepiece
+
+from workflow_scripts.core import manifest
+from workflow_scripts.core.atomic import write_json, write_text
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.report.section import sections
+from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.evaluate import measures, statistics
+from workflow_scripts.filter import columns
+from workflow_scripts.select.threshold import RECORD
+
+SYSTEMS = ("parabank2", "beam")
+BEST = 5
+SHARDS = 2
+GROUPS = {"seen": ["news"], "held_out": ["news_held_out"]}
+HOSTILE = [
+    "<script>alert('x')</script> & <b>bold</b>",
+    "Quotes \"double\" and 'single', tabs\tand\nfeeds.",
+    "هذه جملة من اليمين إلى اليسار.",
+    "An emoji 👩‍👩‍👧 and =cmd|' /C calc'!A0",
+    "Averyveryverylongwordwithoutanyblank" * 6,
+]
+SLOTS = (
+    ("The", "This", "That one"),
+    ("old", "aged", "elderly", "ancient"),
+    ("doctor", "physician", "medic"),
+    ("bought", "purchased", "acquired", "got"),
+    ("a small", "a little", "a tiny"),
+    ("house", "home", "cottage"),
+    ("near the river.", "by the stream.", "close to the water.", "at the brook."),
+    ("", "last year", "a year ago", "twelve months ago"),
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where the made-up run stands, and what the commands of the release get of it."""
+
+    root: Path
+    config: dict
+    units: dict[str, Path]
+    systems: tuple[str, ...] = SYSTEMS
+    hostile: tuple[str, ...] = tuple(HOSTILE)
+
+    def system_config(self, system):
+        config = {key: value for key, value in self.config.items() if key != "systems"}
+        block = self.config["systems"][system]
+        return {**config, "system": system, "block": block, "best": block["select"]["best"]}
+
+    def units_of(self, systems=None, more=()):
+        """The folders of the units by their names; only those of some systems."""
+        left_out = {*SYSTEMS} - {*(systems or self.systems)}
+        units = {**self.units, **dict(more)}
+        return {name: at for name, at in units.items() if name.split("/")[-1] not in left_out}
+
+    def arguments(self, **options):
+        """The options of a command that name the configuration and the units."""
+        named = [f"{name}={folder}" for name, folder in self.units_of(**options).items()]
+        return ["--config", json.dumps(self.config), "--units", *named]
+
+    def finished(self, rows=None, **options):
+        """What sections and tables get."""
+        split = [(name.partition("/"), at) for name, at in self.units_of(**options).items()]
+        units = [((stage, instance or None), at) for (stage, _, instance), at in split]
+        return FinishedRun(self.config, units, rows)
+
+    def section(self, function, **options):
+        """The HTML of one section, or None."""
+        found = sections([function], self.finished(**options))
+        return str(found[0].html) if found else None
+
+    def folder(self, stage, system):
+        return self.root / stage / system / "v1-0123456789ab"
+
+    def measures(self, system):
+        return self.folder("evaluate", system) / "measures.json"
+
+    def statistics(self, system):
+        return self.folder("evaluate", system) / "statistics.json"
+
+    def model(self, role):
+        return self.folder("train", role)
+
+
+class EndsAlike:
+    """Stands in for the testbed's checker: sentences that end alike mean the same."""
+
+    def same_meaning(self, reference, sentence):
+        return reference.split()[-1:] == sentence.split()[-1:]
+
+    def variations(self, reference, sentence):
+        return {"synonym", "adverb order"}
+
+
+def sentence(random):
+    words = [slot[random.integers(len(slot))] for slot in SLOTS]
+    return " ".join(filter(None, words))
+
+
+def references(random, count=120):
+    rows = []
+    for number in range(count):
+        corpus = "news" if number % 2 else "news_held_out"
+        text = HOSTILE[number] if number < len(HOSTILE) else sentence(random)
+        rows.append(
+            {
+                "id": f"{corpus}:{number + 1}",
+                "source": "Starý lékař koupil malý dům u řeky.",
+                "reference": text,
+                "corpus": corpus,
+            }
+        )
+    return rows
+
+
+def candidates(random, reference, pruned_above=3.5):
+    found = []
+    # Some references are harder than others: fewer of their candidates pass.
+    difficulty = random.uniform(0.6, 2.2)
+    texts = {sentence(random) for _ in range(random.integers(3, 20))} | {f"{reference} indeed"}
+    for text in sorted(texts):
+        forward = np.float32(difficulty * random.gamma(6, 0.2))
+        backward = np.float32(difficulty * random.gamma(5, 0.25))
+        pruned = forward > pruned_above
+        found.append(
+            {
+                "text": text,
+                "forward_nll": float(forward),
+                "backward_nll": None if pruned else float(backward),
+                "sum": None if pruned else float(forward + backward),
+                "count": 1,
+                "variant": "",
+            }
+        )
+    return sorted(found, key=lambda each: (each["sum"] is None, each["sum"], each["text"]))
+
+
+def selected(row, scored, max_sum=3.5):
+    kept = [each for each in scored if each["sum"] is not None and each["sum"] <= max_sum]
+    keys = ("text", "forward_nll", "backward_nll", "sum", "variant")
+    paraphrases = [
+        {"rank": rank, "cluster": rank, **{key: each[key] for key in keys}}
+        for rank, each in enumerate(kept[:BEST], start=1)
+    ]
+    return {
+        **row,
+        "paraphrases": paraphrases,
+        "candidates": len(scored),
+        "kept": len(kept),
+        "reason": "" if len(paraphrases) == BEST else "above_threshold 3",
+    }
+
+
+def write_system(root, system, random):
+    folders = {stage: root / stage / system / "v1-0123456789ab" for stage in ("score", "select")}
+    rows = references(np.random.default_rng(1))
+    lists = [candidates(random, row["reference"]) for row in rows]
+    for shard in range(SHARDS):
+        part = list(zip(rows, lists, strict=True))[shard::SHARDS]
+        path = folders["score"] / f"{shard:04d}.parquet"
+        with TableWriter(path, "scored") as writer:
+            for row, found in part:
+                writer.write({**row, "candidates": found})
+        count = sum(len(found) for _, found in part)
+        extra = {"candidates": 3 * count, "distinct": count, "pruned": 0}
+        manifest.write_record(path, len(part), len(part), {}, extra=extra)
+        path = folders["select"] / f"{shard:04d}.parquet"
+        with TableWriter(path, "paraphrases") as writer:
+            for row, found in part:
+                writer.write(selected(row, found))
+        manifest.write_record(path, len(part), len(part), {}, extra={"candidates": {"kept": 1}})
+    sums = [each["sum"] for found in lists for each in found if each["sum"] is not None]
+    threshold = {
+        "keep": {"max_sum": 3.5},
+        "max_sum": 3.5,
+        "candidates": sum(map(len, lists)),
+        "pruned": sum(map(len, lists)) - len(sums),
+        "kept": sum(value <= 3.5 for value in sums),
+    }
+    path = folders["select"] / "threshold.json"
+    write_json(path, threshold)
+    manifest.write_record(path.with_name(RECORD), 0, 0, {}, files=[path])
+
+
+def write_trees(root, system, random):
+    """Write made-up trees for the system's paraphrases; the last reference has none."""
+    shapes = ["(S (NP (N a)) (VP (V b)))", "(S (VP (V a)) (. .))", "(FRAG (NP (N a)))"]
+    for shard in range(SHARDS):
+        path = root / "syntax" / system / "v1-0123456789ab" / f"{shard:04d}.parquet"
+        rows = list(
+            read_rows(root / "select" / system / path.parent.name / path.name, "paraphrases")
+        )
+        with TableWriter(path, "trees") as writer:
+            for row in rows:
+                trees = [shapes[random.integers(3)] for _ in row["paraphrases"]]
+                writer.write(
+                    {
+                        "id": row["id"],
+                        "corpus": row["corpus"],
+                        "parsed": bool(trees),
+                        "reference": None if row is rows[-1] else shapes[0],
+                        "paraphrases": trees,
+                    }
+                )
+        manifest.write_record(path, len(rows), len(rows), {})
+    return path.parent
+
+
+def write_model(root, role):
+    folder = root / "train" / role / "v1-0123456789ab"
+    columns = "checkpoint updates epoch learning_rate train_perplexity validation_perplexity"
+    lines = [columns.replace(" ", "\t")]
+    for checkpoint in range(1, 13):
+        validation = 2.1 + 30 * math.exp(-checkpoint / 2)
+        row = (checkpoint, 100 * checkpoint, checkpoint // 3, 0.001, validation + 0.6, validation)
+        lines.append("\t".join(f"{value:g}" for value in row))
+    write_text(folder / "learning_curve.tsv", "\n".join(lines) + "\n")
+    metrics = {
+        "role": role,
+        "direction": role,
+        "updates": 1200,
+        "validation_perplexity": 2.174,
+        "parameters": 1_234_567,
+        "bleu": {"score": 31.25, "signature": "nrefs:1|case:mixed|eff:no", "sentences": 500},
+    }
+    write_json(folder / "metrics.json", metrics)
+    manifest.write_record(
+        folder / "model",
+        20_000,
+        19_990,
+        {"too_long": 10},
+        extra=metrics,
+        files=[folder / "metrics.json", folder / "learning_curve.tsv"],
+    )
+
+
+def write_manifest(root, stage, instance, config, shards=0, parts=()):
+    folder = root.joinpath(*filter(None, (stage, instance, "v1-0123456789ab")))
+    name = "/".join(filter(None, (stage, instance, folder.name)))
+    unit = {"stage": stage, "instance": instance, "name": name, "version": 1, "config": config}
+    arguments = ["--folder", str(folder), "--shards", str(shards), "--records", *parts]
+    output = folder / "manifest.json"
+    manifest.main([*arguments, "--unit", json.dumps(unit), "--output", str(output)])
+    return folder
+
+
+def write_pairs(root, stage, instance, rows_in, rejected):
+    path = root.joinpath(*filter(None, (stage, instance, "v1-0123456789ab", "0000.parquet")))
+    with TableWriter(path, "pairs"):
+        pass
+    manifest.write_record(path, rows_in, rows_in - sum(rejected.values()), rejected)
+    return write_manifest(root, stage, instance, {"made": "up"}, shards=1)
+
+
+def segmenter(path):
+    random = np.random.default_rng(0)
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=(sentence(random) for _ in range(500)),
+        model_writer=model,
+        vocab_size=120,
+        hard_vocab_limit=False,
+        minloglevel=2,
+        num_threads=1,
+    )
+    path.write_bytes(model.getvalue())
+    manifest.write_record(path.with_name("model"), 0, 0, {}, files=[path])
+    return path
+
+
+def write_measures(root, system, model):
+    folder = root / "evaluate" / system / "v1-0123456789ab"
+    config = {"system": system, "best": BEST, "groups": GROUPS, "bootstrap": 200, "seed": 1}
+    config["testbed"] = ["news_held_out"] if system == "parabank2" else []
+    config["syntax"] = {"levels": 3} if system == "parabank2" else None
+    arguments = ["--config", json.dumps(config), "--shards", str(SHARDS)]
+    arguments += ["--folder", str(root / "select" / system / "v1-0123456789ab")]
+    arguments += ["--scored", str(root / "score" / system / "v1-0123456789ab")]
+    if system == "parabank2":
+        arguments += ["--trees", str(write_trees(root, system, np.random.default_rng(5)))]
+    arguments += ["--model", str(model.parent), "--output", str(folder / "measures.json")]
+    measures.main(arguments)
+
+
+def write_statistics(root, system):
+    """The statistics of the system's pairs, with a paraphrase score and a classifier."""
+    pairs, values = root / "filter" / system, {}
+    kinds = {"score": "vectors", "told": "classifier"}
+    for shard in range(SHARDS):
+        name = f"{shard:04d}.parquet"
+        selected = root / "select" / system / "v1-0123456789ab" / name
+        columns.main(["--input", str(selected), "--output", str(pairs / name)])
+        rows = list(read_rows(pairs / name, "pair_columns", ["id", "rank", "overlap_1"]))
+        for column in kinds:
+            values[column] = root / "filter" / f"{column}-{system}"
+            with TableWriter(values[column] / name, "pair_values") as writer:
+                for row in rows:
+                    same = {key: row[key] for key in ("id", "rank")}
+                    writer.write({**same, "value": row["overlap_1"]})
+            manifest.write_record(values[column] / name, len(rows), len(rows), {})
+    config = {"pairs": 500, "columns": kinds, "seed": 1}
+    arguments = ["--config", json.dumps(config), "--folder", str(pairs), "--shards", str(SHARDS)]
+    arguments += ["--values", *(f"{column}={folder}" for column, folder in values.items())]
+    trees = root / "syntax" / system / "v1-0123456789ab"
+    arguments += ["--trees", str(trees)] if trees.exists() else []
+    output = root / "evaluate" / system / "v1-0123456789ab" / "statistics.json"
+    statistics.main([*arguments, "--output", str(output)])
+
+
+def build_run(root, monkeypatch):
+    monkeypatch.setattr(measures, "Checker", EndsAlike)
+    model = segmenter(root / "reference.model")
+    rejected = {"empty": 12, "too_long": 340, "not_utf8": 3}
+    units = {
+        "corpus/news": write_pairs(root, "corpus", "news", 21_000, rejected),
+        "corpus/news_held_out": write_pairs(root, "corpus", "news_held_out", 1_000, {}),
+        "clean": write_pairs(
+            root, "clean", None, 21_645, {"duplicate": 901, "ratio": 230, "copy": 17}
+        ),
+        "subword/main": write_manifest(root, "subword", "main", {"train": GROUPS["seen"]}),
+        "generate/references": write_manifest(
+            root, "generate", "references", {"corpora": ["news", "news_held_out"]}
+        ),
+    }
+    for role in ("forward", "backward"):
+        write_model(root, role)
+        config = {"model": {"size": 128, "title": "</script><b>not bold"}}
+        units[f"train/{role}"] = write_manifest(root, "train", role, config, parts=["model"])
+    for number, system in enumerate(SYSTEMS):
+        write_system(root, system, np.random.default_rng(number))
+        write_measures(root, system, model)
+        write_statistics(root, system)
+        for stage in ("score", "select"):
+            found = write_manifest(root, stage, system, {"best": BEST}, shards=SHARDS)
+            units[f"{stage}/{system}"] = found
+        parts = [measures.RECORD, statistics.RECORD]
+        found = write_manifest(root, "evaluate", system, {"seed": 1}, parts=parts)
+        units[f"evaluate/{system}"] = found
+    block = {
+        "search": {"method": "sample", "k": 10, "samples": 30},
+        "constraints": {"kind": "negative", "choose": "random", "sets": 5},
+        "score": {"prune_above": 3.5},
+        "select": {"method": "cluster", "clusters": 7, "best": BEST, "keep": {"max_sum": 3.5}},
+    }
+    config = {
+        "title": "Paraphrases of <news>: a 'test'",
+        "licence": "cc-by-4.0",
+        "name": "made-up",
+        "languages": {"source": "cs", "reference": "en"},
+        "systems": dict.fromkeys(SYSTEMS, block),
+        "seed": 1,
+    }
+    return Run(root, config, units)

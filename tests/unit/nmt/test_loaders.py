@@ -1,0 +1,144 @@
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.unit.nmt.folders import write_model
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.loaders import find_loader, load_model, sockeye3
+
+
+@pytest.fixture
+def folder(tiny_folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_folder, tmp_path / "model"))
+
+
+@pytest.mark.parametrize("name", ["config", "params.best", "vocab.src.0.json", "vocab.trg.0.json"])
+def test_missing_file_is_named(folder: Path, name: str):
+    (folder / name).unlink()
+    with pytest.raises(InputError, match=name.replace(".", r"\.")):
+        load_model(folder, "cpu")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("act_type", "gelu"),
+        ("use_glu", True),
+        ("positional_embedding_type", "learned"),
+        ("decoder_type", "ssru_transformer"),
+        ("preprocess_sequence", ""),
+        ("postprocess_sequence", "rn"),
+        ("use_lhuc", True),
+        ("block_prepended_cross_attention", True),
+    ],
+)
+def test_unsupported_parts_are_refused(tmp_path: Path, key: str, value: object):
+    text = (write_model(tmp_path / "model") / "config").read_text()
+    lines = [
+        line.split(":")[0] + f": {json.dumps(value)}"
+        if line.strip().startswith(f"{key}:")
+        else line
+        for line in text.splitlines()
+    ]
+    (tmp_path / "model" / "config").write_text("\n".join(lines))
+    with pytest.raises(InputError, match=key):
+        load_model(tmp_path / "model", "cpu")
+
+
+def test_source_factors_are_refused(folder: Path):
+    text = (folder / "config").read_text()
+    (folder / "config").write_text(text.replace("num_source_factors: 1", "num_source_factors: 2"))
+    with pytest.raises(InputError, match="num_source_factors is 2"):
+        load_model(folder, "cpu")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_without_a_value_are_refused(folder: Path, value: float):
+    tensors = torch.load(folder / "params.best", weights_only=True)
+    tensors["output_layer.bias"][0] = value
+    torch.save(tensors, folder / "params.best")
+    with pytest.raises(InputError, match=r"params\.best: parameter 'output_layer\.bias' holds NaN"):
+        load_model(folder, "cpu")
+
+
+def test_config_builds_no_python_objects(folder: Path, tmp_path: Path):
+    target = tmp_path / "proof"
+    (folder / "config").write_text(f'!!python/object/apply:os.mkdir ["{target}"]\n')
+    with pytest.raises(InputError, match="config"):
+        load_model(folder, "cpu")
+    assert not target.exists()
+
+
+def _edit_parameters(folder: Path, edit) -> None:
+    parameters = torch.load(folder / "params.best", weights_only=True)
+    edit(parameters)
+    torch.save(parameters, folder / "params.best")
+
+
+def test_missing_parameter_is_named(folder: Path):
+    _edit_parameters(folder, lambda parameters: parameters.pop("output_layer.bias"))
+    with pytest.raises(InputError, match=r"no parameter 'output_layer\.bias'"):
+        load_model(folder, "cpu")
+
+
+def test_unused_parameter_is_named(folder: Path):
+    _edit_parameters(folder, lambda parameters: parameters.update(extra=torch.zeros(1)))
+    with pytest.raises(InputError, match="not supported: extra"):
+        load_model(folder, "cpu")
+
+
+def test_wrong_shape_is_named(folder: Path):
+    _edit_parameters(
+        folder, lambda parameters: parameters.update({"output_layer.bias": torch.zeros(3)})
+    )
+    with pytest.raises(InputError, match=r"output_layer\.bias.*\[3\].*\[24\]"):
+        load_model(folder, "cpu")
+
+
+def test_broken_parameters_are_refused(folder: Path):
+    (folder / "params.best").write_bytes(b"no checkpoint")
+    with pytest.raises(InputError, match=r"params\.best"):
+        load_model(folder, "cpu")
+
+
+def test_broken_vocabulary_is_refused(folder: Path):
+    (folder / "vocab.trg.0.json").write_text('{"<pad>": 0, "a": 7}')
+    with pytest.raises(InputError, match=r"vocab\.trg\.0\.json"):
+        load_model(folder, "cpu")
+
+
+def test_unknown_precision_is_refused(folder: Path):
+    with pytest.raises(InputError, match="fp32, bf16"):
+        load_model(folder, "cpu", "fp8")
+
+
+def test_bf16_keeps_the_weights(folder: Path):
+    model = load_model(folder, "cpu", "bf16")
+    assert model.dtype == torch.bfloat16
+    assert torch.allclose(
+        model.network.output.plain().float(),
+        load_model(folder, "cpu").network.output.plain(),
+        rtol=0.01,
+    )
+
+
+@pytest.mark.parametrize("ratio", ["null", "0.0", ".nan"])
+def test_a_model_without_length_ratio_is_refused(folder: Path, ratio: str):
+    text = (folder / "config").read_text()
+    (folder / "config").write_text(
+        text.replace("length_ratio_mean: 1.5", f"length_ratio_mean: {ratio}")
+    )
+    with pytest.raises(InputError, match="length ratio"):
+        load_model(folder, "cpu")
+
+
+def test_a_kind_is_found_by_its_files(folder: Path, tmp_path: Path):
+    assert find_loader(folder) is sockeye3
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"empty is no model folder .* Sockeye 3 has config"):
+        load_model(tmp_path / "empty", "cpu")
+    with pytest.raises(InputError, match="absent is no folder"):
+        load_model(tmp_path / "absent", "cpu")

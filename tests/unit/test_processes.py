@@ -1,0 +1,23 @@
+import subprocess
+
+import psutil
+import pytest
+
+from tests.processes import none_left
+
+
+def test_process_that_left_its_group_and_its_parent_is_found_and_killed():
+    with pytest.raises(AssertionError, match="sleep 1000"), none_left(patience=0.0):
+        started = subprocess.run(
+            ["bash", "-c", "setsid sleep 1000 >/dev/null & echo $!"],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+    pid = int(started.stdout)
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_process_that_ends_meanwhile_is_none():
+    with none_left():
+        subprocess.Popen(["sleep", "1"]).poll()

@@ -1,0 +1,53 @@
+"""A bound on what a configuration file can stand for.
+
+YAML's aliases let ten lines stand for a thousand million values: loaded they share one object, and
+whoever walks over them never ends.
+
+The Snakefile imports this module: only the standard library.
+"""
+
+from typing import Any
+
+from workflow_scripts.core.errors import InputError
+
+# A hundred thousand files, each named with a path, are some 400,000 nodes.
+MOST_NODES = 5_000_000
+MOST_DEPTH = 100
+_CHARACTERS_OF_A_NODE = 100
+
+
+def require_bounded(config: Any, name: str = "configuration") -> None:
+    """Refuse what is too large or too deep, counting what is shared as often as it stands there.
+
+    Each object is looked at once, so that it takes no longer than the file is long.
+
+    Args:
+        config: values as YAML or JSON have them.
+        name: of the file, for messages.
+
+    Raises:
+        InputError: it has more than `MOST_NODES` values, or more than `MOST_DEPTH` levels, as one
+            has that holds itself.
+    """
+    sizes: dict[int, int] = {}
+
+    def size(value: Any, depth: int) -> int:
+        if depth > MOST_DEPTH:
+            raise InputError(
+                f"{name}: more than {MOST_DEPTH} levels of lists and mappings in one another, or "
+                "an alias inside itself; take them out"
+            )
+        if isinstance(value, str):
+            return 1 + len(value) // _CHARACTERS_OF_A_NODE
+        if not isinstance(value, dict | list | tuple | set):
+            return 1
+        if id(value) not in sizes:
+            parts = [*value, *value.values()] if isinstance(value, dict) else value
+            sizes[id(value)] = 1 + sum(size(part, depth + 1) for part in parts)
+        return sizes[id(value)]
+
+    if size(config, 0) > MOST_NODES:
+        raise InputError(
+            f"{name}: it stands for more than {MOST_NODES:,} values, by aliases (*name) of "
+            "aliases; write out what is meant"
+        )

@@ -1,0 +1,252 @@
+"""Reading of gzip, bzip2, xz and Zstandard files, whole or not at all.
+
+A packed file may hold several streams, one after the other: what `cat a.xz b.xz` makes, and
+parallel packers. Python's own readers take an error at the start of a later stream for the end of
+the file, and all that follows would be lost without a word. Here whatever is not a whole stream,
+nor the padding that a format allows, is an error that says where it stands.
+
+Padding: xz allows zeros in groups of four bytes between and behind streams; `gzip` ignores zeros
+behind a stream, which tapes leave there. Bzip2 and Zstandard have none.
+"""
+
+import bz2
+import io
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+import zstandard
+
+# Bytes read, and bytes unpacked, at once.
+_CHUNK_BYTES = 1 << 18
+_BUFFER_BYTES = 1 << 20
+# What `zstd --long=31` makes, the widest there is.
+_WIDEST_WINDOW = 1 << 31
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_ZSTD_HEADER_START = 5
+_ZSTD_RLE = 1
+_MAGIC = {
+    b"\x1f\x8b": ".gz",
+    b"BZh": ".bz2",
+    b"\xfd7zXZ\x00": ".xz",
+    _ZSTD_MAGIC: ".zst",
+}
+_XZ_PADDING = 4
+
+
+class PackedError(Exception):
+    """A packed file that is damaged, cut off or followed by something else; it says where."""
+
+
+class _Source:
+    """The packed bytes; `place` is that of the next one."""
+
+    def __init__(self, raw: BinaryIO):
+        self._raw = raw
+        self._ahead = b""
+        self.place = 0
+
+    def some(self) -> bytes:
+        """Return some bytes, none at the end."""
+        data = self._ahead or self._raw.read(_CHUNK_BYTES)
+        self._ahead = b""
+        self.place += len(data)
+        return data
+
+    def back(self, data: bytes) -> None:
+        """Take back the end of what `some` gave last."""
+        self._ahead = data
+        self.place -= len(data)
+
+    def at_most(self, count: int) -> bytes:
+        """Return `count` bytes, fewer where the file ends."""
+        parts = []
+        while count and (data := self.some()):
+            parts.append(data[:count])
+            self.back(data[count:])
+            count -= len(parts[-1])
+        return b"".join(parts)
+
+    def exactly(self, count: int) -> bytes:
+        """Return `count` bytes.
+
+        Raises:
+            PackedError: the file ends before.
+        """
+        data = self.at_most(count)
+        if len(data) < count:
+            raise PackedError("it ends too early")
+        return data
+
+    def zeros(self) -> int:
+        """Pass over zeros and return how many there were."""
+        before = self.place
+        while data := self.some():
+            if rest := data.lstrip(b"\0"):
+                self.back(rest)
+                break
+        return self.place - before
+
+
+class _Gzip:
+    """A gzip member behind the interface of Python's other decompressors."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+
+    @property
+    def eof(self) -> bool:
+        return self._member.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._member.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._member.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        return self._member.decompress(self._member.unconsumed_tail + data, max_length)
+
+
+# A decompressor of one stream, and the zeros allowed behind it: None, or in groups of so many.
+_STREAMS: dict[str, tuple[Callable[[], Any], int | None]] = {
+    ".gz": (_Gzip, 1),
+    ".bz2": (bz2.BZ2Decompressor, None),
+    ".xz": (lambda: lzma.LZMADecompressor(format=lzma.FORMAT_XZ), _XZ_PADDING),
+}
+SUFFIXES = frozenset({*_STREAMS, ".zst"})
+
+
+def suffix_of(start: bytes) -> str | None:
+    """Return the suffix of files that begin so, where they are packed."""
+    return next((suffix for magic, suffix in _MAGIC.items() if start.startswith(magic)), None)
+
+
+def unpacked(raw: BinaryIO, suffix: str) -> io.BufferedReader:
+    """Return the content of a packed file; several streams or frames are one.
+
+    Memory holds some 2 MB, besides the window that an xz or Zstandard file asks for: 8 MB by
+    default, up to 2 GB of what `zstd --long=31` packed.
+
+    Args:
+        raw: the packed bytes, from their beginning.
+        suffix: of `SUFFIXES`.
+
+    Raises:
+        PackedError: (while it is read) not all of it is whole streams.
+        MemoryError: (while it is read) there is no memory for the window.
+    """
+    source = _Source(raw)
+    blocks = _zstd(source) if suffix == ".zst" else _streams(source, *_STREAMS[suffix])
+    return io.BufferedReader(_Blocks(blocks), _BUFFER_BYTES)
+
+
+class _Blocks(io.RawIOBase):
+    """The blocks of an iterator as one stream."""
+
+    def __init__(self, blocks: Iterator[bytes]):
+        self._blocks = blocks
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            block = next(self._blocks, None)
+            if block is None:
+                return 0
+            self._rest = memoryview(block)
+        count = min(len(buffer), len(self._rest))
+        buffer[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+
+def _streams(source: _Source, new: Callable[[], Any], padding: int | None) -> Iterator[bytes]:
+    """Yield the content of all streams, in parts of bounded size."""
+    data = source.some()
+    if not data:
+        raise PackedError("it is empty, without even a packed file's header")
+    source.back(data)
+    while True:
+        start = source.place
+        try:
+            yield from _stream(source, new())
+        except PackedError as error:
+            raise PackedError(f"{error}, in the stream from byte {start}") from error
+        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            where = f"between the bytes {start} and {source.place}"
+            raise PackedError(f"{error}, {where}") from error
+        if padding and (zeros := source.zeros()) % padding:
+            raise PackedError(f"{zeros} zeros before byte {source.place} are no padding")
+        data = source.some()
+        if not data:
+            return
+        source.back(data)
+
+
+def _stream(source: _Source, stream: Any) -> Iterator[bytes]:
+    while not stream.eof:
+        data = b""
+        if stream.needs_input and not (data := source.some()):
+            raise PackedError("it ends too early")
+        if block := stream.decompress(data, _CHUNK_BYTES):
+            yield block
+    source.back(stream.unused_data)
+
+
+def _zstd(source: _Source) -> Iterator[bytes]:
+    """Yield the content of all frames.
+
+    Each block is unpacked alone: a few bytes can stand for 128 KB, and the library would unpack all
+    blocks that it is given at once. So the end of a frame is known as well, and that there is one.
+    """
+    start = 0
+    while magic := source.at_most(len(_ZSTD_MAGIC)):
+        try:
+            if magic[1:] == b"\x2a\x4d\x18" and magic[0] >> 4 == 5:
+                _skip(source, int.from_bytes(source.exactly(4), "little"))
+            elif magic == _ZSTD_MAGIC:
+                yield from _frame(source)
+            else:
+                raise PackedError("no Zstandard frame begins there")
+        except (PackedError, zstandard.ZstdError) as error:
+            if "memory" in str(error).lower():
+                raise MemoryError from error
+            where = f"in the frame from byte {start}, before byte {source.place}"
+            raise PackedError(f"{error}, {where}") from error
+        start = source.place
+    if not start:
+        raise PackedError("it is empty, without even a packed file's header")
+
+
+def _skip(source: _Source, count: int) -> None:
+    while count:
+        count -= len(source.exactly(min(count, _CHUNK_BYTES)))
+
+
+def _frame(source: _Source) -> Iterator[bytes]:
+    """Yield the blocks of a frame whose magic number was read (RFC 8878, section 3.1.1)."""
+    head = _ZSTD_MAGIC + source.exactly(_ZSTD_HEADER_START - len(_ZSTD_MAGIC))
+    head += source.exactly(zstandard.frame_header_size(head) - len(head))
+    parameters = zstandard.get_frame_parameters(head)
+    if parameters.dict_id:
+        raise PackedError("it was packed with a dictionary, which can't be had")
+    if parameters.window_size > _WIDEST_WINDOW:
+        raise PackedError("its window is wider than any that zstd makes")
+    frame = zstandard.ZstdDecompressor(max_window_size=_WIDEST_WINDOW).decompressobj()
+    yield frame.decompress(head)
+    last = False
+    while not last:
+        block = source.exactly(3)
+        number = int.from_bytes(block, "little")
+        last, kind, size = bool(number & 1), number >> 1 & 3, number >> 3
+        yield frame.decompress(block + source.exactly(1 if kind == _ZSTD_RLE else size))
+    if parameters.has_checksum:
+        yield frame.decompress(source.exactly(4))
+    if not frame.eof:
+        raise PackedError("its frame is not complete")

@@ -1,0 +1,129 @@
+"""The finished units that a release reads, as sections, tables and datasheets get them."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import json_argument
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import read_manifest, shard_paths
+
+# As in core/selection.py, which needs packages that the environment of the release lacks.
+Unit = tuple[str, str | None]
+
+
+class FinishedRun:
+    """The units that a release reads, by their folders, in the order of the flow.
+
+    Whoever reads a file in such a folder verifies it against its record, as everywhere.
+
+    Attributes:
+        config: the release's part of the configuration.
+        rows: what a row of each stage is whose units are described, by the stage's name.
+    """
+
+    def __init__(
+        self,
+        config: dict[str, Any],
+        units: Sequence[tuple[Unit, Path]],
+        rows: Mapping[str, str] | None = None,
+    ):
+        """Take the folders of the units.
+
+        Raises:
+            InputError: a unit has two folders.
+        """
+        self.config = config
+        self.rows = dict(rows or {})
+        self._folders = dict(units)
+        if len(self._folders) < len(units):
+            names = [unit for unit, _ in units]
+            twice = next(unit for unit in names if names.count(unit) > 1)
+            raise InputError(f"--units names {_name(twice)} twice; name it once")
+
+    def described(self) -> list[dict[str, Any]]:
+        """Return the manifests of the units that are described, in order."""
+        return [self.manifest(*unit) for unit in self._folders if unit[0] in self.rows]
+
+    def instances(self, stage: str) -> list[str]:
+        """Return the instances of a stage in order; a stage that is one unit has none."""
+        return [
+            instance for name, instance in self._folders if name == stage and instance is not None
+        ]
+
+    def folder(self, stage: str, instance: str | None = None) -> Path:
+        """Return the folder of a unit.
+
+        Raises:
+            InputError: the unit is not among those that were named.
+        """
+        unit = (stage, instance)
+        if unit not in self._folders:
+            raise InputError(f"no folder of {_name(unit)} is named; add it to --units")
+        return self._folders[unit]
+
+    def manifest(self, stage: str, instance: str | None = None) -> dict[str, Any]:
+        """Return the manifest of a unit.
+
+        Raises:
+            InputError: it is missing, damaged, or that of another unit.
+        """
+        path = self.folder(stage, instance) / "manifest.json"
+        manifest = read_manifest(path)
+        if (manifest.get("stage"), manifest.get("instance")) != (stage, instance):
+            raise InputError(
+                f"{path} is not the manifest of {_name((stage, instance))}; correct --units"
+            )
+        return manifest
+
+    def shards(self, stage: str, instance: str | None = None) -> list[Path]:
+        """Return the data files of the shards of a unit."""
+        count = sum(name.isdigit() for name in self.manifest(stage, instance)["parts"])
+        return shard_paths(self.folder(stage, instance), count)
+
+
+def add_arguments(parser: argparse.ArgumentParser, described: bool = False) -> None:
+    """Add the options that name the release's configuration and the units that it reads.
+
+    With `described` there is an option for the stages whose manifests are told of as well.
+    """
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    parser.add_argument(
+        "--units",
+        type=_named_folder,
+        nargs="+",
+        required=True,
+        metavar="STAGE[/INSTANCE]=FOLDER",
+        help="the folders of the finished units, in the order of the flow",
+    )
+    if described:
+        text = "what a row is of each stage whose units are described (JSON)"
+        parser.add_argument("--rows", type=json_argument, required=True, help=text)
+
+
+def finished_run(arguments: argparse.Namespace) -> FinishedRun:
+    """Return what the options of `add_arguments` name."""
+    return FinishedRun(arguments.config, arguments.units, getattr(arguments, "rows", {}))
+
+
+def named(text: str) -> tuple[str, str]:
+    """Return the two sides of `name=value`.
+
+    Raises:
+        InputError: one of them is missing.
+    """
+    name, separator, value = text.partition("=")
+    if not (name and separator and value):
+        raise InputError(f"'{text}' is not of the form name=value")
+    return name, value
+
+
+def _named_folder(text: str) -> tuple[Unit, Path]:
+    name, folder = named(text)
+    stage, _, instance = name.partition("/")
+    return (stage, instance or None), Path(folder)
+
+
+def _name(unit: Unit) -> str:
+    return "/".join(filter(None, unit))

@@ -1,0 +1,62 @@
+"""Templates, and how they write figures."""
+
+import re
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+_SHARED = Path(__file__).with_name("templates")
+# What stands where a measure doesn't exist.
+ABSENT = "–"
+
+
+def grouped(count: int | None) -> str:
+    """Return an integer with a comma at every third digit."""
+    return ABSENT if count is None else f"{count:,}"
+
+
+def decimal(value: float | None, digits: int = 2) -> str:
+    """Return a number with fixed decimals and a true minus sign."""
+    return ABSENT if value is None else f"{value:.{digits}f}".replace("-", "\u2212")
+
+
+def percent(part: int, whole: int) -> str:
+    """Return a share of `whole`."""
+    return f"{100 * part / whole:.1f} %" if whole else ABSENT
+
+
+def markdown(text: str) -> str:
+    """Return text as Markdown that shows it: what would be syntax has a backslash before it.
+
+    Underscores inside a word are no syntax (CommonMark 0.31, 6.2).
+    """
+    return re.sub(r"[\\`*{}\[\]<>#|~&$]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
+
+
+def code_span(text: str) -> str:
+    """Return text as code inside a line of Markdown, whatever backticks it holds."""
+    text = " ".join(text.split())
+    fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+    blank = " " if text.startswith("`") or text.endswith("`") or not text else ""
+    return f"{fence}{blank}{text}{blank}{fence}"
+
+
+def environment(folder: Path) -> Environment:
+    """Return the templates in a folder, which may import `macros.html.j2`.
+
+    HTML is escaped, an undefined name is an error.
+    """
+    templates = Environment(
+        loader=FileSystemLoader([folder, _SHARED]),
+        autoescape=select_autoescape(enabled_extensions=("html.j2",)),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    templates.filters |= {
+        **{"grouped": grouped, "decimal": decimal},
+        **{"markdown": markdown, "code_span": code_span},
+    }
+    templates.globals |= {"percent": percent, "ABSENT": ABSENT}
+    return templates

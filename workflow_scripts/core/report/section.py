@@ -1,0 +1,69 @@
+"""The sections of the report, each a function and a template of the stage it belongs to.
+
+`workflow_scripts.train.report:models` is the function `models` of that module. It takes a
+`FinishedRun` and returns what the template shows, or None where the run has nothing to show. The
+template is `templates/models.html.j2` beside the module: one `<section>` whose `<h2>` has the id
+`models`, by which the navigation refers to it.
+"""
+
+import importlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.report.rendering import environment
+
+
+class Section(NamedTuple):
+    """A section of the page: its name, which is the id of its heading, and its HTML."""
+
+    name: str
+    html: Markup
+
+    @property
+    def title(self) -> str:
+        """Return what the navigation calls it."""
+        return self.name.replace("_", " ").capitalize()
+
+
+def load(function: str) -> Callable[[FinishedRun], Any]:
+    """Return the function `module:function` of a declaration.
+
+    Raises:
+        ValueError: there is no such function.
+    """
+    module, _, name = function.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"a stage declares {function}, which is not there: {error}") from error
+
+
+def sections(functions: Iterable[str], run: FinishedRun) -> list[Section]:
+    """Return the sections that have something to show.
+
+    Args:
+        functions: `module:function` of each section, in the order of the page.
+        run: what they show.
+
+    Raises:
+        ValueError: a function is not there, or two sections have one name.
+        InputError: a file that a section reads is missing or damaged.
+    """
+    found: dict[str, Section] = {}
+    for function in functions:
+        context = load(function)(run)
+        if context is None:
+            continue
+        module, _, name = function.partition(":")
+        if name in found:
+            raise ValueError(f"{function}: the page has a section {name} already")
+        file = importlib.import_module(module).__file__
+        assert file is not None  # a stage's module is a file
+        folder = Path(file).with_name("templates")
+        text = environment(folder).get_template(f"{name}.html.j2").render(context)
+        found[name] = Section(name, Markup(text))
+    return list(found.values())

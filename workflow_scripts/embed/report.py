@@ -1,0 +1,31 @@
+"""The stage's section of the report, and its tables."""
+
+from typing import Any
+
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.embed.results import tested
+from workflow_scripts.embed.sts_tables import (
+    data_columns,
+    data_set_rows,
+    difference_rows,
+    gain_rows,
+    quotations,
+    times_100,
+    training_set_blocks,
+)
+
+
+def embeddings(run: FinishedRun) -> dict[str, Any]:
+    """Return what the embeddings reached in their test."""
+    sts, training_sets, models = tested(run)
+    return {
+        "pairs": sts["pairs"],
+        "missing": sts["missing"],
+        "settings": run.config.get("embeddings", []),
+        "overlap": times_100(sts["overlap"]["mean"]["pearson"]),
+        "blocks": training_set_blocks(models, training_sets),
+        "columns": data_columns(sts),
+        "data_sets": data_set_rows(sts, models, quotations(run.config)),
+        "gains": gain_rows(models),
+        "differences": difference_rows(sts, models),
+    }

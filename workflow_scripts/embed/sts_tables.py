@@ -1,0 +1,276 @@
+"""Embeddings in the tables of the papers: by training set, by data set, and what they gained.
+
+All correlations are those of sts.json (docs/sts.md) x 100, as the papers print them.
+"""
+
+import re
+from collections.abc import Iterable
+from statistics import fmean, stdev
+from typing import Any, NamedTuple
+
+from workflow_scripts.core.schema import filled
+
+Figures = dict[str, Any]
+# Groups of data sets of which the papers report the mean; others are shown one by one.
+_YEAR = re.compile(r"\d{4}")
+MEASURES = ("pearson", "spearman")
+
+
+class Model(NamedTuple):
+    """An embedding with the training set that it was trained on, once for each of its seeds.
+
+    Attributes:
+        embedding: its entry in the configuration.
+        training_set: `<entry>-<system>`, and its place in the grid.
+        seeds: what sts.json has of each.
+    """
+
+    embedding: str
+    training_set: str
+    seeds: dict[str, Figures]
+
+
+def models(
+    sts: Figures, training_sets: Iterable[str], embeddings: Iterable[str] = ()
+) -> list[Model]:
+    """Return the models of an sts.json in the order of the configuration.
+
+    JSON does not keep it: by name part 10 would come before part 2.
+
+    Args:
+        sts: sts.json.
+        training_sets: all names, in order.
+        embeddings: names of entries, in order; others come after them.
+    """
+    entries, names = list(embeddings), list(training_sets)
+    found = []
+    for name, figures in sts["embeddings"].items():
+        embedding, training_set = name.split("-", 1)
+        seeds = sorted(figures["seeds"].items(), key=lambda item: int(item[0]))
+        found.append(Model(embedding, training_set, dict(seeds)))
+    entries += sorted({model.embedding for model in found} - set(entries))
+    return sorted(
+        found,
+        key=lambda model: (entries.index(model.embedding), names.index(model.training_set)),
+    )
+
+
+def embedding_names(config: dict[str, Any]) -> list[str]:
+    """Return the entries of embeddings in the release's part of the configuration."""
+    return [each["name"] for each in config.get("embeddings", [])]
+
+
+def times_100(value: float | None) -> float | None:
+    """Return a correlation as the papers print it, with as many digits as sts.json has."""
+    return None if value is None else round(100 * value, 4)
+
+
+def over_seeds(values: list[float | None]) -> dict[str, Any]:
+    """Return `count`, `mean` and `deviation` (of the sample) of correlations, x 100."""
+    known = [value for value in values if value is not None]
+    return {
+        "count": len(known),
+        "mean": times_100(fmean(known)) if known else None,
+        "deviation": times_100(stdev(known)) if len(known) > 1 else None,
+    }
+
+
+def data_columns(sts: Figures) -> list[str]:
+    """Return what the papers have a column for: a year of SemEval, or else a data set."""
+    years = [group for group in sts["overlap"]["mean"]["by_group"] if _YEAR.fullmatch(group)]
+    return [*years, *(name for name in sts["pairs"] if name.partition(".")[0] not in years)]
+
+
+def correlation(result: Figures, column: str, measure: str = "pearson") -> float | None:
+    """Return the correlation of a data set, the mean of a year's, or the `mean` of all."""
+    if column == "mean":
+        return result["mean"][measure]
+    if column in result["mean"]["by_group"] and column not in result:
+        return result["mean"]["by_group"][column][measure]
+    return result[column][measure]
+
+
+def of_model(model: Model, column: str, state: str = "trained", measure: str = "pearson") -> Any:
+    """Return `over_seeds` of a model in one column; `state` is `trained` or `untrained`."""
+    return over_seeds([correlation(each[state], column, measure) for each in model.seeds.values()])
+
+
+def chosen_by(settings: dict[str, Any]) -> str:
+    """Return in words how a training set is chosen; `settings` as in its manifest."""
+    said = [_bounds(column, *ends) for column, ends in sorted(settings["bounds"].items())]
+    if settings["folds"]:
+        folds = settings["folds"]
+        kept = ", ".join(map(str, folds["keep"]))
+        said.append(f"part {kept} of {folds['of']} by {folds['column']}")
+    if settings["sample"] is not None:
+        said.append(f"{settings['sample']:,} pairs at most")
+    if settings["max_tokens"] is not None:
+        said.append(f"{settings['max_tokens']:,} words at most")
+    return "; ".join(said) or "all pairs"
+
+
+def _bounds(column: str, low: float | None, high: float | None) -> str:
+    if low is None and high is None:
+        return f"{column} known"
+    if low is None or high is None:
+        return f"{column} ≤ {high}" if low is None else f"{column} ≥ {low}"
+    return f"{column} {low} to {high}"
+
+
+def training_set_blocks(
+    found: list[Model], training_sets: dict[str, dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the tables of training sets by embedding, one for each entry of the configuration.
+
+    The points of a grid, the folds and the systems of an entry are its rows, as the papers have
+    them: ParaBank 2's Table 3, ParaNMT-50M's 4 to 6 and 8, Tables 4 to 7 of Wieting et al. (2017).
+
+    Args:
+        found: the models.
+        training_sets: their manifests, by name.
+
+    Returns:
+        Dicts of `entry`, `embeddings` (the columns) and `rows`: `name`, `system`, `chosen_by`,
+        `pairs`, and `cells` by embedding: `trained` and `untrained` as from `over_seeds`.
+    """
+    blocks: dict[str, dict[str, Any]] = {}
+    for model in found:
+        entry = model.training_set.split("-")[0]
+        block = blocks.setdefault(entry, {"entry": entry, "embeddings": [], "rows": {}})
+        if model.embedding not in block["embeddings"]:
+            block["embeddings"].append(model.embedding)
+        row = block["rows"].setdefault(
+            model.training_set, _described(model.training_set, training_sets)
+        )
+        row["cells"][model.embedding] = {
+            state: of_model(model, "mean", state) for state in ("trained", "untrained")
+        }
+    order = list(training_sets)
+    for block in blocks.values():
+        # An embedding may lack training sets that a later one has.
+        block["rows"] = sorted(block["rows"].values(), key=lambda row: order.index(row["name"]))
+    return sorted(blocks.values(), key=lambda block: order.index(block["rows"][0]["name"]))
+
+
+def _described(name: str, training_sets: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    manifest = training_sets[name]
+    return {
+        "name": name,
+        "system": manifest["config"]["system"],
+        "chosen_by": chosen_by(manifest["config"]),
+        "pairs": manifest["rows_out"],
+        "cells": {},
+    }
+
+
+def data_set_rows(
+    sts: Figures, found: list[Model], quoted: list[dict[str, Any]]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the models by year and data set (ParaNMT-50M, Tables 9 and 10; BT17, Table 12).
+
+    Args:
+        sts: sts.json.
+        found: its models.
+        quoted: figures of other work, see `matching`.
+
+    Returns:
+        The rows by kind: `overlap`, `trained` and `quoted`. A row has `name`, `source` (training
+        set, or paper and table) and `cells`: `over_seeds` by column of `data_columns`, and the
+        `mean` over data sets, which a quoted row lacks.
+    """
+    columns = [*data_columns(sts), "mean"]
+    overlap = {column: over_seeds([correlation(sts["overlap"], column)]) for column in columns}
+    trained = [
+        {
+            "name": model.embedding,
+            "source": model.training_set,
+            "cells": {column: of_model(model, column) for column in columns},
+        }
+        for model in found
+    ]
+    others: dict[tuple[str, str], dict[str, Any]] = {}
+    for each in matching(quoted, sts, data_columns(sts)):
+        key = (each["row"], source_of(each))
+        row = others.setdefault(key, {"name": key[0], "source": key[1], "cells": {}})
+        row["cells"][each["data"]] = {"count": 1, "mean": each["pearson"], "deviation": None}
+    return {
+        "overlap": [{"name": "word overlap", "source": "", "cells": overlap}],
+        "trained": trained,
+        "quoted": list(others.values()),
+    }
+
+
+def quotations(config: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the quoted figures in the release's part of the configuration, one by one.
+
+    Returns:
+        Dicts of `paper`, `table`, `row` (the model's name there), `data` (a data set or a year of
+        SemEval) and `pearson` (x 100).
+    """
+    return [
+        {"paper": paper, "table": table, "row": row, "data": data, "pearson": value}
+        for paper, tables in filled(config, "release")["quoted"].items()
+        for table, rows in tables.items()
+        for row, figures in rows.items()
+        for data, value in figures.items()
+    ]
+
+
+def source_of(quoted: dict[str, Any]) -> str:
+    """Return where a quoted figure stands."""
+    return f"{quoted['paper']}, {quoted['table']}"
+
+
+def matching(quoted: list[dict[str, Any]], sts: Figures, names: list[str]) -> list[dict[str, Any]]:
+    """Return the quoted figures that are of the same data as the run's.
+
+    Args:
+        quoted: as from `quotations`.
+        sts: sts.json; a year counts only where none of its data sets is missing.
+        names: the data sets and years that are asked for.
+    """
+    partial = {name.partition(".")[0] for name in sts["missing"]}
+    return [
+        each
+        for each in quoted
+        if each["data"] in names and (each["data"] in sts["pairs"] or each["data"] not in partial)
+    ]
+
+
+def gain_rows(found: list[Model]) -> list[dict[str, Any]]:
+    """Return what each seed's model gained in mean Pearson, with 95 % intervals.
+
+    Returns:
+        Dicts of `embedding`, `training_set`, `seed`, and for `untrained` and `overlap` a dict of
+        `pearson`, `low` and `high`, or None where there was nothing to test on.
+    """
+    return [
+        {
+            "embedding": model.embedding,
+            "training_set": model.training_set,
+            "seed": seed,
+            **{over: _gain_times_100(gain) for over, gain in figures["gain"].items()},
+        }
+        for model in found
+        for seed, figures in model.seeds.items()
+    ]
+
+
+def difference_rows(sts: Figures, found: list[Model]) -> list[dict[str, Any]]:
+    """Return by how much each two training sets differ in what they teach an embedding.
+
+    Returns:
+        Dicts of `embedding`, `first`, `second` (training sets) and `gain`, that of the second over
+        the first: a dict of `pearson`, `low` and `high`, or None where there was nothing to test
+        on. In the order of `found`.
+    """
+    entries = dict.fromkeys(model.embedding for model in found)
+    return [
+        {"embedding": entry, **each, "gain": _gain_times_100(each["gain"])}
+        for entry in entries
+        for each in sts["differences"][entry]
+    ]
+
+
+def _gain_times_100(gain: dict[str, float] | None) -> dict[str, float | None] | None:
+    return None if gain is None else {key: times_100(value) for key, value in gain.items()}

@@ -1,0 +1,93 @@
+"""The stage's sections of the report."""
+
+from typing import Any
+
+from markupsafe import Markup
+
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.evaluate import plots
+from workflow_scripts.evaluate.length_table import length_table
+from workflow_scripts.evaluate.results import all_measures, all_statistics, most_paraphrases
+
+
+def scores(run: FinishedRun) -> dict[str, Any]:
+    """Return the histograms of the candidates' scores."""
+    measures = all_measures(run)
+    histograms = {
+        system: plots.score_histogram(
+            each["groups"]["all"]["scores"], each["threshold"]["max_sum"], system
+        )
+        for system, each in measures.items()
+    }
+    return {"measures": measures, "histograms": histograms}
+
+
+def diversity(run: FinishedRun) -> dict[str, Any]:
+    """Return how the paraphrases differ from the references, and from each other."""
+    measures = all_measures(run)
+    first = next(iter(measures.values()))
+    return {
+        "measures": measures,
+        "most_paraphrases": most_paraphrases(measures),
+        "group_names": [
+            name
+            for name in ("all", *first["config"]["groups"])
+            if any(each["groups"][name]["references"] for each in measures.values())
+        ],
+        "rank_plot": rank_plot(measures),
+        "lengths": length_table(measures),
+        "syntax": _of_groups(measures, "syntax"),
+        "matrices": {
+            system: matrix(each["groups"]["all"], each["config"]["best"])
+            for system, each in measures.items()
+            if each["config"]["best"] > 1
+        },
+    }
+
+
+def statistics(run: FinishedRun) -> dict[str, Any]:
+    """Return the statistics of the pairs."""
+    return {"statistics": all_statistics(run)}
+
+
+def quality(run: FinishedRun) -> dict[str, Any] | None:
+    """Return how many paraphrases mean the same; None without references of the testbed."""
+    measures = all_measures(run)
+    found = _of_groups(measures, "testbed")
+    return {"quality": found, "most_paraphrases": most_paraphrases(measures)} if found else None
+
+
+def _of_groups(
+    measures: dict[str, dict[str, Any]], part: str
+) -> list[tuple[str, str, dict[str, Any]]]:
+    """Return system, group and a part of its measures, of the groups that have it."""
+    return [
+        (system, name, group[part])
+        for system, each in measures.items()
+        for name, group in each["groups"].items()
+        if group[part]
+    ]
+
+
+def matrix(group: dict[str, Any], best: int) -> list[list[float | None]]:
+    """Return the comparison between ranks as ParaBank 2's Table 2 has it, in one square.
+
+    Above the diagonal stands 1-BLEU, below it the words' intersection/union.
+    """
+    cells: list[list[float | None]] = [[None] * best for _ in range(best)]
+    for pair in group["between"]:
+        if pair["pairs"]:
+            first, second = pair["first"] - 1, pair["second"] - 1
+            cells[first][second] = pair["one_minus_bleu"]
+            cells[second][first] = pair["words"]["intersection_over_union"]
+    return cells
+
+
+def rank_plot(measures: dict[str, dict[str, Any]]) -> Markup | None:
+    """Return the plot of the ranks, or None where no reference has a paraphrase."""
+    groups: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for system, each in measures.items():
+        for name, group in each["groups"].items():
+            if group["difference"]:
+                groups.setdefault(name.replace("_", "-"), {})[system] = group["ranks"]
+    return plots.ranks(groups) if groups else None

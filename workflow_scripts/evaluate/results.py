@@ -1,0 +1,43 @@
+"""What the stage found, as the report, the datasheet and the summary read it."""
+
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.manifest import read_json
+from workflow_scripts.core.report.finished_run import FinishedRun
+
+
+def read_measures(path: Path) -> dict[str, Any]:
+    """Return a measures.json, checked against its record."""
+    return read_json(path, "evaluation")
+
+
+def read_statistics(path: Path) -> dict[str, Any]:
+    """Return a statistics.json, checked against its record."""
+    return read_json(path, "counting")
+
+
+def all_measures(run: FinishedRun) -> dict[str, dict[str, Any]]:
+    """Return the measures.json of every system, by system."""
+    return {
+        system: read_measures(run.folder("evaluate", system) / "measures.json")
+        for system in run.instances("evaluate")
+    }
+
+
+def all_statistics(run: FinishedRun) -> dict[str, dict[str, Any]]:
+    """Return the statistics.json of every system, by system."""
+    return {
+        system: read_statistics(run.folder("evaluate", system) / "statistics.json")
+        for system in run.instances("evaluate")
+    }
+
+
+def paraphrase_count(group: dict[str, Any]) -> int:
+    """Return the number of paraphrases in a group of measures.json, or in a range of lengths."""
+    return sum(n * count for n, count in enumerate(group["references_by_paraphrases"]))
+
+
+def most_paraphrases(measures: dict[str, dict[str, Any]]) -> int:
+    """Return how many paraphrases of a reference any system may have; measures.json by system."""
+    return max(each["config"]["best"] for each in measures.values())

@@ -1,0 +1,129 @@
+"""The stage's tables in the release: a row for each set of figures."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.report.table import Table
+from workflow_scripts.evaluate.length_table import per_reference
+from workflow_scripts.evaluate.results import all_measures, all_statistics
+
+
+def _groups(measures: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for system, each in measures.items():
+        for name, group in each["groups"].items():
+            yield system, name, group
+
+
+def _overlaps(comparison: dict[str, Any]) -> tuple[Any, ...]:
+    words, pieces = (comparison.get(bag, {}) for bag in ("words", "pieces"))
+    return (
+        words.get("intersection_over_union"),
+        pieces.get("intersection_over_union"),
+        words.get("length_ratio"),
+    )
+
+
+def _ends(interval: dict[str, float] | None) -> tuple[Any, Any]:
+    return (interval["low"], interval["high"]) if interval else (None, None)
+
+
+def diversity(run: FinishedRun) -> Table:
+    """Return every rank against the references (ParaBank 2, Table 1)."""
+    columns = (
+        *("system", "references", "rank", "one_minus_bleu", "low", "high"),
+        *("intersection_over_union", "intersection_over_union_pieces", "length_ratio"),
+        *("tree_edit_distance", "tree_low", "tree_high"),
+        *("mean_sum", "listed", "repeated", "copies"),
+    )
+    rows = []
+    for system, name, group in _groups(all_measures(run)):
+        for number, rank in enumerate(group["ranks"]):
+            tree = group["syntax"]["ranks"][number] if group["syntax"] else {}
+            rows.append(
+                (
+                    *(system, name, rank["rank"], rank["one_minus_bleu"]),
+                    *_ends(rank["interval"]),
+                    *_overlaps(rank),
+                    *(tree.get("tree_edit_distance"), *_ends(tree.get("interval"))),
+                    *(rank["mean_sum"], rank["listed"], rank["repeated"], rank["copies"]),
+                )
+            )
+    return Table(columns, rows)
+
+
+def between_ranks(run: FinishedRun) -> Table:
+    """Return every two ranks against each other (ParaBank 2, Table 2)."""
+    columns = (
+        *("system", "references", "first", "second", "pairs", "one_minus_bleu"),
+        *("intersection_over_union", "intersection_over_union_pieces", "length_ratio"),
+        "tree_edit_distance",
+    )
+    rows = []
+    for system, name, group in _groups(all_measures(run)):
+        for number, pair in enumerate(group["between"]):
+            tree = group["syntax"]["between"][number] if group["syntax"] else {}
+            rows.append(
+                (
+                    *(system, name, pair["first"], pair["second"], pair["pairs"]),
+                    *(pair["one_minus_bleu"], *_overlaps(pair), tree.get("tree_edit_distance")),
+                )
+            )
+    return Table(columns, rows)
+
+
+def lengths(run: FinishedRun) -> Table:
+    """Return every rank by the length of the reference (ParaBank, Table 4)."""
+    columns = (
+        *("system", "references", "from", "to", "number", "paraphrases_per_reference", "rank"),
+        *("listed", "repeated", "one_minus_bleu"),
+        *("intersection_over_union", "intersection_over_union_pieces", "length_ratio"),
+    )
+    rows = [
+        (
+            *(system, name, part["from"], part["to"], part["references"], per_reference(part)),
+            *(rank["rank"], rank["listed"], rank["repeated"], rank["one_minus_bleu"]),
+            *_overlaps(rank),
+        )
+        for system, name, group in _groups(all_measures(run))
+        for part in group["by_length"]
+        for rank in part["ranks"]
+    ]
+    return Table(columns, rows)
+
+
+def statistics(run: FinishedRun) -> Table:
+    """Return the corpus statistics (ParaNMT-50M, Table 1; Wieting et al. 2017, 9 and 10).
+
+    A figure is named by its place in statistics.json; only means over sentences have a deviation
+    and a count.
+    """
+    parts = ("sides", "difference", "columns", "correlations")
+    rows = [
+        (system, *figure)
+        for system, each in all_statistics(run).items()
+        for part in parts
+        for figure in _figures(each[part], part)
+    ]
+    return Table(("system", "figure", "value", "deviation", "count"), rows)
+
+
+def _figures(value: Any, name: str) -> Iterator[tuple[Any, ...]]:
+    if not isinstance(value, dict):
+        yield name, value, None, None
+    elif "mean" in value:
+        yield name, value["mean"], value["deviation"], value["count"]
+    else:
+        for key, each in value.items():
+            yield from _figures(each, f"{name}.{key}")
+
+
+def bins(run: FinishedRun) -> Table:
+    """Return pairs and trigram overlap by bins of a paraphrase score (ParaNMT-50M, Table 3)."""
+    rows = [
+        (system, column, part["to"], part["count"], part["mean"], part["deviation"])
+        for system, each in all_statistics(run).items()
+        for column, parts in each["bins"].items()
+        for part in parts
+    ]
+    return Table(("system", "column", "up_to", "pairs", "overlap_3", "deviation"), rows)

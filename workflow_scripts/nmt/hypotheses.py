@@ -1,0 +1,119 @@
+"""The hypotheses of beam search, and what they may become, as tensors.
+
+Letters of shapes: S sentences, W beam size, N hypotheses in the decoder, C candidates of each.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from workflow_scripts.nmt.columns import Columns
+from workflow_scripts.nmt.vocabulary import PAD
+
+
+@dataclass
+class Beams(Columns):
+    """The beams of all sentences at work; `output` is [S, W, longest output + 1].
+
+    Per sentence [S]: `job`, its number; `limit`, the most tokens; `index`, its request in the
+    tables of constraints. Per hypothesis [S, W]: `score` (fp64), infinite where there is no
+    hypothesis; `length`; `ended`; `negative` and `positive`, states of the automata; `met`, bits of
+    the positive constraints; `last_score` and `last_met`, those of the last beam that had any
+    hypotheses.
+    """
+
+    job: Tensor
+    limit: Tensor
+    index: Tensor
+    score: Tensor
+    length: Tensor
+    ended: Tensor
+    negative: Tensor
+    positive: Tensor
+    met: Tensor
+    last_score: Tensor
+    last_met: Tensor
+
+    @classmethod
+    def empty(
+        cls, jobs: list[int], limits: list[int], beam_size: int, device: torch.device
+    ) -> Self:
+        """Return beams of one empty hypothesis each, with constraints still to be set."""
+        shape = (len(jobs), beam_size)
+        zeros = torch.zeros(shape, dtype=torch.int64, device=device)
+        score = torch.full(shape, torch.inf, dtype=torch.float64, device=device)
+        score[:, 0] = 0
+        job, limit = (
+            torch.tensor(values, dtype=torch.int64).to(device, non_blocking=True)
+            for values in (jobs, limits)
+        )
+        return cls(
+            job=job,
+            limit=limit,
+            index=zeros[:, 0],
+            score=score,
+            length=zeros,
+            ended=zeros.bool(),
+            negative=zeros,
+            positive=zeros,
+            met=zeros,
+            last_score=score,
+            last_met=zeros,
+            output=zeros.new_full((*shape, max(limits, default=0) + 1), PAD),
+        )
+
+    def open(self) -> Tensor:
+        """Return which hypotheses [S, W] go on."""
+        return ~self.ended & self.score.isfinite()
+
+    def staying(self, size: Tensor) -> "Continuations":
+        """Return every hypothesis [S, W] as it is, a candidate if it has ended.
+
+        `size` [S] is the last bank of a sentence: what has ended has met all constraints.
+        """
+        return Continuations(
+            total=self.score.where(self.ended, torch.inf),
+            bank=size[:, None].expand_as(self.met),
+            token=torch.full_like(self.met, PAD),
+            positive=self.positive,
+            met=self.met,
+        )
+
+
+@dataclass
+class Continuations:
+    """What hypotheses may become, tensors [hypotheses, C].
+
+    `total`: the summed NLL, infinite where there is no candidate; `bank`: constraint pieces
+    written; `token`: the last one; `positive`, `met`: as in the beams.
+    """
+
+    total: Tensor
+    bank: Tensor
+    token: Tensor
+    positive: Tensor
+    met: Tensor
+
+    def spread(self, rows: Tensor, staying: Self) -> Self:
+        """Return the candidates [S * W, C + 1] of all hypotheses, given those of some [N, C].
+
+        Args:
+            rows: [N], the hypotheses that these candidates are of, numbered through the beams.
+            staying: [S, W], what comes last, of every hypothesis.
+        """
+        pairs = ((getattr(self, each.name), getattr(staying, each.name)) for each in fields(self))
+        return type(self)(*(_spread(many, rows, one.flatten()) for many, one in pairs))
+
+
+def _spread(extended: Tensor, rows: Tensor, kept: Tensor) -> Tensor:
+    """Put columns [N, C] into their `rows` of [rows, C + 1], with `kept` [rows] as the last.
+
+    Rows that are not extended get infinity, or 0 where the tensor is one of integers.
+    """
+    fill = torch.inf if extended.is_floating_point() else 0
+    full = extended.new_full((len(kept), extended.shape[1] + 1), fill)
+    full[rows, :-1] = extended
+    full[:, -1] = kept
+    return full

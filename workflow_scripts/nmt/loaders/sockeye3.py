@@ -1,0 +1,288 @@
+"""Loading of Sockeye 3 model folders."""
+
+import math
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import yaml
+from torch import Tensor
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.numbers import require_finite
+from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
+from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm
+from workflow_scripts.nmt.linear import Linear
+from workflow_scripts.nmt.network import (
+    DecoderLayer,
+    Embedding,
+    EncoderLayer,
+    Network,
+    Sizes,
+    output_layer,
+)
+from workflow_scripts.nmt.vocabulary import Vocabulary
+
+KIND = "Sockeye 3"
+FILES = ("config", "params.best", "vocab.src.0.json", "vocab.trg.0.json")
+
+_SUPPORTED = {
+    "config_data.num_source_factors": (1,),
+    "config_data.num_target_factors": (1,),
+    "config_data.eop_id": (-1,),
+    "config_length_task": (None,),
+    "lhuc": (False,),
+    "neural_vocab_selection": (None,),
+}
+_SUPPORTED_TRANSFORMER = {
+    "act_type": ("relu",),
+    "decoder_type": ("transformer",),
+    "positional_embedding_type": ("fixed",),
+    "preprocess_sequence": ("n",),
+    "postprocess_sequence": ("r", "dr"),
+    "use_glu": (False,),
+    "use_lhuc": (False,),
+    "block_prepended_cross_attention": (False,),
+}
+
+
+class _ConfigLoader(yaml.SafeLoader):
+    """Reads Sockeye's tagged objects as plain mappings and never builds a Python object."""
+
+
+_ConfigLoader.add_multi_constructor(
+    "!", lambda loader, _, node: loader.construct_mapping(node, deep=True)
+)
+_ConfigLoader.add_constructor(
+    "tag:yaml.org,2002:python/tuple",
+    lambda loader, node: tuple(loader.construct_sequence(node)),
+)
+
+
+def load(folder: Path) -> tuple[Network, Vocabulary, Vocabulary]:
+    """Return the network of the best parameters, and the vocabularies of source and target.
+
+    Raises:
+        InputError: a file is missing or broken, or the model has parts that are not supported.
+    """
+    config, source_file, target_file = (
+        folder / name for name in ("config", "vocab.src.0.json", "vocab.trg.0.json")
+    )
+    value = _values(config)
+    _check_supported(config, value)
+    source_vocab, target_vocab = Vocabulary.load(source_file), Vocabulary.load(target_file)
+    sizes = _sizes(config, value)
+    parameters = _Parameters(folder / "params.best")
+    reader = _Reader(parameters, sizes.size)
+    network = Network(
+        sizes,
+        source=reader.embedding("source", len(source_vocab), "encoder", sizes.max_source),
+        target=reader.embedding("target", len(target_vocab), "decoder", sizes.max_target),
+        encoder=reader.encoder(**_stack(value, "config_encoder")),
+        encoder_norm=reader.norm("encoder.final_process"),
+        decoder=reader.decoder(**_stack(value, "config_decoder")),
+        decoder_norm=reader.norm("decoder.final_process"),
+        output=reader.output(len(target_vocab)),
+    )
+    parameters.check_all_used()
+    return network, source_vocab, target_vocab
+
+
+def read_tree(path: Path) -> Any:
+    """Return a config file of Sockeye as plain mappings and lists.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_ConfigLoader)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"{path}: cannot read the model's config: {error}") from error
+
+
+def _values(path: Path) -> Callable[[str], Any]:
+    """Return a function that gives the value of a key, its parts joined by dots, of a config."""
+    tree = read_tree(path)
+
+    def value(key: str) -> Any:
+        node = tree
+        for part in key.split("."):
+            if not isinstance(node, dict) or part not in node:
+                raise InputError(f"{path}: no {key!r}; is this a model of Sockeye 3?")
+            node = node[part]
+        return node
+
+    return value
+
+
+def _sizes(path: Path, value: Callable[[str], Any]) -> Sizes:
+    ratio, deviation = (
+        value(f"config_data.data_statistics.length_ratio_{kind}") for kind in ("mean", "std")
+    )
+    numbers = (ratio, deviation)
+    if not all(isinstance(n, float) and math.isfinite(n) for n in numbers) or ratio <= 0:
+        raise InputError(f"{path}: the length ratio of the training data is {ratio} +- {deviation}")
+    return Sizes(
+        size=value("config_encoder.model_size"),
+        max_source=value("config_data.max_seq_len_source"),
+        max_target=value("config_data.max_seq_len_target"),
+        length_ratio=ratio,
+        length_ratio_std=deviation,
+    )
+
+
+def _stack(value: Callable[[str], Any], side: str) -> dict[str, int]:
+    """Return how many layers, heads and hidden units a side has."""
+    keys = {"layers": "num_layers", "heads": "attention_heads", "hidden": "feed_forward_num_hidden"}
+    return {name: value(f"{side}.{key}") for name, key in keys.items()}
+
+
+def _check_supported(path: Path, value: Callable[[str], Any]) -> None:
+    supported = dict(_SUPPORTED)
+    for side in ("config_encoder", "config_decoder"):
+        supported |= {f"{side}.{key}": allowed for key, allowed in _SUPPORTED_TRANSFORMER.items()}
+    size = value("config_encoder.model_size")
+    for key in (
+        "config_decoder.model_size",
+        "config_decoder.depth_key_value",
+        "config_embed_source.num_embed",
+        "config_embed_target.num_embed",
+    ):
+        supported[key] = (size,)
+    for key, allowed in supported.items():
+        if value(key) not in allowed:
+            raise InputError(
+                f"{path}: {key} is {value(key)!r}, supported is "
+                f"{' or '.join(repr(option) for option in allowed)}"
+            )
+
+
+class _Parameters:
+    """The tensors of a checkpoint, each of which must be taken once, with the right shape."""
+
+    def __init__(self, path: Path):
+        self._path = path
+        try:
+            self._tensors = torch.load(path, map_location="cpu", weights_only=True)
+        except FileNotFoundError as error:
+            raise InputError(f"{path}: no such file; has the training finished?") from error
+        except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+            raise InputError(f"{path}: cannot read the parameters: {error}") from error
+
+    def take(self, name: str, *shape: int) -> Tensor:
+        """Return a parameter as fp32."""
+        if name not in self._tensors:
+            raise InputError(f"{self._path}: no parameter {name!r}")
+        tensor = self._tensors.pop(name)
+        if tensor.shape != shape or not tensor.is_floating_point():
+            raise InputError(
+                f"{self._path}: parameter {name!r} is {tensor.dtype} {list(tensor.shape)}, "
+                f"the config asks for floating-point {list(shape)}"
+            )
+        require_finite(self._path, name, tensor)
+        return tensor.float()
+
+    def check_all_used(self) -> None:
+        """Refuse a checkpoint with parameters that nothing asked for."""
+        if self._tensors:
+            names = ", ".join(sorted(self._tensors)[:5])
+            raise InputError(f"{self._path}: parameters that are not supported: {names}")
+
+
+class _Reader:
+    """Makes the parts of a network of Sockeye's parameters; `size` is D."""
+
+    def __init__(self, parameters: _Parameters, size: int):
+        self._take = parameters.take
+        self._size = size
+
+    def embedding(self, side: str, pieces: int, stack: str, positions: int) -> Embedding:
+        """Return the embedding of a side, whose pieces Sockeye scales by the root of the size."""
+        weight = self._take(f"embedding_{side}.embedding.weight", pieces, self._size)
+        return Embedding(
+            weight * self._size**0.5,
+            self._take(f"{stack}.pos_embedding.weight", positions, self._size),
+        )
+
+    def encoder(self, layers: int, heads: int, hidden: int) -> list[EncoderLayer]:
+        """Return the layers of the encoder."""
+        prefixes = [f"encoder.layers.{index}" for index in range(layers)]
+        return [
+            EncoderLayer(
+                self._self_attention(prefix, "self_attention", heads),
+                self._feed_forward(prefix, hidden),
+            )
+            for prefix in prefixes
+        ]
+
+    def decoder(self, layers: int, heads: int, hidden: int) -> list[DecoderLayer]:
+        """Return the layers of the decoder."""
+        prefixes = [f"decoder.layers.{index}" for index in range(layers)]
+        return [
+            DecoderLayer(
+                self._self_attention(prefix, "autoregr_layer", heads),
+                self._cross_attention(prefix, heads),
+                self._feed_forward(prefix, hidden),
+            )
+            for prefix in prefixes
+        ]
+
+    def output(self, pieces: int) -> Linear:
+        """Return the output layer."""
+        weight = self._take("output_layer.weight", pieces, self._size)
+        return output_layer(weight, self._take("output_layer.bias", pieces))
+
+    def norm(self, prefix: str) -> Norm:
+        """Return a layer normalisation."""
+        weight, bias = (
+            self._take(f"{prefix}.layer_norm.{part}", self._size) for part in ("weight", "bias")
+        )
+        return Norm(weight, bias)
+
+    def _self_attention(self, prefix: str, name: str, heads: int) -> SelfAttention:
+        size = self._size
+        inward = self._take(f"{prefix}.{name}.ff_in.weight", 3 * size, size)
+        keys, values = _separated(inward[size:], heads)
+        return SelfAttention.of(
+            Frame(before=self.norm(f"{prefix}.pre_{name}")),
+            heads,
+            query=Linear(inward[:size]),
+            key=keys,
+            value=values,
+            out=Linear(self._take(f"{prefix}.{name}.ff_out.weight", size, size)),
+        )
+
+    def _cross_attention(self, prefix: str, heads: int) -> CrossAttention:
+        size, name = self._size, f"{prefix}.enc_attention"
+        keys, values = _separated(self._take(f"{name}.ff_kv.weight", 2 * size, size), heads)
+        return CrossAttention.of(
+            Frame(before=self.norm(f"{prefix}.pre_enc_attention")),
+            heads,
+            query=Linear(self._take(f"{name}.ff_q.weight", size, size)),
+            key=keys,
+            value=values,
+            out=Linear(self._take(f"{name}.ff_out.weight", size, size)),
+        )
+
+    def _feed_forward(self, prefix: str, hidden: int) -> FeedForward:
+        size, name = self._size, f"{prefix}.ff"
+        return FeedForward(
+            Frame(before=self.norm(f"{prefix}.pre_ff")),
+            Linear(
+                self._take(f"{name}.ff1.weight", hidden, size),
+                self._take(f"{name}.ff1.bias", hidden),
+            ),
+            Linear(
+                self._take(f"{name}.ff2.weight", size, hidden),
+                self._take(f"{name}.ff2.bias", size),
+            ),
+            activation="relu",
+        )
+
+
+def _separated(memory: Tensor, heads: int) -> tuple[Linear, Linear]:
+    """Split the rows (head, key | value, d), as Sockeye saves them, into keys and values."""
+    keys, values = memory.unflatten(0, (heads, 2, -1)).unbind(1)
+    return Linear(keys.flatten(0, 1)), Linear(values.flatten(0, 1))

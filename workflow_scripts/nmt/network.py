@@ -1,0 +1,145 @@
+"""A network as a loader describes it: sizes, layers as data, weights by their roles.
+
+Letters of shapes as in `blocks`.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Self
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
+from workflow_scripts.nmt.blocks import FeedForward, Grid, Norm, PrefixBlock
+from workflow_scripts.nmt.linear import Linear
+
+# Rows of the output layer are filled up to a multiple of this, which lets the search look for
+# the best pieces block by block.
+OUTPUT_MULTIPLE = 64
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What the search needs to know of a network beyond its layers.
+
+    `size`: D; `max_source` and `max_target`: the positions it was trained with (the source counts
+    its </s>, the target its <s>); `length_ratio` and `length_ratio_std`: target over source length
+    in the training data.
+    """
+
+    size: int
+    max_source: int
+    max_target: int
+    length_ratio: float
+    length_ratio_std: float
+
+
+@dataclass
+class Embedding:
+    """Vectors of pieces [V, D], scaled as the layers want them, and of positions [P, D]."""
+
+    pieces: Tensor
+    positions: Tensor
+
+    def whole(self, tokens: Tensor) -> Tensor:
+        """Return the vectors [S, L, D] of `tokens` [S, L] at the positions 0..L-1."""
+        return self.pieces[tokens] + self.positions[: tokens.shape[1]]
+
+    def at(self, tokens: Tensor, position: Tensor) -> Tensor:
+        """Return the vectors [N, D] of `tokens` at `position` [N].
+
+        Beyond the last position that one repeats, as in Sockeye.
+        """
+        return self.pieces[tokens] + self.positions[position.clamp(max=len(self.positions) - 1)]
+
+
+@dataclass
+class EncoderLayer:
+    """One layer of the encoder."""
+
+    attention: SelfAttention
+    feed_forward: FeedForward
+
+    def __call__(self, x: Tensor, grid: Grid, mask: Tensor) -> Tensor:
+        """Return the layer's output for `x` [R, D]; `mask` is true at tokens [S, 1, 1, L]."""
+        return self.feed_forward(self.attention.whole(x, grid, mask))
+
+
+@dataclass
+class DecoderLayer:
+    """One layer of the decoder: what it reads of the prefix, then of the source."""
+
+    prefix: PrefixBlock
+    cross: CrossAttention
+    feed_forward: FeedForward
+
+    def __call__(
+        self,
+        x: Tensor,
+        read_prefix: Callable[[Tensor], Tensor],
+        attend: Callable[[Tensor], Tensor],
+    ) -> Tensor:
+        """Return the layer's output for `x` [R, D].
+
+        `read_prefix` is `prefix` for all positions at once or for one step of its state; `attend`
+        is what `cross` asks for.
+        """
+        return self.feed_forward(self.cross(read_prefix(x), attend))
+
+
+@dataclass
+class Network:
+    """An encoder and a decoder with all their tensors.
+
+    A norm after the last layer is None where the layers themselves end with one. `output` may have
+    more rows than there are pieces; their bias is minus infinity.
+    """
+
+    sizes: Sizes
+    source: Embedding
+    target: Embedding
+    encoder: list[EncoderLayer]
+    encoder_norm: Norm | None
+    decoder: list[DecoderLayer]
+    decoder_norm: Norm | None
+    output: Linear
+
+    def encoded(self, x: Tensor) -> Tensor:
+        """Return the encoder's output [R, D], given that of its last layer."""
+        return x if self.encoder_norm is None else self.encoder_norm(x)
+
+    def decoded(self, x: Tensor) -> Tensor:
+        """Return the decoder's output [R, D], given that of its last layer."""
+        return x if self.decoder_norm is None else self.decoder_norm(x)
+
+    def to(self, device: torch.device, dtype: torch.dtype) -> Self:
+        """Return the network on a device in a precision, its weights packed where that is faster.
+
+        It must be as a loader makes it: on the CPU in fp32.
+        """
+        return _converted(self, device, dtype)
+
+
+def output_layer(weight: Tensor, bias: Tensor) -> Linear:
+    """Return the output layer of plain weights [V, D] and [V], its rows filled up."""
+    missing = -len(weight) % OUTPUT_MULTIPLE
+    return Linear(F.pad(weight, (0, 0, 0, missing)), F.pad(bias, (0, missing), value=-math.inf))
+
+
+def _converted(thing: Any, device: torch.device, dtype: torch.dtype) -> Any:
+    """Return a tree of dataclasses and lists with all its tensors on `device` in `dtype`."""
+    if isinstance(thing, Linear):
+        return thing.to(device, dtype)
+    if isinstance(thing, Tensor):
+        return thing.to(device, dtype).contiguous()
+    if isinstance(thing, list):
+        return [_converted(item, device, dtype) for item in thing]
+    if is_dataclass(thing):
+        items = {each.name: getattr(thing, each.name) for each in fields(thing)}
+        return type(thing)(
+            **{name: _converted(item, device, dtype) for name, item in items.items()}
+        )
+    return thing

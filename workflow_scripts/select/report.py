@@ -1,0 +1,78 @@
+"""The stage's section of the report."""
+
+import heapq
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workflow_scripts.core.groups import OTHER, group_of, held_out_and_seen
+from workflow_scripts.core.manifest import verify
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.seeding import fraction
+from workflow_scripts.core.tables import read_batches, read_rows
+
+SAMPLE = 50
+COLUMNS = ["id", "source", "reference", "corpus", "paraphrases", "reason"]
+
+
+def references(run: FinishedRun) -> dict[str, Any]:
+    """Return some references with their paraphrases by every system."""
+    samples = {
+        system: sample_references(run.shards("select", system), run.config["seed"])
+        for system in run.instances("select")
+    }
+    paraphrased = run.manifest("generate", "references")["config"]["corpora"]
+    trained_on = run.manifest("subword", "main")["config"]["train"]
+    groups = held_out_and_seen(paraphrased, trained_on)
+    return {
+        "samples": samples_by_group(samples, groups),
+        "languages": run.config["languages"],
+    }
+
+
+def sample_references(shards: list[Path], seed: int) -> list[dict[str, Any]]:
+    """Return fifty rows of the `paraphrases` schema, drawn by their ids, in flat memory.
+
+    Systems that paraphrase the same references give the same sample.
+    """
+    for path in shards:
+        verify(path)
+    ids = (row["id"] for path in shards for row in read_rows(path, "paraphrases", ["id"]))
+    chosen = heapq.nsmallest(
+        SAMPLE,
+        progress(ids, desc="report, references"),
+        key=lambda identifier: fraction(seed, "report", identifier),
+    )
+    rows: dict[str, dict[str, Any]] = {}
+    for path in shards:
+        for batch in read_batches(path, "paraphrases", COLUMNS):
+            mask = pc.is_in(batch.column("id"), value_set=pa.array(chosen, pa.string()))
+            rows.update((row["id"], row) for row in batch.filter(mask).to_pylist())
+    return [rows[identifier] for identifier in chosen]
+
+
+def samples_by_group(
+    samples: dict[str, list[dict[str, Any]]], groups: dict[str, list[str]]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the sampled references of each group, with each system's row.
+
+    Args:
+        samples: the rows of each system.
+        groups: the corpora of each group; references of no group are in `OTHER`.
+
+    Returns:
+        By group, dicts of id, source, reference, and `systems`: the row by system.
+    """
+    membership = group_of(groups)
+    result: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in [*groups, OTHER]}
+    for system, rows in samples.items():
+        for row in rows:
+            entry = result[membership.get(row["corpus"], OTHER)].setdefault(
+                row["id"],
+                {key: row[key] for key in ("id", "source", "reference")} | {"systems": {}},
+            )
+            entry["systems"][system] = row
+    return {group: list(entries.values()) for group, entries in result.items() if entries}
