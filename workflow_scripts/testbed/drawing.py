@@ -217,10 +217,11 @@ def _verb_clause(
 
 def _other(draws: Draws, options: tuple[NounPhrase, ...], taken: frozenset[str]) -> NounPhrase:
     """Pick a phrase whose head is not taken; any phrase after 20 attempts."""
-    for _ in range(20):
-        phrase = draws.pick(options)
+    phrase = draws.pick(options)
+    for _ in range(19):
         if phrase.head not in taken:
             break
+        phrase = draws.pick(options)
     return phrase
 
 
