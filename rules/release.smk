@@ -5,7 +5,7 @@ rule release:
 
 rule release_export:
     input:
-        selected=part("select", "manifest.json"),
+        selected=unit_file("select", "manifest.json"),
     output:
         tsv="<results>/release/{version}/{system}/paraphrases.tsv.zst",
         parquet="<results>/release/{version}/{system}/paraphrases.parquet",

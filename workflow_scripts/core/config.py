@@ -16,7 +16,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.schema import schema
 
 Config = dict[str, Any]
-# What is wrong with the part of a valid configuration that a stage owns, beyond its schema.
+# Yields what is wrong with the keys that one stage owns. The schema was checked before.
 Check = Callable[[Config], Iterable[str]]
 FILTER_ROLES = ("filter_forward", "filter_backward")
 ROLES = ("forward", "backward", *FILTER_ROLES)
@@ -27,11 +27,11 @@ def validate(config: Config, checks: Iterable[Check]) -> None:
 
     Args:
         config: of the run.
-        checks: what the schema can't say, in the order in which problems are told. They see a
-            configuration that the schema admits.
+        checks: of what the schema can't say. Problems are reported in this order. They run only
+            if the schema is met.
 
     Raises:
-        InputError: it names each offending key, what is wrong with it and what would be right.
+        InputError: the message names each wrong key, what is wrong and what would be right.
     """
     require_bounded(config)
 
@@ -47,7 +47,7 @@ def validate(config: Config, checks: Iterable[Check]) -> None:
 
 
 def strangers(key: str, names: Iterable[str], catalogue: str, config: Config) -> Iterator[str]:
-    """Yield a problem for each of the names at a key that stands in no entry of a catalogue."""
+    """Yield a problem for each of the names at `key` that a catalogue does not have."""
     for name in names:
         if name not in config[catalogue]:
             known = suggestion(name, list(config[catalogue]))
@@ -60,7 +60,7 @@ def _schema_problems(config: Config) -> Iterable[str]:
 
 
 def _unusable(value: Any, path: tuple[Any, ...] = ()) -> Iterator[str]:
-    """Yield what YAML can hold, but not JSON, a command line or the name of a file."""
+    """Yield what YAML allows, but JSON, a command line or a file name does not."""
     if isinstance(value, dict):
         for key, each in value.items():
             if isinstance(key, str):
@@ -136,7 +136,7 @@ def _spelt(value: Any) -> str:
 
 
 def suggestion(key: str, known: list[str]) -> str:
-    """Return how a message goes on that an unknown key begins: the close one, or all."""
+    """Return the end of a message about an unknown key: the closest known key, or all."""
     close = difflib.get_close_matches(key, known, n=1)
     if close:
         return f"; did you mean '{close[0]}'?"

@@ -1,8 +1,8 @@
-"""What happened to every job of a run, written by Snakemake's process while it happens.
+"""The events of every job of a run. Snakemake's process writes them as they happen.
 
-Snakemake's own log says it only when it is not told to be quiet, and not which attempt failed.
-`runs/<name>/events/<time>-<process>.jsonl` says it always, one JSON object a line; its writer
-holds a lock of the operating system on it, so that a reader knows whether it still lives.
+Snakemake's own log has no events with `--quiet`, and never says which attempt failed.
+`runs/<name>/events/<time>-<process>.jsonl` always has them, one JSON object a line. Its writer
+holds a lock of the operating system on it, so that a reader knows whether the writer still lives.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """
@@ -46,7 +46,7 @@ class EventHandler(logging.Handler):
         self._jobs: dict[int, Event] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take one message of Snakemake; most are no events of jobs."""
+        """Write one message of Snakemake if it is an event of a job; most are not."""
         said = vars(record)
         try:
             match str(said.get("event")):

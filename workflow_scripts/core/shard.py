@@ -147,8 +147,8 @@ class Tally:
     Attributes:
         rejected: rows that were read and not written, by reason.
         extra: more figures, kept as they are.
-        used: rows that were read and led to others, where one that is read is not one that is
-            written; None where it is.
+        used: rows that were read and not rejected, where one such row does not give one row that
+            is written; None where it does.
     """
 
     rejected: Counter[str] = field(default_factory=Counter)
@@ -177,8 +177,7 @@ def write_shard(
         schema: name of its schema.
         desc: of the progress.
         tally: what `work` counts.
-        shown: the rows that the progress counts: those read, or those written, where `work` reads
-            far ahead.
+        shown: the rows that the progress counts: "read", or "written" if `work` reads far ahead.
         group_rows: rows of a row group, which are held in memory.
 
     Raises:

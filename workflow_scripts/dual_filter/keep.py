@@ -40,7 +40,7 @@ def failure(forward_nll: float, backward_nll: float, config: dict[str, Any]) -> 
 def filter_pairs(
     pairs: Iterable[PairRow], scores: Iterable[PairScoreRow], config: dict[str, Any]
 ) -> Iterator[tuple[PairRow, str | None]]:
-    """Yield each pair with the reason to leave it out, or None; trusted ones always stay.
+    """Yield each pair with the reason to leave it out, or None; trusted pairs always stay.
 
     Args:
         pairs: the pairs.

@@ -52,7 +52,7 @@ def score_pairs(
 ) -> Iterator[PairScoreRow]:
     """Yield the scores of every pair, in order.
 
-    Both directions read ahead by their own buffers; memory holds no more than these.
+    Both directions read ahead; memory holds no more than their buffers.
     """
     rows, to_forward, to_backward = tee(rows, 3)
     forward_nlls = forward.nlls(to_forward, batch_tokens)
@@ -69,7 +69,7 @@ def score_shard(
     output: Path,
     batch_tokens: int,
 ) -> None:
-    """Score a shard's pairs, those of `config["skip"]` left out, into a file with its record."""
+    """Score a shard's pairs, except those of `config["skip"]`, into a file with its record."""
     skip = set(config["skip"])
     tally = Tally()
 

@@ -37,7 +37,7 @@ class Encoder(nn.Module):
 
     Each encoder says of itself, where it is defined (`class Mine(Encoder, order_matters=True,
     sorted_by_length=False)`), what training and encoding must know. There are no defaults, and
-    nothing is inherited: who leaves one out gets a TypeError.
+    nothing is inherited: an encoder that leaves one out is a TypeError.
 
     Attributes:
         order_matters: whether another order of the tokens gives another vector. Training shuffles
@@ -202,8 +202,8 @@ class Network(nn.Module):
 
         Args:
             tokens: of each encoder.
-            tables: the token vectors of each encoder, shape (vocabulary, dimension), where they
-                are not its own.
+            tables: the token vectors of each encoder, shape (vocabulary, dimension); None: its
+                own.
             dropout: the share of the token vectors' numbers that is set to 0.
         """
         outputs = [

@@ -52,7 +52,7 @@ class _WordIds(dict[str, int]):
 class Words:
     """Lower-cased words between blanks, as they stand or without ASCII punctuation around them.
 
-    These are the rules, and this the file, of the WhitespaceTokenizer of sentence-transformers.
+    The rules and the file are those of the WhitespaceTokenizer of sentence-transformers.
     """
 
     kind = "words"

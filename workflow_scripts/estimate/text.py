@@ -1,4 +1,4 @@
-"""How much text there is, and how fast this machine takes it through the stages that read text.
+"""How much text there is, and how fast the stages that read text are on this machine.
 
 A sample of each corpus goes through the real stages, in a folder that is thrown away.
 """

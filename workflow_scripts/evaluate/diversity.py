@@ -1,5 +1,7 @@
 """How much paraphrases differ from their references in words (ParaBank 2, 3.6).
 
+How each measure is defined: docs/architecture.md, "Measures".
+
 A comparison has a first sentence, which BLEU calls the reference, and a second one, which BLEU
 calls the hypothesis. The first is the reference, or the paraphrase of the better rank; the second
 is the paraphrase.

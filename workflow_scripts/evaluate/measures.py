@@ -1,5 +1,7 @@
 """All measures of one system's paraphrases (ParaBank 2, 3.6).
 
+How each is defined: docs/architecture.md, "Measures".
+
 Each rank is measured by itself. A reference with fewer paraphrases repeats its last one in the
 missing ranks; a reference without any is left out; both are counted. Sums are kept per shard and
 added up. So memory does not grow with the corpus, and the result does not depend on the number of

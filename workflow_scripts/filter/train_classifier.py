@@ -82,7 +82,9 @@ def train(pairs: Split, config: dict[str, Any]) -> tuple[Classifier, dict[str, A
     )
     classifier = Classifier(config["network"], config["size"], vocabulary)
     optimizer = torch.optim.Adam(classifier.network.parameters(), lr=config["learning_rate"])
-    history, best = [], {"accuracy": -math.inf}
+    history: list[dict[str, float]] = []
+    best: dict[str, float] = {"accuracy": -math.inf}
+    weights = classifier.network.state_dict()
     for epoch in range(1, config["epochs"] + 1):
         classifier.network.train()
         epoch_batches = batches(pairs.training, config["batch"], config["seed"], epoch)

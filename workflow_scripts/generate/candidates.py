@@ -55,7 +55,8 @@ def open_job(
         sets: its constraint sets.
         source: piece ids.
         vocabulary: of the model's output.
-        share: sets with the same constraints share one search; so they may where it draws nothing.
+        share: whether sets with the same constraints share one search. They may if the search
+            draws nothing at random.
     """
     requests: list[Request] = []
     numbers: dict[object, int] = {}

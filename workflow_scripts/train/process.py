@@ -70,7 +70,7 @@ def run_sockeye(
         lock: the open file of `core.locking.locked`, which the process inherits.
         lines: reads the log.
         threads: of the training.
-        python: the interpreter. What PYTHONPATH names is for our own, and no other gets it.
+        python: the interpreter. Only our own gets the folders in PYTHONPATH.
 
     Raises:
         InputError: it failed, or was killed; or the disk is full.

@@ -10,7 +10,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
 import sockeye
 import torch
 from sockeye.data_io import DataConfig, DataStatistics
@@ -47,7 +46,7 @@ _COPIED = ("vocab.src.0.json", "vocab.trg.0.json", "args.yaml", "metrics")
 _Kind = TypeVar("_Kind", bound="DataclassInstance")
 
 
-def parameters(arrays: dict[str, np.ndarray], tying: str) -> dict[str, torch.Tensor]:
+def parameters(arrays: dict[str, ndarrays.Array], tying: str) -> dict[str, torch.Tensor]:
     """Return the parameters of Sockeye 3, given those of Sockeye 2 and its `weight_tying_type`."""
     tensors = {}
     for name, array in arrays.items():

@@ -46,9 +46,11 @@ class FinishedRun:
         """Return the manifests of the units that are described, in order."""
         return [self.manifest(*unit) for unit in self._folders if unit[0] in self.rows]
 
-    def instances(self, stage: str) -> list[str | None]:
-        """Return the instances of a stage that there are, in order; none without the stage."""
-        return [instance for name, instance in self._folders if name == stage]
+    def instances(self, stage: str) -> list[str]:
+        """Return the instances of a stage in order; a stage that is one unit has none."""
+        return [
+            instance for name, instance in self._folders if name == stage and instance is not None
+        ]
 
     def folder(self, stage: str, instance: str | None = None) -> Path:
         """Return the folder of a unit.

@@ -61,7 +61,9 @@ def sections(functions: Iterable[str], run: FinishedRun) -> list[Section]:
         module, _, name = function.partition(":")
         if name in found:
             raise ValueError(f"{function}: the page has a section {name} already")
-        folder = Path(importlib.import_module(module).__file__).with_name("templates")
+        file = importlib.import_module(module).__file__
+        assert file is not None  # a stage's module is a file
+        folder = Path(file).with_name("templates")
         text = environment(folder).get_template(f"{name}.html.j2").render(context)
         found[name] = Section(name, Markup(text))
     return list(found.values())
