@@ -22,7 +22,6 @@ def all_measures(run: FinishedRun) -> dict[str, dict[str, Any]]:
     return {
         system: read_measures(run.folder("evaluate", system) / "measures.json")
         for system in run.instances("evaluate")
-        if system is not None
     }
 
 
@@ -31,7 +30,6 @@ def all_statistics(run: FinishedRun) -> dict[str, dict[str, Any]]:
     return {
         system: read_statistics(run.folder("evaluate", system) / "statistics.json")
         for system in run.instances("evaluate")
-        if system is not None
     }
 
 
