@@ -103,7 +103,7 @@ lint: $(STAMP)
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) snakefmt --check Snakefile rules
-	$(RUN) mypy
+	$(RUN) mypy workflow_scripts
 	$(RUN) snakemake --lint
 
 # A dead link, a lost anchor or a page in no group ends it. The variable: no advertisement.

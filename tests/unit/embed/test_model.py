@@ -111,6 +111,25 @@ def test_sentence_transformers_loads_the_folder_and_gives_the_same_vectors(built
     assert library.similarity_fn_name == "cosine"
 
 
+def test_an_input_that_is_no_sentence_is_refused():
+    from workflow_scripts.embed.sentence_module import SentenceModule
+
+    module = SentenceModule(*examples.random_model(["word", "blstm"], "concatenate"))
+    assert set(module.preprocess(["a dog"], prompt="See: ")) == {
+        f"{name}{index}" for name in ("ids", "lengths") for index in range(2)
+    }
+    with pytest.raises(TypeError, match="sentences"):
+        module.preprocess([("a dog", "a cat")])
+
+
+def test_a_folder_that_is_nowhere_is_named(tmp_path, monkeypatch):
+    from workflow_scripts.embed.sentence_module import SentenceModule
+
+    monkeypatch.setattr(SentenceModule, "load_dir_path", lambda *_: None)
+    with pytest.raises(FileNotFoundError, match="elsewhere"):
+        SentenceModule.load("elsewhere")
+
+
 def test_what_the_library_saves_again_gives_the_same_vectors(tmp_path):
     from sentence_transformers import SentenceTransformer
 

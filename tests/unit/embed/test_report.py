@@ -4,8 +4,9 @@ import pytest
 
 from tests.unit.embed.sts_example import QUOTED
 from tests.unit.pages import Reader, captioned, rows_of
-from workflow_scripts.core.embeddings import MODEL, TRAINING
+from workflow_scripts.core.schema import defaults
 
+MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")
 SETTINGS = [
     {"name": "word", "model": MODEL, "training": TRAINING | {"mega_batch": 20}},
     {"name": "trigram", "model": MODEL | {"encoders": ["trigram"]}, "training": TRAINING},
