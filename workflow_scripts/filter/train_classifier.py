@@ -4,6 +4,7 @@ import argparse
 import copy
 import math
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,15 +126,26 @@ def sampled(paths: list[Path], config: dict[str, Any]) -> Iterator[PairColumnsRo
             yield row
 
 
+@contextmanager
+def _deterministic() -> Iterator[None]:
+    """Have torch take algorithms in the block that give the same result again."""
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
+
+
 def train_column(folder: Path, shards: int, output: Path, config: dict[str, Any]) -> None:
     """Write the classifier of the `pair_columns` shards of a folder, with its record."""
     torch.set_num_threads(1)
-    torch.use_deterministic_algorithms(True)
     paths = shard_paths(folder, shards)
     for path in paths:
         verify(path)
     pairs = split(sampled(paths, config), config)
-    classifier, metrics = train(pairs, config)
+    with _deterministic():
+        classifier, metrics = train(pairs, config)
     files = classifier.save(output, metrics)
     # It counts no rows: those of the shards are counted where they get their values.
     write_record(output / RECORD, 0, 0, {}, extra=metrics["validation"], files=files)
