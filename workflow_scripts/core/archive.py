@@ -10,6 +10,7 @@ What an archive is, its first bytes say, and not its name.
 
 import fnmatch
 import functools
+import io
 import lzma
 import posixpath
 import stat
@@ -20,7 +21,8 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import BinaryIO, Self
+from tarfile import EOFHeaderError  # type: ignore[attr-defined]  # typeshed lacks it
+from typing import IO, BinaryIO, Self
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.packed import PackedError, suffix_of, unpacked
@@ -89,6 +91,13 @@ class _Forward:
         self._place += len(data)
         return data
 
+    def write(self, data: bytes) -> None:
+        """Refuse to write; tarfile asks for a file that has this method."""
+        raise io.UnsupportedOperation("archives are only read")
+
+    def close(self) -> None:
+        """Do nothing: whoever opened the stream closes it."""
+
     def __enter__(self) -> Self:
         """Begin to read a header, which may have others inside."""
         if not self._headers:
@@ -109,17 +118,25 @@ class _Forward:
                 )
 
 
+class _Tar(tarfile.TarFile):
+    """A tar file of a stream that only goes on."""
+
+    fileobj: _Forward
+    members: list[tarfile.TarInfo]
+
+
 class _Member(tarfile.TarInfo):
     """A member of a tar file; damage is an error, where tarfile takes it for the end."""
 
     @classmethod
     def fromtarfile(cls, opened: tarfile.TarFile) -> Self:
         """Read the next header."""
+        assert isinstance(opened, _Tar)
         place = opened.fileobj.tell()
         try:
             with opened.fileobj:
                 return super().fromtarfile(opened)
-        except tarfile.EOFHeaderError:
+        except EOFHeaderError:
             raise
         except tarfile.HeaderError as error:
             if not place:
@@ -144,7 +161,7 @@ def _is_tar(archive: Path) -> bool:
             tarfile.TarInfo.frombuf(
                 stream.read(tarfile.BLOCKSIZE), tarfile.ENCODING, "surrogateescape"
             )
-        except tarfile.EOFHeaderError:
+        except EOFHeaderError:
             pass  # one without members
         except tarfile.HeaderError:
             return False
@@ -152,10 +169,9 @@ def _is_tar(archive: Path) -> bool:
 
 
 @contextmanager
-def _tar(archive: Path) -> Iterator[tuple[tarfile.TarFile, _Forward]]:
+def _tar(archive: Path) -> Iterator[_Tar]:
     with _tar_stream(archive) as stream:
-        forward = _Forward(stream)
-        yield tarfile.TarFile(fileobj=forward, tarinfo=_Member, errors="surrogateescape"), forward
+        yield _Tar(fileobj=_Forward(stream), tarinfo=_Member, errors="surrogateescape")
 
 
 @functools.lru_cache(maxsize=4)
@@ -163,7 +179,7 @@ def _tar_members(archive: Path, size: int, changed: int) -> dict[str, tarfile.Ta
     """Return the last member of each name, if it is a file. It reads the archive to its end."""
     members: dict[str, tarfile.TarInfo] = {}
     taken = 0
-    with _tar(archive) as (opened, forward):
+    with _tar(archive) as opened:
         while member := opened.next():
             opened.members.clear()  # or it keeps them all
             name = posixpath.normpath(member.name)
@@ -177,7 +193,7 @@ def _tar_members(archive: Path, size: int, changed: int) -> dict[str, tarfile.Ta
                 )
             if member.isreg():
                 members[name] = member
-        forward.drain()
+        opened.fileobj.drain()
     return members
 
 
@@ -257,7 +273,7 @@ def _missing(archive: Path, member: str, known: list[str]) -> InputError:
 
 
 @contextmanager
-def open_member(archive: Path, member: str) -> Iterator[BinaryIO]:
+def open_member(archive: Path, member: str) -> Iterator[IO[bytes]]:
     """Open one file inside an archive for reading.
 
     Raises:
@@ -274,5 +290,8 @@ def open_member(archive: Path, member: str) -> Iterator[BinaryIO]:
         with zipfile.ZipFile(archive) as opened, opened.open(found) as stream:
             yield stream
         return
-    with _tar(archive) as (opened, _), opened.extractfile(found) as stream:
-        yield stream
+    with _tar(archive) as tar:
+        content = tar.extractfile(found)
+        assert content is not None  # it is a regular file
+        with content:
+            yield content

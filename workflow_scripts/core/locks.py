@@ -224,9 +224,10 @@ class ResultsLock:
         me = Holder.this(self._purpose)
         with suppress(OSError):
             holder, exclusive = Holder.parse(_text(self._stream)), _try_exclusive(self._stream)
-            is_ours = holder is not None and (holder.is_beside(me) or holder.process == me.process)
+            is_me = holder is not None and holder.process == me.process
+            is_ours = is_me or (holder is not None and holder.is_beside(me))
             # The last one of its working directory says that nobody is there.
-            if is_ours and (exclusive or (exclusive is None and holder.process == me.process)):
+            if is_ours and (exclusive or (exclusive is None and is_me)):
                 self._stream.truncate(0)
         self._stream.close()
         self._stream = None

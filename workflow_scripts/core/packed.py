@@ -14,7 +14,8 @@ import io
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from functools import partial
+from typing import Any, Protocol
 
 import zstandard
 
@@ -39,10 +40,17 @@ class PackedError(Exception):
     """A packed file that is damaged, cut off or followed by something else; it says where."""
 
 
+class Readable(Protocol):
+    """A file that gives its bytes one after the other, as one inside an archive does."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most `size` bytes, none at the end."""
+
+
 class _Source:
     """The packed bytes; `place` is that of the next one."""
 
-    def __init__(self, raw: BinaryIO):
+    def __init__(self, raw: Readable):
         self._raw = raw
         self._ahead = b""
         self.place = 0
@@ -125,7 +133,12 @@ def suffix_of(start: bytes) -> str | None:
     return next((suffix for magic, suffix in _MAGIC.items() if start.startswith(magic)), None)
 
 
-def unpacked(raw: BinaryIO, suffix: str) -> io.BufferedReader:
+def plain(raw: Readable) -> io.BufferedReader:
+    """Return the content of a file that is not packed."""
+    return io.BufferedReader(_Blocks(iter(partial(raw.read, _CHUNK_BYTES), b"")), _BUFFER_BYTES)
+
+
+def unpacked(raw: Readable, suffix: str) -> io.BufferedReader:
     """Return the content of a packed file; several streams or frames are one.
 
     Memory holds some 2 MB, besides the window that an xz or Zstandard file asks for: 8 MB by

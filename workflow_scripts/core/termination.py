@@ -22,13 +22,13 @@ def hear_every_sigterm() -> None:
         from snakemake.scheduling.job_scheduler import JobScheduler
 
         handler = JobScheduler.exit_gracefully
-        if hasattr(handler, "in_a_thread"):
+        if hasattr(JobScheduler, "exits_in_a_thread"):
             return
 
-        def exit_gracefully(self, *_):
+        def exit_gracefully(self: JobScheduler, *_: object) -> None:
             self._user_kill = "graceful"  # no further job begins meanwhile
             # Not threading.Thread: its start takes a lock, which the main thread may hold too.
             _thread.start_new_thread(handler, (self,))
 
-        exit_gracefully.in_a_thread = True
         JobScheduler.exit_gracefully = exit_gracefully
+        JobScheduler.exits_in_a_thread = True

@@ -17,7 +17,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import run
@@ -60,11 +60,18 @@ def _check_scheme(url: str, origin: str = "") -> None:
 class _Redirects(urllib.request.HTTPRedirectHandler):
     """Follows to http and https alone: the library's own would go on to ftp."""
 
-    def http_error_302(self, request, response, code, message, headers):
+    def http_error_302(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+    ) -> http.client.HTTPResponse | None:
         """Go where an answer sends us."""
         place = headers.get("Location") or headers.get("URI") or ""
-        _check_scheme(urllib.parse.urljoin(request.full_url, place), origin=request.full_url)
-        return super().http_error_302(request, response, code, message, headers)
+        _check_scheme(urllib.parse.urljoin(req.full_url, place), origin=req.full_url)
+        return super().http_error_302(req, fp, code, msg, headers)
 
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
@@ -201,7 +208,7 @@ def _alone(part: Path) -> Iterator[None]:
 
 
 def _explain(url: str, error: Exception) -> str:
-    reason = getattr(error, "reason", None) or error or type(error).__name__
+    reason = getattr(error, "reason", None) or str(error) or type(error).__name__
     if isinstance(error, urllib.error.HTTPError):
         reason = f"the server answers {error.code} {error.reason}"
     return printable(f"{url}: {reason}")

@@ -105,13 +105,13 @@ def pinned(name: str, block: dict[str, Any], config: Config, given: Path | None)
     urls = as_list(found.get("url") or block["url"])
     kept = Path(config["downloads"])
     hashes = [obtain(url, kept, given) for url in urls]
-    paths = {
+    files = {
         file_name(url): kept / digest / file_name(url)
         for url, digest in zip(urls, hashes, strict=True)
     }
     found["sha256"] = hashes if len(hashes) > 1 else hashes[0]
     try:
-        return {**found, **_named_members(block | found, paths)}
+        return {**found, **_named_members(block | found, files)}
     except InputError as error:
         raise InputError(f"corpora.{name}: {error}") from error
 

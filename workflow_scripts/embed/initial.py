@@ -24,6 +24,9 @@ _TRAINER_THREADS = 1
 # Sentences that pieces are learnt from, about: the trainer holds them all, 1.2 KB each.
 PIECE_SENTENCES = 1_000_000
 
+# The tokenisers whose vocabulary is the most frequent tokens of the text.
+_COUNTED: dict[str, type[Words] | type[Trigrams]] = {"words": Words, "trigrams": Trigrams}
+
 Text = Callable[[], Iterable[str]]
 
 
@@ -94,7 +97,7 @@ def tokenisers(
         if kind == "pieces":
             found[kind] = train_pieces(sampled(text, PIECE_SENTENCES, seed), size)
             continue
-        made = {"words": Words, "trigrams": Trigrams}[kind]
+        made = _COUNTED[kind]
         vocabulary = counted_vocabulary(_split(made.split, text()), least, size)
         if not vocabulary:
             raise InputError("the training set has no token that is frequent enough to train on")

@@ -7,7 +7,7 @@ first, with blanks between.
 """
 
 import heapq
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,7 +55,8 @@ class Paraphrases:
         Equal scores are in the order of the alphabet.
         """
         merged: dict[str, float] = {}
-        for relation in relations or [None]:
+        among: Sequence[str | None] = relations or [None]
+        for relation in among:
             for paraphrase, score in _best(self._scores.get((word, relation), {})):
                 merged[paraphrase] = max(score, merged.get(paraphrase, score))
         return [paraphrase for paraphrase, _ in sorted(merged.items(), key=_rank)]

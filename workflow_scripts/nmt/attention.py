@@ -88,7 +88,8 @@ class CrossAttention(Attention):
 
     def remember(self, encoded: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
         """Return keys and values [S, H, L, d] of the encoder's output [R, D] for `grid`."""
-        return grid.heads(self.memory(encoded), 2 * self.heads).chunk(2, dim=1)
+        keys, values = grid.heads(self.memory(encoded), 2 * self.heads).chunk(2, dim=1)
+        return keys, values
 
 
 def attend_whole(keys: Tensor, values: Tensor, mask: Tensor, grid: Grid, query: Tensor) -> Tensor:

@@ -117,7 +117,10 @@ class Moves:
     @classmethod
     def pack(cls, automata: Sequence[Sequence[dict[int, int]]], device: torch.device) -> "Moves":
         """Put the moves of automata, per state from token to state, into tensors."""
-        tokens, following, root, offset = [], [], [], []
+        tokens: list[list[int]] = []
+        following: list[list[int]] = []
+        root: list[int] = []
+        offset: list[int] = []
         for automaton in automata:
             base = len(root)
             offset.append(base)

@@ -47,6 +47,8 @@ class OutputLayer:
 
     def __init__(self, model: Model):
         output, words = model.network.output, model.target_vocab.words
+        if output.bias is None:
+            raise ValueError("the output layer of a network must have a bias")
         self._count = words - EOS
         others = torch.ones_like(output.bias, dtype=torch.bool)
         others[EOS:words] = False

@@ -102,23 +102,25 @@ class Decoder:
     def step(self, tokens: Tensor) -> Tensor:
         """Let every slot read one token of `tokens` [N]; returns the decoder's output [N, D]."""
         network = self.model.network
-        if self._readers is None or self._read == self._room:
-            self._arrange()
+        readers = self._readers
+        if readers is None or self._read == self._room:
+            readers = self._arrange()
         moment = Moment.of(self.position, self._room)
         # Between the attentions there are more rows than slots.
         x = fill_up(network.target.at(tokens, self.position))
-        for layer, state, reader in zip(network.decoder, self._states, self._readers, strict=True):
+        for layer, state, reader in zip(network.decoder, self._states, readers, strict=True):
             x = layer(x, partial(state.step, moment=moment), reader)
         self.position = self.position + 1
         self._read += 1
         return network.decoded(x[: len(self)])
 
-    def _arrange(self) -> None:
-        """Fix the shapes of the next steps, and make room for them."""
+    def _arrange(self) -> list[SourceReader]:
+        """Fix the shapes of the next steps, make room for them, and return their readers."""
         self._room = self._read + self._stride
         for state in self._states:
             state.grow(self._room)
         self._readers = self._sources.readers(self.place)
+        return self._readers
 
     def _copy(self, sources: Tensor, targets: Tensor) -> None:
         if not len(sources):

@@ -137,7 +137,7 @@ def _converted(thing: Any, device: torch.device, dtype: torch.dtype) -> Any:
         return thing.to(device, dtype).contiguous()
     if isinstance(thing, list):
         return [_converted(item, device, dtype) for item in thing]
-    if is_dataclass(thing):
+    if is_dataclass(thing) and not isinstance(thing, type):
         items = {each.name: getattr(thing, each.name) for each in fields(thing)}
         return type(thing)(
             **{name: _converted(item, device, dtype) for name, item in items.items()}

@@ -88,7 +88,10 @@ class SourceReader:
     def __call__(self, query: Tensor) -> Tensor:
         """Return the contexts [R, D] of the queries [R, D] of all slots, zeros below them."""
         query = self.groups.gather(query, self.kept.shape[2])
-        context = F.scaled_dot_product_attention(query, *self.kept, attn_mask=self.valid, scale=1.0)
+        keys, values = self.kept
+        context = F.scaled_dot_product_attention(
+            query, keys, values, attn_mask=self.valid, scale=1.0
+        )
         return fill_up(self.groups.scatter(context))
 
 

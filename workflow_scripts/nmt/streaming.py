@@ -4,7 +4,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import torch
 
@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 class Search(Protocol):
     """A search over many requests at once, which are read as there is room."""
 
-    jobs: Jobs
+    jobs: Jobs[Any]
 
     def refill(self) -> bool:
         """Start new requests if there is room; tells whether any are at work."""

@@ -46,9 +46,21 @@ class FinishedRun:
         """Return the manifests of the units that are described, in order."""
         return [self.manifest(*unit) for unit in self._folders if unit[0] in self.rows]
 
-    def instances(self, stage: str) -> list[str | None]:
-        """Return the instances of a stage that there are, in order; none without the stage."""
-        return [instance for name, instance in self._folders if name == stage]
+    def instances(self, stage: str) -> list[str]:
+        """Return the instances of a stage, in order; none if no unit of the stage is named.
+
+        Raises:
+            InputError: a unit of the stage is named without its instance.
+        """
+        found = []
+        for name, instance in self._folders:
+            if name == stage:
+                if instance is None:
+                    raise InputError(
+                        f"--units names {stage} without an instance; write {stage}/INSTANCE=FOLDER"
+                    )
+                found.append(instance)
+        return found
 
     def folder(self, stage: str, instance: str | None = None) -> Path:
         """Return the folder of a unit.

@@ -7,6 +7,7 @@ template is `templates/models.html.j2` beside the module: one `<section>` whose 
 """
 
 import importlib
+import inspect
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,7 +62,7 @@ def sections(functions: Iterable[str], run: FinishedRun) -> list[Section]:
         module, _, name = function.partition(":")
         if name in found:
             raise ValueError(f"{function}: the page has a section {name} already")
-        folder = Path(importlib.import_module(module).__file__).with_name("templates")
+        folder = Path(inspect.getfile(importlib.import_module(module))).with_name("templates")
         text = environment(folder).get_template(f"{name}.html.j2").render(context)
         found[name] = Section(name, Markup(text))
     return list(found.values())

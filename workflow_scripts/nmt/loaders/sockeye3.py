@@ -28,7 +28,7 @@ from workflow_scripts.nmt.vocabulary import Vocabulary
 KIND = "Sockeye 3"
 FILES = ("config", "params.best", "vocab.src.0.json", "vocab.trg.0.json")
 
-_SUPPORTED = {
+_SUPPORTED: dict[str, tuple[object, ...]] = {
     "config_data.num_source_factors": (1,),
     "config_data.num_target_factors": (1,),
     "config_data.eop_id": (-1,),
@@ -36,7 +36,7 @@ _SUPPORTED = {
     "lhuc": (False,),
     "neural_vocab_selection": (None,),
 }
-_SUPPORTED_TRANSFORMER = {
+_SUPPORTED_TRANSFORMER: dict[str, tuple[object, ...]] = {
     "act_type": ("relu",),
     "decoder_type": ("transformer",),
     "positional_embedding_type": ("fixed",),
@@ -52,13 +52,16 @@ class _ConfigLoader(yaml.SafeLoader):
     """Reads Sockeye's tagged objects as plain mappings and never builds a Python object."""
 
 
-_ConfigLoader.add_multi_constructor(
-    "!", lambda loader, _, node: loader.construct_mapping(node, deep=True)
-)
-_ConfigLoader.add_constructor(
-    "tag:yaml.org,2002:python/tuple",
-    lambda loader, node: tuple(loader.construct_sequence(node)),
-)
+def _mapping(loader: yaml.SafeLoader, _: str, node: yaml.MappingNode) -> dict[Any, Any]:
+    return loader.construct_mapping(node, deep=True)
+
+
+def _tuple(loader: yaml.SafeLoader, node: yaml.SequenceNode) -> tuple[Any, ...]:
+    return tuple(loader.construct_sequence(node))
+
+
+_ConfigLoader.add_multi_constructor("!", _mapping)
+_ConfigLoader.add_constructor("tag:yaml.org,2002:python/tuple", _tuple)
 
 
 def load(folder: Path) -> tuple[Network, Vocabulary, Vocabulary]:
