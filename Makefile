@@ -5,6 +5,7 @@
 # make test-hostile   100,000 lines of every hostile kind through all stages
 # make fuzz    a hundred thousand files of every format, whole and damaged
 # make test-faults   kills, full disks (as root), too little memory and damaged files in all stages
+# make check   lint and the unit tests that are not marked slow: within two minutes on two cores
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
@@ -92,10 +93,17 @@ demo: setup
 	$(RUN) snakemake --cores $(CORES) --quiet rules
 	$(RUN) python -m workflow_scripts.release.summary --run runs/demo
 
+# What to run before a commit. Whatever lint checks (style, types) is checked here too. One thread a
+# worker: more would wait for each other.
+.PHONY: check
+check: lint
+	$(RUN) OMP_NUM_THREADS=1 python -m pytest -q -n $(CORES) -m "not slow" tests/unit
+
 lint: $(STAMP)
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) snakefmt --check Snakefile rules
+	$(RUN) mypy
 	$(RUN) snakemake --lint
 
 # A dead link, a lost anchor or a page in no group ends it. The variable: no advertisement.

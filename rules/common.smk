@@ -44,8 +44,8 @@ shell.prefix(
 
 try:
     LAYOUT = run_layout(config)
-    # Open as long as this process lives. A job's own Snakemake takes no part: one that outlives
-    # the Snakemake that started it, on a cluster, is no reason to refuse the next.
+    # Open as long as this process lives. Only the main Snakemake holds it: on a cluster a job's
+    # own Snakemake may outlive it, and must not keep the next one from starting.
     ALIVE = remove_stale_locks() if workflow.is_main_process else None
     RESULTS_LOCK = ResultsLock(config["results"])
 except InputError as error:
@@ -105,14 +105,14 @@ def grows(first):
 
 
 def instance_of(stage, wildcards, instance=None):
-    """The named instance, in which wildcards may stand, or else the job's own."""
+    """The named instance, in which wildcards may stand; without a name, the job's own."""
     if instance is not None:
         return instance.format(**wildcards)
     wildcard = LAYOUT.declaration(stage).wildcard
     return getattr(wildcards, wildcard) if wildcard else None
 
 
-def part(stage, name, instance=None):
+def unit_file(stage, name, instance=None):
     """Input function: a file in the folder of a unit, of the job's own instance by default."""
 
     def path(wildcards):
@@ -123,7 +123,7 @@ def part(stage, name, instance=None):
 
 
 def shards_of(stage, suffix, instance=None):
-    """Input function: that file of every shard of a unit."""
+    """Input function: one file of each shard of a unit."""
 
     def paths(wildcards):
         unit = (stage, instance_of(stage, wildcards, instance))
@@ -175,7 +175,7 @@ def upstream_folder(stage):
     return lambda wildcards: LAYOUT.folder(*upstream_of(stage, wildcards))
 
 
-def upstream_part(stage, name):
+def upstream_file(stage, name):
     """Input function: a file in that folder."""
     folder = upstream_folder(stage)
     return lambda wildcards: f"{folder(wildcards)}/{name}".format(**wildcards)
@@ -211,8 +211,8 @@ def training_pairs(wildcards):
 def embedding_models():
     """`<entry>-<training set>/<seed>=<folder>` of the embeddings that the run tests."""
     return [
-        f"{part['entry']}-{part['training_set']}/{part['repetition']}={LAYOUT.folder('embed', name)}"
-        for name, part in EMBED.tested.items()
+        f"{each['entry']}-{each['training_set']}/{each['repetition']}={LAYOUT.folder('embed', name)}"
+        for name, each in EMBED.tested.items()
     ]
 
 
@@ -222,7 +222,7 @@ def column_embedding(wildcards):
 
 
 def column_embedding_model(wildcards):
-    """Input function: that model; its record speaks for the whole folder."""
+    """Input function: the record of that model, which covers the whole folder."""
     return f"{column_embedding(wildcards)}/model.json"
 
 
@@ -237,12 +237,12 @@ def training_set_values(wildcards):
 
 
 def statistics_columns(wildcards):
-    """The units of the columns that the statistics of a system show, beside those of its pairs."""
+    """The units of the columns that a model computes and the statistics of a system show."""
     return EVALUATE.columns(wildcards.system)
 
 
 def statistics_values(wildcards):
-    """Params function: `<column>=<folder>` of them."""
+    """Params function: `<column>=<folder>` of these columns."""
     return named_folders(statistics_columns(wildcards))
 
 
@@ -314,7 +314,7 @@ def pair_files(wildcards):
 
 
 def vocabulary_config(wildcards):
-    """Params function: the configuration of one SentencePiece model, as one argument."""
+    """Params function: the settings of one SentencePiece model, as one argument."""
     return argument(SUBWORD.vocabulary_settings(wildcards.vocabulary, wildcards.side))
 
 
@@ -345,7 +345,6 @@ def stage_target(stage):
             if workflow.is_main_process:
                 record_events(run)
         if workflow.is_main_process:
-            mend_times_once()
             make_lost_files_again(stage)
         if workflow.get_rule(stage) in workflow.dag.forcerules:
             workflow.dag.forcerules.update(
@@ -357,19 +356,20 @@ def stage_target(stage):
 
 
 @functools.cache
-def mend_times_once():
-    """Give the files of finished units times that Snakemake understands."""
+def lost_units():
+    """The finished units of which files are gone; the others get times that Snakemake understands."""
     mend_times(LAYOUT)
+    return lost(LAYOUT)
 
 
 def make_lost_files_again(stage):
-    """Force the jobs whose files are gone, among the units that a stage stands on.
+    """Force the jobs whose files are lost, in all units that a stage depends on.
 
-    Snakemake misses only what some job is about to read.
+    Snakemake itself notices a lost file only where a job is about to read it.
     """
     needed = LAYOUT.all_upstream(unit for unit in LAYOUT.units() if unit[0] == stage)
     forced = [rule.name for rule in workflow.dag.forcerules]
-    for unit, files, trained in lost(LAYOUT):
+    for unit, files, trained in lost_units():
         if unit not in needed or any(f"{rule}_".startswith(f"{unit[0]}_") for rule in forced):
             continue
         if trained:
@@ -408,8 +408,8 @@ def unit_records(wildcards):
     return [f"{LAYOUT.folder(*unit)}/{name}.json" for name in LAYOUT.records(*unit)]
 
 
-def unit_files(wildcards):
-    """Input function: what else must be there before the manifest says that all is."""
+def awaited_files(wildcards):
+    """Input function: the other files that must be there before the manifest is written."""
     stage, instance = unit_of(wildcards)
     folder = LAYOUT.folder(stage, instance)
     return [f"{folder}/{name}" for name in LAYOUT.declaration(stage).files(instance)]
@@ -421,7 +421,7 @@ def unit_description(wildcards):
 
 
 def system_release_config(wildcards):
-    """Params function: the configuration of one system's released corpus, as one argument."""
+    """Params function: the settings of one system's released corpus, as one argument."""
     return argument(RELEASE.system_settings(wildcards.system))
 
 
@@ -430,20 +430,14 @@ def unit_folders(units):
     return [f"{unit_name(*unit)}={LAYOUT.folder(*unit)}" for unit in units]
 
 
-def finished(units):
-    """The manifests of units, and their files besides shards: one that is gone is made again."""
-    files = []
-    for stage, instance in units:
-        declaration, folder = LAYOUT.declaration(stage), LAYOUT.folder(stage, instance)
-        shards = {*declaration.shard_files(instance)}
-        names = [name for name in declaration.files(instance) if name not in shards]
-        files += [f"{folder}/{name}" for name in ("manifest.json", *names)]
-    return files
+def unit_manifests(units):
+    """The manifests of units."""
+    return [manifest_path(unit) for unit in units]
 
 
-def finished_system(wildcards):
-    """Input function: these files of the units behind the corpus of one system."""
-    return finished(RELEASE.described_units(wildcards.system))
+def system_manifests(wildcards):
+    """Input function: the manifests of the units behind the corpus of one system."""
+    return unit_manifests(RELEASE.described_units(wildcards.system))
 
 
 def system_units(wildcards):

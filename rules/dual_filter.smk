@@ -6,8 +6,8 @@ rule dual_filter:
 rule dual_filter_scores:
     input:
         pairs="<clean>/{shard}.parquet",
-        forward=part("train", "model.json", "filter_forward"),
-        backward=part("train", "model.json", "filter_backward"),
+        forward=unit_file("train", "model.json", "filter_forward"),
+        backward=unit_file("train", "model.json", "filter_backward"),
     output:
         scores="<results>/dual_filter/scores/{version}/{shard}.parquet",
         record="<results>/dual_filter/scores/{version}/{shard}.json",
@@ -37,7 +37,7 @@ rule dual_filter_scores:
 rule dual_filter_kept:
     input:
         pairs="<clean>/{shard}.parquet",
-        scores=part("dual_filter", "{shard}.parquet", "scores"),
+        scores=unit_file("dual_filter", "{shard}.parquet", "scores"),
     output:
         pairs="<results>/dual_filter/kept/{version}/{shard}.parquet",
         record="<results>/dual_filter/kept/{version}/{shard}.json",

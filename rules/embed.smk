@@ -34,7 +34,7 @@ rule embed_train:
     input:
         ancient(embedding_files),
         pairs=training_pairs,
-        evaluation=part("embed", "evaluation.parquet", "evaluation"),
+        evaluation=unit_file("embed", "evaluation.parquet", "evaluation"),
     output:
         multiext(
             "<results>/embed/{embedding}/{version}/",
@@ -69,7 +69,7 @@ rule embed_train:
 
 rule embed_sts:
     input:
-        evaluation=part("embed", "evaluation.parquet", "evaluation"),
+        evaluation=unit_file("embed", "evaluation.parquet", "evaluation"),
         models=[f"{each.partition('=')[2]}/model.json" for each in embedding_models()],
     output:
         sts="<results>/embed/sts/{version}/sts.json",

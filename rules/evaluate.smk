@@ -5,9 +5,9 @@ rule evaluate:
 
 rule evaluate_measures:
     input:
-        selected=part("select", "manifest.json"),
-        threshold=part("select", "threshold.json"),
-        scored=part("score", "manifest.json"),
+        selected=unit_file("select", "manifest.json"),
+        threshold=unit_file("select", "threshold.json"),
+        scored=unit_file("score", "manifest.json"),
         trees=tree_manifest,
         model="<forward>/model.json",
     output:

@@ -5,7 +5,7 @@ rule filter:
 
 rule filter_columns:
     input:
-        selected=part("select", "{shard}.parquet"),
+        selected=unit_file("select", "{shard}.parquet"),
     output:
         columns="<results>/filter/{system}/{version}/{shard}.parquet",
         record="<results>/filter/{system}/{version}/{shard}.json",
@@ -79,8 +79,8 @@ rule filter_language_model:
 
 rule filter_perplexity:
     input:
-        columns=part("filter", "{shard}.parquet"),
-        model=part("filter", "model.binary", "{language_model}"),
+        columns=unit_file("filter", "{shard}.parquet"),
+        model=unit_file("filter", "model.binary", "{language_model}"),
     output:
         values="<results>/filter/{language_model}-{system}/{version}/{shard}.parquet",
         record="<results>/filter/{language_model}-{system}/{version}/{shard}.json",
@@ -102,7 +102,7 @@ rule filter_perplexity:
 
 rule filter_classifier:
     input:
-        columns=part("filter", "manifest.json"),
+        columns=unit_file("filter", "manifest.json"),
     output:
         weights="<results>/filter/{classifier}-{system}/{version}/weights.pt",
         vocabulary="<results>/filter/{classifier}-{system}/{version}/vocabulary.json",
@@ -130,7 +130,7 @@ rule filter_classifier:
 
 rule filter_classified:
     input:
-        columns=part("filter", "{shard}.parquet"),
+        columns=unit_file("filter", "{shard}.parquet"),
         weights="<results>/filter/{classifier}-{system}/{version}/weights.pt",
         vocabulary="<results>/filter/{classifier}-{system}/{version}/vocabulary.json",
     output:
@@ -156,7 +156,7 @@ rule filter_classified:
 # The file counts by its content, which names the folder; a later time alone is no reason to run.
 rule filter_paraphrase_score:
     input:
-        columns=part("filter", "{shard}.parquet"),
+        columns=unit_file("filter", "{shard}.parquet"),
         vectors=ancient(vectors_file),
     output:
         values="<results>/filter/{vectors}-{system}/{version}/{shard}.parquet",
@@ -181,7 +181,7 @@ rule filter_paraphrase_score:
 
 rule filter_embedding_score:
     input:
-        columns=part("filter", "{shard}.parquet"),
+        columns=unit_file("filter", "{shard}.parquet"),
         model=column_embedding_model,
     output:
         values="<results>/filter/{embedding_column}-{system}/{version}/{shard}.parquet",

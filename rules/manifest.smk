@@ -8,7 +8,7 @@ rule manifest:
     input:
         records=unit_records,
         upstream=upstream_manifests,
-        files=unit_files,
+        files=awaited_files,
     output:
         manifest="<results>/{unit}/{version}/manifest.json",
     params:

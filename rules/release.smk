@@ -5,7 +5,7 @@ rule release:
 
 rule release_export:
     input:
-        selected=part("select", "manifest.json"),
+        selected=unit_file("select", "manifest.json"),
     output:
         tsv="<results>/release/{version}/{system}/paraphrases.tsv.zst",
         parquet="<results>/release/{version}/{system}/paraphrases.parquet",
@@ -32,7 +32,7 @@ rule release_export:
 
 rule release_datasheet:
     input:
-        units=finished_system,
+        units=system_manifests,
         export="<results>/release/{version}/{system}/paraphrases.json",
     output:
         datasheet="<results>/release/{version}/{system}/README.md",
@@ -78,7 +78,7 @@ rule release_checksums:
 
 rule release_tables:
     input:
-        units=finished(RELEASE.reads(None)),
+        units=unit_manifests(RELEASE.reads(None)),
     output:
         tables=[f"<results>/release/{{version}}/tables/{each}.tsv" for each in TABLES],
         record="<results>/release/{version}/tables/tables.json",
@@ -104,7 +104,7 @@ rule release_tables:
 
 rule release_report:
     input:
-        units=finished(RELEASE.reads(None)),
+        units=unit_manifests(RELEASE.reads(None)),
     output:
         report="<results>/release/{version}/report.html",
     params:

@@ -5,7 +5,7 @@ rule score:
 
 rule score_shard:
     input:
-        candidates=part("generate", "{shard}.parquet"),
+        candidates=unit_file("generate", "{shard}.parquet"),
         model="<backward>/model.json",
     output:
         scored="<results>/score/{system}/{version}/{shard}.parquet",

@@ -5,7 +5,7 @@ rule select:
 
 rule select_threshold:
     input:
-        scored=part("score", "manifest.json"),
+        scored=unit_file("score", "manifest.json"),
     output:
         threshold="<results>/select/{system}/{version}/threshold.json",
         record="<results>/select/{system}/{version}/thresholding.json",
@@ -30,7 +30,7 @@ rule select_threshold:
 
 rule select_shard:
     input:
-        scored=part("score", "{shard}.parquet"),
+        scored=unit_file("score", "{shard}.parquet"),
         threshold="<results>/select/{system}/{version}/threshold.json",
         model="<forward>/model.json",
     output:

@@ -5,7 +5,7 @@ rule subword:
 
 rule subword_train:
     input:
-        pairs=upstream_part("subword", "manifest.json"),
+        pairs=upstream_file("subword", "manifest.json"),
     output:
         model="<results>/subword/{vocabulary}/{version}/{side}.model",
         record="<results>/subword/{vocabulary}/{version}/{side}.json",
@@ -30,7 +30,7 @@ rule subword_train:
 
 rule subword_segment:
     input:
-        pairs=upstream_part("subword", "{shard}.parquet"),
+        pairs=upstream_file("subword", "{shard}.parquet"),
         source="<results>/subword/{vocabulary}/{version}/source.model",
         reference="<results>/subword/{vocabulary}/{version}/reference.model",
     output:

@@ -5,7 +5,7 @@ rule syntax:
 
 rule syntax_shard:
     input:
-        paraphrases=part("select", "{shard}.parquet"),
+        paraphrases=unit_file("select", "{shard}.parquet"),
     output:
         trees="<results>/syntax/{system}/{version}/{shard}.parquet",
         record="<results>/syntax/{system}/{version}/{shard}.json",

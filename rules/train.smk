@@ -7,9 +7,9 @@ rule train:
 # training must go on from where it was killed.
 rule train_model:
     input:
-        segments=upstream_part("train", "manifest.json"),
-        source=upstream_part("train", "source.model"),
-        reference=upstream_part("train", "reference.model"),
+        segments=upstream_file("train", "manifest.json"),
+        source=upstream_file("train", "source.model"),
+        reference=upstream_file("train", "reference.model"),
     output:
         multiext(
             "<results>/train/{role}/{version}/",

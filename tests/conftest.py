@@ -9,6 +9,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests import oracles
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 from tests.processes import none_left
@@ -43,6 +44,14 @@ def data_dir() -> Path:
             pytest.fail(message)
         pytest.skip(message)
     return folder
+
+
+@pytest.fixture(scope="session", params=["small", "large"])
+def nmt_oracle(request: pytest.FixtureRequest) -> oracles.Oracle:
+    """A trained model with Sockeye's results: a small one here, a large one in the real data."""
+    if request.param == "small":
+        return oracles.small()
+    return oracles.large(request.getfixturevalue("data_dir"))
 
 
 @pytest.fixture(scope="session")

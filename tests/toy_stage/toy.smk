@@ -5,7 +5,7 @@ rule toy:
 
 rule toy_shard:
     input:
-        release=part("release", "manifest.json"),
+        release=unit_file("release", "manifest.json"),
     output:
         words="<results>/toy/{version}/{shard}.tsv",
         record="<results>/toy/{version}/{shard}.json",

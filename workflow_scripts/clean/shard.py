@@ -12,10 +12,9 @@ from workflow_scripts.clean.normalise import normalise
 from workflow_scripts.core.charset import codec
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.rows import PairRow
 from workflow_scripts.core.shard import Input, Stream, Tally, write_shard
 from workflow_scripts.core.text import dedup_key
-
-Row = dict[str, str]
 
 # Bounds text without blanks, which has few words however long it is.
 CHARACTERS_PER_WORD = 10
@@ -38,7 +37,7 @@ class PairTest:
     """The tests that a normalised pair must pass by itself."""
 
     def __init__(self, config: dict[str, Any]):
-        """Take the bounds from the stage's config part.
+        """Take the bounds from the stage's settings.
 
         Raises:
             InputError: a charset is unknown.
@@ -72,7 +71,9 @@ class PairTest:
         return "ratio" if longer > self._max_ratio * max(shorter, RATIO_CHARACTERS) else None
 
 
-def clean_pairs(rows: Iterable[Row], config: dict[str, Any]) -> Iterator[tuple[Row, str | None]]:
+def clean_pairs(
+    rows: Iterable[PairRow], config: dict[str, Any]
+) -> Iterator[tuple[PairRow, str | None]]:
     """Normalise pairs and judge them: each comes back with the reason to leave it out, or None.
 
     Besides the reasons of `PairTest`: `copy`, both sides have the same letters and digits;
@@ -98,7 +99,7 @@ def clean_pairs(rows: Iterable[Row], config: dict[str, Any]) -> Iterator[tuple[R
         yield row, reason
 
 
-def _rows_of(corpora: list[str], inputs: list[Input]) -> Iterator[Row]:
+def _rows_of(corpora: list[str], inputs: list[Input[PairRow]]) -> Iterator[PairRow]:
     """Yield the rows of one shard of every corpus, in order of priority."""
     for corpus, shard in zip(corpora, inputs, strict=True):
         for row in shard.rows().items:
@@ -123,7 +124,7 @@ def clean_shard(config: dict[str, Any], inputs: list[Path], output: Path) -> Non
     counts = {corpus: Counter({"in": 0, "out": 0}) for corpus in corpora}
     tally = Tally(extra={"corpora": counts})
 
-    def kept(rows: Iterator[Row]) -> Iterator[Row]:
+    def kept(rows: Iterator[PairRow]) -> Iterator[PairRow]:
         for row, reason in clean_pairs(rows, config):
             counts[row["corpus"]].update(("in", reason or "out"))
             if reason:

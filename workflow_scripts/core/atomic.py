@@ -21,7 +21,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 
     The data is on disk (fsync) before the rename. On an exception the temporary file goes away
     and `path` stays as it was. An orphaned writer of the same file only ever renames its own
-    complete copy. What writers of it left that were killed on this machine is removed.
+    complete copy. Files that killed writers of it left on this machine are removed.
 
     Raises:
         InputError: the disk is full; the message names `path`.
@@ -43,12 +43,12 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 
 
 def temporary_path(path: Path) -> Path:
-    """Return a name next to `path` that no other process takes, and that tells whose it is."""
+    """Return a name next to `path` that no other process uses; it holds machine and process."""
     return path.with_name(f"{_prefix(path)}{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
 
 
 def leftovers(path: Path) -> Iterator[Path]:
-    """Yield what there is under temporary paths of processes that died on this machine."""
+    """Yield the temporary files of `path` whose processes died on this machine."""
     for each in path.parent.glob(f"{glob.escape(_prefix(path))}*.tmp"):
         if not _is_alive(int(each.name.split(".")[-3])):
             yield each

@@ -1,4 +1,4 @@
-"""Bootstrap intervals of figures that follow from sums over references, in flat memory."""
+"""Bootstrap intervals of figures that are computed from sums over references, in flat memory."""
 
 from collections.abc import Callable, Iterator
 
@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.seeding import generator
 
-# Up to this many references each is a block of its own: the ordinary bootstrap. Of more, whole
-# blocks are drawn. References are independent, so the variance of the sums is the same.
+# Up to this many references, each one is a block: the ordinary bootstrap. With more, a block has
+# several and is drawn whole. References are independent, so the variance of the sums is the same.
 BLOCKS = 10_000
 # Rows of one matrix product: bounds memory at 64 x BLOCKS weights.
 CHUNK = 64
@@ -47,7 +47,7 @@ def rank_intervals(
     samples: int,
     seed: int,
 ) -> tuple[list[dict[str, float]], dict[str, float]]:
-    """Return the intervals of a figure: of each rank, and of last rank minus first.
+    """Return the intervals of a figure: of each rank, and of the last rank minus the first.
 
     Args:
         blocks: shape (blocks, ...), what is summed of each block, at least one.
@@ -65,8 +65,8 @@ def means(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean of each rank, for `rank_intervals`.
 
     Args:
-        sums: shape (samples, 1 + ranks), the number of references, and what is to be averaged,
-            summed by rank.
+        sums: shape (samples, 1 + ranks): first the number of references, then the sum of the
+            figure at each rank.
 
     Returns:
         Shape (samples, ranks).

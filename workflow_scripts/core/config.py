@@ -6,7 +6,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 import difflib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
@@ -16,7 +16,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.schema import schema
 
 Config = dict[str, Any]
-# What is wrong with the part of a valid configuration that a stage owns, beyond its schema.
+# Yields what is wrong with the keys that one stage owns. The schema was checked before.
 Check = Callable[[Config], Iterable[str]]
 FILTER_ROLES = ("filter_forward", "filter_backward")
 ROLES = ("forward", "backward", *FILTER_ROLES)
@@ -27,11 +27,11 @@ def validate(config: Config, checks: Iterable[Check]) -> None:
 
     Args:
         config: of the run.
-        checks: what the schema can't say, in the order in which problems are told. They see a
-            configuration that the schema admits.
+        checks: of what the schema can't say. Problems are reported in this order. They run only
+            if the schema is met.
 
     Raises:
-        InputError: it names each offending key, what is wrong with it and what would be right.
+        InputError: the message names each wrong key, what is wrong and what would be right.
     """
     require_bounded(config)
 
@@ -47,7 +47,7 @@ def validate(config: Config, checks: Iterable[Check]) -> None:
 
 
 def strangers(key: str, names: Iterable[str], catalogue: str, config: Config) -> Iterator[str]:
-    """Yield a problem for each of the names at a key that stands in no entry of a catalogue."""
+    """Yield a problem for each of the names at `key` that a catalogue does not have."""
     for name in names:
         if name not in config[catalogue]:
             known = suggestion(name, list(config[catalogue]))
@@ -60,7 +60,7 @@ def _schema_problems(config: Config) -> Iterable[str]:
 
 
 def _unusable(value: Any, path: tuple[Any, ...] = ()) -> Iterator[str]:
-    """Yield what YAML can hold, but not JSON, a command line or the name of a file."""
+    """Yield what YAML allows, but JSON, a command line or a file name does not."""
     if isinstance(value, dict):
         for key, each in value.items():
             if isinstance(key, str):
@@ -95,17 +95,19 @@ def _describe(error: ValidationError) -> list[str]:
     In the schema a `title` names what has keys of its own: `method beam`, `a model of your own`.
     """
     where = _dotted(error.absolute_path)
+    # The part of the schema that was not met. As a bare true or false it says nothing more.
+    rules = error.schema if isinstance(error.schema, Mapping) else {}
     if error.validator == "additionalProperties" and isinstance(error.instance, dict):
-        known = list(error.schema.get("properties", {}))
+        known = list(rules.get("properties", {}))
         unknown = [key for key in error.instance if key not in known]
-        return [f"{where}: {_unknown(key, known, error.schema.get('title'))}" for key in unknown]
-    if error.validator == "required":
-        missing = [key for key in error.validator_value if key not in error.instance]
-        title = error.schema.get("title")
+        return [f"{where}: {_unknown(key, known, rules.get('title'))}" for key in unknown]
+    if error.validator == "required" and isinstance(error.instance, dict):
+        missing = [key for key in rules["required"] if key not in error.instance]
+        title = rules.get("title")
         needed = f", which {title} needs" if title else ""
         return [f"{where}: key '{key}' is missing{needed}" for key in missing]
-    if error.validator == "dependentRequired":
-        needs = [(key, each) for key, many in error.validator_value.items() for each in many]
+    if error.validator == "dependentRequired" and isinstance(error.instance, dict):
+        needs = [(key, each) for key, many in rules["dependentRequired"].items() for each in many]
         return [
             f"{where}: '{key}' needs key '{each}', which is missing"
             for key, each in needs
@@ -116,10 +118,10 @@ def _describe(error: ValidationError) -> list[str]:
         best = max(error.context, key=lambda e: (len(e.absolute_path), e.validator != "type"))
         if best.validator not in ("type", "not"):
             return _describe(best)
-        return [f"{where}: {error.schema.get('description', error.message)}"]
-    explained = error.schema.get("description", "see the schema")
-    if "default" in error.schema:
-        explained += f"; default: {_spelt(error.schema['default'])}"
+        return [f"{where}: {rules.get('description', error.message)}"]
+    explained = rules.get("description", "see the schema")
+    if "default" in rules:
+        explained += f"; default: {_spelt(rules['default'])}"
     return [f"{where}: {error.message} ({explained})"]
 
 
@@ -134,7 +136,7 @@ def _spelt(value: Any) -> str:
 
 
 def suggestion(key: str, known: list[str]) -> str:
-    """Return how a message goes on that an unknown key begins: the close one, or all."""
+    """Return the end of a message about an unknown key: the closest known key, or all."""
     close = difflib.get_close_matches(key, known, n=1)
     if close:
         return f"; did you mean '{close[0]}'?"

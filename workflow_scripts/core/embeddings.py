@@ -19,7 +19,7 @@ def embeddings(config: dict[str, Any], training_sets: Iterable[str]) -> dict[str
         config: of the run.
         training_sets: the names of its training sets, `<entry>-<system>...`.
     """
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for entry in config["run"]["embeddings"]:
         block = filled(config["embeddings"][entry], "embedding")
         for training_set in _chosen(block["training_sets"], training_sets):
@@ -29,9 +29,9 @@ def embeddings(config: dict[str, Any], training_sets: Iterable[str]) -> dict[str
 
 
 def column_embedding(column: str, system: str, config: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the one embedding behind a column of a system, as `embeddings` does.
+    """Return the embedding that computes a column of a system, in the form of `embeddings`.
 
-    It has the first of its entry's seeds.
+    Its seed is the first seed of its entry.
     """
     named = config["columns"][column]["embedding"]
     seed = filled(config["embeddings"][named["name"]], "embedding")["seeds"][0]
@@ -53,7 +53,7 @@ def _trained(
 
 
 def model_of(block: dict[str, Any]) -> dict[str, Any]:
-    """Return the model of an entry, with what it does not say filled in."""
+    """Return the model of an entry; keys that it leaves out have their defaults."""
     return filled(filled(block, "embedding")["model"], "embedding_model")
 
 

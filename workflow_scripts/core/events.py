@@ -1,8 +1,8 @@
-"""What happened to every job of a run, written by Snakemake's process while it happens.
+"""The events of every job of a run. Snakemake's process writes them as they happen.
 
-Snakemake's own log says it only when it is not told to be quiet, and not which attempt failed.
-`runs/<name>/events/<time>-<process>.jsonl` says it always, one JSON object a line; its writer
-holds a lock of the operating system on it, so that a reader knows whether it still lives.
+Snakemake's own log has no events with `--quiet`, and never says which attempt failed.
+`runs/<name>/events/<time>-<process>.jsonl` always has them, one JSON object a line. Its writer
+holds a lock of the operating system on it, so that a reader knows whether the writer still lives.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """
@@ -46,21 +46,22 @@ class EventHandler(logging.Handler):
         self._jobs: dict[int, Event] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take one message of Snakemake; most are no events of jobs."""
+        """Write one message of Snakemake if it is an event of a job; most are not."""
+        said = vars(record)
         try:
-            match str(getattr(record, "event", None)):
+            match str(said.get("event")):
                 case "job_info":
-                    records = [path for path in map(str, record.output) if path.endswith(".json")]
-                    log = str(record.log[0]) if record.log else None
-                    started = Event(time.time(), STARTED, record.rule_name, records, log)
-                    self._jobs[record.jobid] = started
+                    records = [path for path in map(str, said["output"]) if path.endswith(".json")]
+                    log = str(said["log"][0]) if said["log"] else None
+                    started = Event(time.time(), STARTED, said["rule_name"], records, log)
+                    self._jobs[said["jobid"]] = started
                     self._write(started)
                 case "job_finished":
-                    self._follow(record.job_id, FINISHED)
+                    self._follow(said["job_id"], FINISHED)
                 case "job_error":
-                    self._follow(record.jobid, FAILED)
+                    self._follow(said["jobid"], FAILED)
                 case "group_error":
-                    for job in record.job_error_info:
+                    for job in said["job_error_info"]:
                         self._follow(job["jobid"], FAILED)
         except OSError:
             self.handleError(record)  # a full disk stops no run for the sake of its status

@@ -1,7 +1,7 @@
-"""Finished units, as their manifests tell: what of them was lost, and times that copying changed.
+"""Finished units: find files that were lost, and repair file times that a copy changed.
 
-Snakemake judges by times, and asks only for the files that some job reads. A manifest names all
-files of its unit and the manifests that the unit read, by their hashes.
+Snakemake judges by times, and looks only for files that some job reads. A manifest names all files
+of its unit, and the manifests that the unit read, with their hashes.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """
@@ -19,7 +19,7 @@ from workflow_scripts.core.selection import Unit
 
 
 class Lost(NamedTuple):
-    """A finished unit of which files are gone.
+    """A finished unit that lost files.
 
     Attributes:
         unit: the unit.
@@ -42,7 +42,7 @@ def read_manifest(layout: Layout, unit: Unit) -> dict[str, Any] | None:
 
 
 def unit_files(layout: Layout, unit: Unit, manifest: dict[str, Any]) -> list[str]:
-    """Return the paths of all files that a finished unit consists of, its manifest apart."""
+    """Return the paths of all files of a finished unit, without its manifest."""
     folder = layout.folder(*unit)
     files = [f"{folder}/{name}" for name in layout.declaration(unit[0]).files(unit[1])]
     for name, record in manifest["parts"].items():
@@ -52,7 +52,7 @@ def unit_files(layout: Layout, unit: Unit, manifest: dict[str, Any]) -> list[str
 
 
 def lost(layout: Layout) -> list[Lost]:
-    """Return the finished units of which files are gone, in the order of the flow."""
+    """Return the finished units that lost files, in the order of the flow."""
     manifests = {
         unit: manifest for unit in layout.units() if (manifest := read_manifest(layout, unit))
     }
@@ -65,7 +65,7 @@ def lost(layout: Layout) -> list[Lost]:
 
 
 def _trained_after(layout: Layout, unit: Unit, finished: Iterable[Unit]) -> list[Unit]:
-    """Return the finished units that train and stand on `unit`, itself among them."""
+    """Return the finished units that train and depend on `unit`; itself too if it trains."""
     return [
         each
         for each in finished
@@ -76,9 +76,9 @@ def _trained_after(layout: Layout, unit: Unit, finished: Iterable[Unit]) -> list
 def mend_times(layout: Layout) -> list[Unit]:
     """Give all files of each finished unit one time, no older than what the unit read.
 
-    Copies and restored files have times in any order, after which Snakemake would make them again.
-    A unit is left alone, and Snakemake judges by its times, unless its manifest agrees with its
-    records and with the manifests that it read: then it was made of what is there.
+    Copied and restored files have times in any order, so Snakemake would make them again. Only a
+    unit whose manifest agrees with its records, and with the manifests that it read, gets new
+    times: it was made from the files that are there.
 
     Returns:
         The units whose files have new times.

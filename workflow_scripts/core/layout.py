@@ -1,8 +1,8 @@
 """Where every stage writes: folders named by a digest of all that shapes their content.
 
-A unit's key is `v<N>-<digest>`: N is the stage's version, the digest covers the unit's part of the
-configuration and the keys of the units that it reads. So units that two runs have in common are
-made once. What a stage's units are and what they read its declaration says (`core/stage.py`).
+A unit's key is `v<N>-<digest>`: N is the stage's version, the digest covers the unit's settings and
+the keys of the units that it reads. So a unit that two runs have in common is made once. The
+declaration of a stage (`core/stage.py`) says what its units are and what they read.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """
@@ -40,12 +40,12 @@ def unit_name(stage: str, instance: str | None) -> str:
 
 
 class Layout:
-    """The resolved run: for each unit its part of the configuration, its key and its folder.
+    """The resolved run: for each unit its settings, its key and its folder.
 
     Attributes:
         config: of the run.
         hashes: of the run's input files.
-        absent: corpora whose files need not be here.
+        absent: corpora whose files may be missing.
     """
 
     def __init__(self, config: Config, stages: Sequence[type[Stage]], absent: Collection[str] = ()):
@@ -54,8 +54,8 @@ class Layout:
         Args:
             config: of the run.
             stages: the declarations, in the order of the flow.
-            absent: corpora whose files need not be here, in a layout that is only planned with:
-                their keys, and those of what reads them, are not those of a run.
+            absent: corpora whose files may be missing, in a layout that is only for plans. Their
+                keys, and the keys of all that reads them, are not those of a run.
 
         Raises:
             InputError: the configuration or an input file is wrong; the message names the key. Or
@@ -105,13 +105,13 @@ class Layout:
         return self.in_order(_units_of(self.stages))
 
     def released_units(self) -> list[Unit]:
-        """Return the units of all stages that say that they are released, in the same order."""
+        """Return the units of all released stages, in the same order."""
         return self.in_order(_units_of(stage for stage in self.stages if stage.released))
 
     def in_order(self, units: Collection[Unit]) -> list[Unit]:
-        """Return units in an order in which each follows those that it reads.
+        """Return units in an order in which each one follows the units that it reads.
 
-        What is read comes right before its first reader; otherwise the order stays.
+        A unit that is read comes right before its first reader; otherwise the order stays.
 
         Raises:
             InputError: units read each other in a circle; the message names them.
@@ -159,7 +159,7 @@ class Layout:
     # --- keys and folders --------------------------------------------------------------------
 
     def description(self, unit: Unit) -> dict[str, Any]:
-        """Return what the unit's manifest says of it besides its records."""
+        """Return what the unit's manifest says besides its records."""
         stage, instance = unit
         return {
             "name": f"{unit_name(*unit)}/{self.key(*unit)}",
@@ -170,20 +170,24 @@ class Layout:
         }
 
     def settings(self, unit: Unit) -> dict[str, Any]:
-        """Return the unit's part of the configuration, as its commands get it."""
+        """Return the unit's settings, as its commands get them."""
         stage, instance = unit
         return self.declaration(stage).settings(instance)
 
-    @functools.cache  # noqa: B019 - one layout lives as long as its process
     def key(self, stage: str, instance: str | None = None) -> str:
         """Return `v<N>-<digest>` of a unit."""
-        declaration, upstream = self.declaration(stage), self.upstream((stage, instance))
-        shards = [self.shards(*unit) for unit in ((stage, instance), *upstream)]
+        return self._key_of((stage, instance))
+
+    @functools.cache  # noqa: B019 - one layout lives as long as its process
+    def _key_of(self, unit: Unit) -> str:
+        stage, instance = unit
+        declaration, upstream = self.declaration(stage), self.upstream(unit)
+        shards = [self.shards(*each) for each in (unit, *upstream)]
         content = {
             "stage": stage,
             "version": declaration.version,
             "config": {**declaration.content(instance), "shards": shards},
-            "upstream": [self.key(*unit) for unit in upstream],
+            "upstream": [self.key(*each) for each in upstream],
         }
         digest = hashlib.sha256(canonical(content).encode("utf-8")).hexdigest()
         return f"v{declaration.version}-{digest[:12]}"

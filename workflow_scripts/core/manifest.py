@@ -53,8 +53,8 @@ def write_record(
         rows_out: rows written.
         rejected: rows that were not written, by reason.
         extra: more figures of the stage, kept as they are.
-        files: where one record speaks for several files (a model folder), these instead of
-            `data_path`, all in its folder.
+        files: the files that the record names, if they are several (a model folder). All are in
+            the folder of `data_path`, which is then no file.
 
     Raises:
         ValueError: the rows don't add up.
@@ -101,7 +101,7 @@ def read_record(data_path: str | Path) -> dict[str, Any]:
 
 
 def verify(data_path: str | Path) -> dict[str, Any]:
-    """Check the files that a record speaks for against their hashes, and return the record.
+    """Check the files that a record names against their hashes, and return the record.
 
     Args:
         data_path: a data file, or its record.
@@ -117,7 +117,7 @@ def verify(data_path: str | Path) -> dict[str, Any]:
 
 
 def verify_file(path: str | Path, record: str) -> None:
-    """Check one file alone against `<record>.json` beside it, which may speak for others as well.
+    """Check one file against `<record>.json` beside it; the record may name other files too.
 
     Raises:
         InputError: it is missing, unknown to the record, or differs from what its stage wrote.
@@ -151,10 +151,10 @@ def _check(data: Path, expected: str, record: Path) -> None:
 
 
 def _remedy(damaged: Path, record: Path | None = None) -> str:
-    """Say what must go so that a damaged file is made again.
+    """Say what the user must delete so that a damaged file is made again.
 
-    With it what vouches for it: Snakemake does not miss a file while there is a manifest behind
-    which a later job reads its folder, nor a manifest its data while there is the record.
+    That is the file, its record and the manifest. While the manifest is there, Snakemake does not
+    notice that data of its folder is gone; while the record is there, neither does the manifest.
     """
     vouchers = [record] if record else []
     vouchers.append(damaged.with_name("manifest.json"))
@@ -185,7 +185,7 @@ def merge(
     """Return the manifest of a unit (a stage, or one instance of it).
 
     Args:
-        unit: stage, instance, version and configuration part, as the workflow resolved them.
+        unit: stage, instance, version and settings, as the workflow resolved them.
         records: all records of the unit, by their names.
         upstream: SHA-256 of each manifest that the unit read, by "<stage>/[<instance>/]<version>".
     """

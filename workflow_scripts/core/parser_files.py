@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
 
-# What parsing takes. Multi-word tokens exist in some languages only.
+# The processors that parsing needs. Only some languages have multi-word tokens.
 PROCESSORS = ("tokenize", "mwt", "pos", "constituency")
 OPTIONAL = {"mwt"}
 DOWNLOAD = (
@@ -56,10 +56,10 @@ def parser_files(folder: str, language: str, package: str) -> dict[str, str]:
             )
         name = chosen[processor]
         needed = known.get(processor, {}).get(name, {}).get("dependencies", [])
-        parts = [(processor, name), *((part["model"], part["package"]) for part in needed)]
-        for part, model in parts:
-            path = Path(folder) / language / part / f"{model}.pt"
+        models = [(processor, name), *((each["model"], each["package"]) for each in needed)]
+        for kind, model in models:
+            path = Path(folder) / language / kind / f"{model}.pt"
             if not path.is_file():
                 raise InputError(f"{key}.folder: {path} is missing{advice}")
-            files[f"{part}/{model}"] = str(path)
+            files[f"{kind}/{model}"] = str(path)
     return files

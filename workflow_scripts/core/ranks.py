@@ -1,8 +1,8 @@
-"""Order statistics of numbers that are too many to hold, exactly and in flat memory.
+"""Exact order statistics of a stream of numbers, in flat memory.
 
 The bit patterns of float32 numbers can be turned into unsigned integers of the same order. One
-pass counts their upper 16 bits, which tells those of each wanted number; a second one counts the
-lower 16 bits among the numbers that share them.
+pass counts their upper 16 bits, which gives the upper 16 bits of each wanted number. A second pass
+counts the lower 16 bits of the numbers that share them.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,7 +17,7 @@ Passes = Callable[[], Iterable[NDArray[np.float32]]]
 
 
 def order_statistics(values: Passes, ranks: list[int]) -> list[float]:
-    """Return the numbers that have these ranks, 1 for the least, among all that `values` streams.
+    """Return the numbers that have these ranks in a stream; the least number has rank 1.
 
     Args:
         values: gives a new pass at each call, twice: float32 arrays without NaN, with as many
@@ -25,13 +25,13 @@ def order_statistics(values: Passes, ranks: list[int]) -> list[float]:
         ranks: from 1, in any order. Memory grows with their number alone, by 512 KiB each.
     """
     upper = np.zeros(_HALF, np.int64)
-    for part in values():
-        upper += np.bincount(_ordered(part) >> 16, minlength=_HALF)
+    for some in values():
+        upper += np.bincount(_ordered(some) >> 16, minlength=_HALF)
     cumulative = upper.cumsum()
     prefixes = np.searchsorted(cumulative, ranks)
     lower = {int(prefix): np.zeros(_HALF, np.int64) for prefix in prefixes}
-    for part in values():
-        bits = _ordered(part)
+    for some in values():
+        bits = _ordered(some)
         for prefix, counts in lower.items():
             shared = bits[bits >> 16 == prefix]
             counts += np.bincount(shared & (_HALF - 1), minlength=_HALF)

@@ -1,4 +1,4 @@
-"""The schema of the configuration, and what it gives to the keys that a block leaves out.
+"""The schema of the configuration, and its defaults for keys that a block leaves out.
 
 The default of an optional key stands in config.schema.json alone. Whoever reads such a key of a
 block calls `filled` first. The blocks of a merged configuration stay as they were written: folder

@@ -6,7 +6,7 @@ only it can count (`Tally`). `write_shard` does the rest:
     pairs = Input(path, "pairs")
     tally = Tally()
 
-    def kept(rows: Iterable[Row]) -> Iterator[Row]:
+    def kept(rows: Iterator[PairRow]) -> Iterator[PairRow]:
         for row in rows:
             if is_good(row):
                 yield row
@@ -17,22 +17,33 @@ only it can count (`Tally`). `write_shard` does the rest:
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 import pyarrow as pa
 
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rows import (
+    CandidatesRow,
+    PairRow,
+    PairScoreRow,
+    ParaphrasesRow,
+    ReferenceRow,
+    ScoredRow,
+    SegmentRow,
+)
 from workflow_scripts.core.tables import TableWriter, count_rows, read_batches, read_rows
 
 T = TypeVar("T")
-Row = dict[str, Any]
+RowT = TypeVar("RowT")
+# What is written: a row of any schema, or a batch of rows.
+Rows: TypeAlias = "Mapping[str, object] | pa.RecordBatch"
 
 
-def rows_of(item: Row | pa.RecordBatch) -> int:
+def rows_of(item: object) -> int:
     """Return how many rows an item is: a batch has several."""
     return item.num_rows if isinstance(item, pa.RecordBatch) else 1
 
@@ -52,9 +63,49 @@ class Stream(Generic[T]):
     size: Callable[[T], int] = rows_of
 
 
-class Input:
-    """Files of one schema that stages wrote, verified, and read one after the other."""
+class Input(Generic[RowT]):
+    """Files of one schema that stages wrote, verified, and read one after the other.
 
+    The name of the schema tells the type of the rows, as in `read_rows`.
+    """
+
+    @overload
+    def __init__(
+        self: "Input[PairRow]", paths: Path | Sequence[Path], schema: Literal["pairs"]
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "Input[PairScoreRow]", paths: Path | Sequence[Path], schema: Literal["pair_scores"]
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "Input[SegmentRow]", paths: Path | Sequence[Path], schema: Literal["segments"]
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "Input[ReferenceRow]", paths: Path | Sequence[Path], schema: Literal["references"]
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "Input[CandidatesRow]", paths: Path | Sequence[Path], schema: Literal["candidates"]
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "Input[ScoredRow]", paths: Path | Sequence[Path], schema: Literal["scored"]
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "Input[ParaphrasesRow]", paths: Path | Sequence[Path], schema: Literal["paraphrases"]
+    ) -> None: ...
+
+    @overload
+    def __init__(self: "Input[Any]", paths: Path | Sequence[Path], schema: str) -> None: ...
     def __init__(self, paths: Path | Sequence[Path], schema: str):
         """Verify the files against their records.
 
@@ -66,7 +117,7 @@ class Input:
         for path in self.paths:
             verify(path)
 
-    def rows(self, columns: list[str] | None = None, batch_size: int = 1024) -> Stream[Row]:
+    def rows(self, columns: list[str] | None = None, batch_size: int = 1024) -> Stream[RowT]:
         """Return the rows, `columns` of them; `batch_size` are in memory at once."""
         found = (
             row for path in self.paths for row in read_rows(path, self.schema, columns, batch_size)
@@ -96,8 +147,8 @@ class Tally:
     Attributes:
         rejected: rows that were read and not written, by reason.
         extra: more figures, kept as they are.
-        used: rows that were read and led to others, where one that is read is not one that is
-            written; None where it is.
+        used: rows that were read and not rejected, where one such row does not give one row that
+            is written; None where it does.
     """
 
     rejected: Counter[str] = field(default_factory=Counter)
@@ -107,7 +158,7 @@ class Tally:
 
 def write_shard(
     stream: Stream[T],
-    work: Callable[[Iterator[T]], Iterable[Row | pa.RecordBatch]],
+    work: Callable[[Iterator[T]], Iterable[Rows]],
     output: Path,
     schema: str,
     desc: str,
@@ -126,8 +177,7 @@ def write_shard(
         schema: name of its schema.
         desc: of the progress.
         tally: what `work` counts.
-        shown: the rows that the progress counts: those read, or those written, where `work` reads
-            far ahead.
+        shown: the rows that the progress counts: "read", or "written" if `work` reads far ahead.
         group_rows: rows of a row group, which are held in memory.
 
     Raises:

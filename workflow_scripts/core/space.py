@@ -1,6 +1,6 @@
-"""Full disks: told apart from other failures, whichever library meets one, and explained.
+"""Full disks: how to recognise one, whichever library fails, and what to tell the user.
 
-Of a write that a full disk cut short, Python and pyarrow give the number of the error, safetensors
+When a full disk cuts a write short, Python and pyarrow give the number of the error, safetensors
 and shutil only its text, torch and NumPy neither.
 """
 
@@ -25,7 +25,7 @@ _TEXT = re.compile(f"{REASON}|disk quota exceeded", re.IGNORECASE)
 _CUT_SHORT = re.compile(
     r"iostream error|unexpected pos|file write failed|requested and \d+ written"
 )
-# What a writer that needed more has left free; the file that it could not finish is still there.
+# A disk with less counts as full. The file that could not be finished is still there.
 _NEXT_TO_NOTHING = 1 << 20
 # What Snakemake writes into a working directory before its first job, and some more.
 _TO_BEGIN = 1 << 15
@@ -46,7 +46,7 @@ def is_full(error: BaseException | None, folder: Path | None = None) -> bool:
 
     Args:
         error: the exception.
-        folder: where was written, if that is known.
+        folder: the folder that was written to, if it is known.
     """
     while error is not None:
         if getattr(error, "errno", None) in _CODES or says_full(str(error)):

@@ -60,13 +60,13 @@ class Stage(ABC):
 
     @abstractmethod
     def settings(self, instance: Instance) -> dict[str, Any]:
-        """Return a unit's part of the configuration, as its commands get it."""
+        """Return a unit's settings: the keys of the configuration that its commands get."""
 
     # What some stages say:
 
     @staticmethod
     def problems(config: Config) -> Iterable[str]:
-        """Yield what is wrong with the stage's part of a configuration beyond its schema."""
+        """Yield what is wrong with the stage's keys of a configuration beyond its schema."""
         return ()
 
     def shards(self, instance: Instance) -> int:
@@ -88,13 +88,13 @@ class Stage(ABC):
     def files(self, instance: Instance) -> list[str]:
         """Return the files in a unit's folder that its manifest waits for, besides the records.
 
-        Data that no rule reads shard by shard is among them, so that Snakemake notices when it is
-        gone: whoever needs a whole stage waits for its manifest alone.
+        They include data that no rule reads shard by shard. A job that needs a whole stage waits
+        for its manifest alone, so Snakemake would not notice that this data is lost.
         """
         return []
 
     def outside(self, instance: Instance) -> list[str]:
-        """Return the files that a unit's jobs keep outside its folder, each beside its record."""
+        """Return the files that a unit's jobs keep outside its folder, each with its record."""
         return []
 
     def wildcards(self) -> dict[str, list[str]]:

@@ -1,16 +1,30 @@
 """Parquet tables with one declared schema per kind of file, read and written as streams."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.rows import (
+    CandidatesRow,
+    DocumentFrequencyRow,
+    PairColumnsRow,
+    PairRow,
+    PairScoreRow,
+    ParaphrasesRow,
+    ReferenceRow,
+    ScoredRow,
+    SegmentRow,
+    StsPairRow,
+    TrainingPairRow,
+    TreesRow,
+)
 from workflow_scripts.core.training_sets import COUNT_COLUMNS, PAIR_COLUMNS
 
 _PAIR = [
@@ -175,10 +189,126 @@ def read_batches(
         yield from parquet.iter_batches(batch_size=batch_size, columns=columns)
 
 
+# A schema by its name gives rows of its type; a name that is known later only gives any.
+@overload
+def read_rows(
+    path: str | Path,
+    schema_name: Literal["pairs"],
+    columns: list[str] | None = ...,
+    batch_size: int = ...,
+) -> Iterator[PairRow]: ...
+
+
+@overload
+def read_rows(
+    path: str | Path,
+    schema_name: Literal["pair_scores"],
+    columns: list[str] | None = ...,
+    batch_size: int = ...,
+) -> Iterator[PairScoreRow]: ...
+
+
+@overload
+def read_rows(
+    path: str | Path,
+    schema_name: Literal["segments"],
+    columns: list[str] | None = ...,
+    batch_size: int = ...,
+) -> Iterator[SegmentRow]: ...
+
+
+@overload
+def read_rows(
+    path: str | Path,
+    schema_name: Literal["references"],
+    columns: list[str] | None = ...,
+    batch_size: int = ...,
+) -> Iterator[ReferenceRow]: ...
+
+
+@overload
+def read_rows(
+    path: str | Path,
+    schema_name: Literal["document_frequencies"],
+    columns: list[str] | None = ...,
+    batch_size: int = ...,
+) -> Iterator[DocumentFrequencyRow]: ...
+
+
+@overload
+def read_rows(
+    path: str | Path,
+    schema_name: Literal["candidates"],
+    columns: list[str] | None = ...,
+    batch_size: int = ...,
+) -> Iterator[CandidatesRow]: ...
+
+
+@overload
+def read_rows(
+    path: str | Path,
+    schema_name: Literal["scored"],
+    columns: list[str] | None = ...,
+    batch_size: int = ...,
+) -> Iterator[ScoredRow]: ...
+
+
+@overload
+def read_rows(
+    path: str | Path,
+    schema_name: Literal["paraphrases"],
+    columns: list[str] | None = ...,
+    batch_size: int = ...,
+) -> Iterator[ParaphrasesRow]: ...
+
+
+@overload
+def read_rows(
+    path: str | Path,
+    schema_name: Literal["pair_columns"],
+    columns: list[str] | None = ...,
+    batch_size: int = ...,
+) -> Iterator[PairColumnsRow]: ...
+
+
+@overload
+def read_rows(
+    path: str | Path,
+    schema_name: Literal["training_pairs"],
+    columns: list[str] | None = ...,
+    batch_size: int = ...,
+) -> Iterator[TrainingPairRow]: ...
+
+
+@overload
+def read_rows(
+    path: str | Path,
+    schema_name: Literal["sts_pairs"],
+    columns: list[str] | None = ...,
+    batch_size: int = ...,
+) -> Iterator[StsPairRow]: ...
+
+
+@overload
+def read_rows(
+    path: str | Path,
+    schema_name: Literal["trees"],
+    columns: list[str] | None = ...,
+    batch_size: int = ...,
+) -> Iterator[TreesRow]: ...
+
+
+@overload
+def read_rows(
+    path: str | Path, schema_name: str, columns: list[str] | None = ..., batch_size: int = ...
+) -> Iterator[Any]: ...
 def read_rows(
     path: str | Path, schema_name: str, columns: list[str] | None = None, batch_size: int = 1024
-) -> Iterator[dict[str, Any]]:
-    """Yield the file's rows as dicts, in order; see `read_batches`."""
+) -> Iterator[Any]:
+    """Yield the file's rows as dicts, in order; see `read_batches`.
+
+    With `columns` a row has only these keys.
+    """
     for batch in read_batches(path, schema_name, columns, batch_size):
         yield from batch.to_pylist()
 
@@ -199,7 +329,7 @@ class TableWriter:
         self._path = path
         self._schema = SCHEMAS[schema_name]
         self._group_rows = group_rows
-        self._rows: list[dict[str, Any]] = []
+        self._rows: list[Mapping[str, object]] = []
         self._tables: list[pa.Table] = []
         self.rows_written = 0
 
@@ -212,8 +342,8 @@ class TableWriter:
             self._stack = stack.pop_all()
         return self
 
-    def write(self, row: dict[str, Any]) -> None:
-        """Add one row: a dict with exactly the schema's columns."""
+    def write(self, row: Mapping[str, object]) -> None:
+        """Add one row: a mapping with exactly the schema's columns."""
         if row.keys() != set(self._schema.names):
             raise ValueError(f"columns {sorted(row)} where {sorted(self._schema.names)} belong")
         self._rows.append(row)

@@ -69,9 +69,8 @@ def entry_columns(block: dict[str, Any]) -> list[str]:
 def model_columns(config: dict[str, Any]) -> dict[str, list[str]]:
     """Return the columns of the catalogue that the run needs, each with its systems.
 
-    Those that evaluate.columns names, those that training sets of the run are chosen by, and those
-    that the training sets behind such columns are chosen by. Names that stand in no catalogue are
-    passed over.
+    A column is needed if evaluate.columns names it, if a training set of the run is chosen by it,
+    or if a training set behind such a column is. Unknown names are passed over.
     """
     every = config["run"]["systems"]
     entries = config["training_sets"]

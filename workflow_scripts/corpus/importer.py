@@ -16,6 +16,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import sha256, shard_paths, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rows import PairRow
 from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.core.text import dedup_key
 from workflow_scripts.corpus.pairs import Pair, Rejected, read_pairs
@@ -75,14 +76,14 @@ def import_corpus(name: str, rows: Iterable[Pair | Rejected], shards: int, folde
     pairs = 0
     with Spill(folder, shards) as spill:
         with _compressed_lines(folder / REJECTED) as write:
-            for row in progress(rows, desc=f"corpus {name}: lines read"):
-                if isinstance(row, Pair):
+            for read in progress(rows, desc=f"corpus {name}: lines read"):
+                if isinstance(read, Pair):
                     pairs += 1
-                    shard = shard_of(row.source, row.reference, shards)
-                    spill.add(shard, (f"{name}:{row.place}", row.source, row.reference))
+                    shard = shard_of(read.source, read.reference, shards)
+                    spill.add(shard, (f"{name}:{read.place}", read.source, read.reference))
                 else:
-                    rejected[row.reason] += 1
-                    write(rejected_line(row))
+                    rejected[read.reason] += 1
+                    write(rejected_line(read))
             if not pairs:
                 why = ", ".join(f"{count} {reason}" for reason, count in rejected.items())
                 raise InputError(
@@ -94,9 +95,13 @@ def import_corpus(name: str, rows: Iterable[Pair | Rejected], shards: int, folde
         for shard, path in enumerate(progress(paths, shards, f"corpus {name}: shards written")):
             with TableWriter(path, "pairs") as table:
                 for identity, source, reference in spill.rows(shard):
-                    table.write(
-                        {"id": identity, "source": source, "reference": reference, "corpus": name}
-                    )
+                    row: PairRow = {
+                        "id": identity,
+                        "source": source,
+                        "reference": reference,
+                        "corpus": name,
+                    }
+                    table.write(row)
             write_record(path, table.rows_written, table.rows_written, {})
 
 

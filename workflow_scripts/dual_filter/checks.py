@@ -10,11 +10,11 @@ from workflow_scripts.core.schema import filled
 
 
 def problems(config: Config) -> Iterator[str]:
-    """Yield why the filter's models would have no data, where it takes part."""
+    """Yield why the filter's models would have no data, if the filter is enabled."""
     if not config["dual_filter"]["enabled"]:
         return
     training = config["train"]["corpora"] or config["run"]["corpora"]
     if not all(name in config["corpora"] for name in training):
-        return  # such names are told of elsewhere
+        return  # another check reports these names
     if not any(filled(config["corpora"][name], "corpus")["trusted"] for name in training):
         yield "dual_filter: no corpus of train.corpora is trusted, so its models have no data"

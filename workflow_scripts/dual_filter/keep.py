@@ -9,7 +9,8 @@ from typing import Any
 
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.shard import Input, Row, Tally, write_shard
+from workflow_scripts.core.rows import PairRow, PairScoreRow
+from workflow_scripts.core.shard import Input, Tally, write_shard
 
 
 def adequacy(forward_nll: float, backward_nll: float) -> float:
@@ -37,13 +38,13 @@ def failure(forward_nll: float, backward_nll: float, config: dict[str, Any]) -> 
 
 
 def filter_pairs(
-    pairs: Iterable[Row], scores: Iterable[Row], config: dict[str, Any]
-) -> Iterator[tuple[Row, str | None]]:
-    """Yield each pair with the reason to leave it out, or None; trusted ones always stay.
+    pairs: Iterable[PairRow], scores: Iterable[PairScoreRow], config: dict[str, Any]
+) -> Iterator[tuple[PairRow, str | None]]:
+    """Yield each pair with the reason to leave it out, or None; trusted pairs always stay.
 
     Args:
-        pairs: rows of the `pairs` schema.
-        scores: rows of the `pair_scores` schema, of the untrusted pairs in the same order.
+        pairs: the pairs.
+        scores: of the untrusted pairs, in the same order.
         config: the method, its bound, and the trusted corpora.
 
     Raises:
@@ -80,7 +81,7 @@ def keep_shard(config: dict[str, Any], input_path: Path, scores_path: Path, outp
     corpora: dict[str, Counter[str]] = {}
     tally = Tally(extra={"corpora": corpora})
 
-    def kept(rows: Iterator[Row]) -> Iterator[Row]:
+    def kept(rows: Iterator[PairRow]) -> Iterator[PairRow]:
         for pair, reason in filter_pairs(rows, scores.rows().items, config):
             corpora.setdefault(pair["corpus"], Counter()).update(("in", reason or "out"))
             if reason:

@@ -8,7 +8,8 @@ from typing import Any
 
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import verify
-from workflow_scripts.core.shard import Input, Row, Tally, write_shard
+from workflow_scripts.core.rows import PairRow, PairScoreRow, Side
+from workflow_scripts.core.shard import Input, Tally, write_shard
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
 from workflow_scripts.nmt.scoring import score
@@ -18,37 +19,40 @@ from workflow_scripts.subword.segmenter import Segmenter
 class Direction:
     """A model of one direction with the sub-word models of its two sides."""
 
-    def __init__(self, folder: Path, given: str, target: str, device: str, precision: str):
-        """Load a model folder whose `given` side ("source" or "reference") predicts `target`.
+    def __init__(self, folder: Path, given: Side, target: Side, device: str, precision: str):
+        """Load a model folder whose `given` side predicts the `target` side.
 
         Raises:
             InputError: the folder is not what its training wrote, or can't be used.
         """
         verify(folder / "model")
         self._model = load_model(folder, device, precision)
-        self._sides = [
-            (given, Segmenter(folder / f"{given}.model"), self._model.source_vocab),
-            (target, Segmenter(folder / f"{target}.model"), self._model.target_vocab),
-        ]
+        self._given, self._target = given, target
+        self._given_segmenter = Segmenter(folder / f"{given}.model")
+        self._target_segmenter = Segmenter(folder / f"{target}.model")
 
-    def nlls(self, rows: Iterable[Row], batch_tokens: int) -> Iterator[float]:
+    def nlls(self, rows: Iterable[PairRow], batch_tokens: int) -> Iterator[float]:
         """Yield each pair's NLL on the Viterbi segmentations, in nats per target token.
 
         It is infinite where a side is longer than the model takes.
         """
+        model = self._model
         pairs = (
-            tuple(vocab.ids(segmenter.pieces(row[side])) for side, segmenter, vocab in self._sides)
+            (
+                model.source_vocab.ids(self._given_segmenter.pieces(row[self._given])),
+                model.target_vocab.ids(self._target_segmenter.pieces(row[self._target])),
+            )
             for row in rows
         )
         return score(self._model, pairs, batch_tokens=batch_tokens)
 
 
 def score_pairs(
-    rows: Iterable[Row], forward: Direction, backward: Direction, batch_tokens: int
-) -> Iterator[Row]:
-    """Yield a row of the `pair_scores` schema for every pair, in order.
+    rows: Iterable[PairRow], forward: Direction, backward: Direction, batch_tokens: int
+) -> Iterator[PairScoreRow]:
+    """Yield the scores of every pair, in order.
 
-    Both directions read ahead by their own buffers; memory holds no more than these.
+    Both directions read ahead; memory holds no more than their buffers.
     """
     rows, to_forward, to_backward = tee(rows, 3)
     forward_nlls = forward.nlls(to_forward, batch_tokens)
@@ -65,18 +69,18 @@ def score_shard(
     output: Path,
     batch_tokens: int,
 ) -> None:
-    """Score a shard's pairs, those of `config["skip"]` left out, into a file with its record."""
+    """Score a shard's pairs, except those of `config["skip"]`, into a file with its record."""
     skip = set(config["skip"])
     tally = Tally()
 
-    def to_score(rows: Iterator[Row]) -> Iterator[Row]:
+    def to_score(rows: Iterator[PairRow]) -> Iterator[PairRow]:
         for row in rows:
             if row["corpus"] in skip:
                 tally.rejected["trusted"] += 1
             else:
                 yield row
 
-    def scored(rows: Iterator[Row]) -> Iterator[Row]:
+    def scored(rows: Iterator[PairRow]) -> Iterator[PairScoreRow]:
         return score_pairs(to_score(rows), forward, backward, batch_tokens)
 
     pairs = Input(input_path, "pairs")

@@ -30,10 +30,10 @@ class DualFilter(Stage):
         return self.config["shards"]["early"]
 
     def settings(self, instance: str) -> dict[str, Any]:
-        train, part = self.config["train"], self.config["dual_filter"]
+        train, block = self.config["train"], self.config["dual_filter"]
         trusted = selection.trusted_corpora(self.config)
         exempt = list(dict.fromkeys([*trusted, train["dev"], train["test"]]))
         if instance == "scores":
             return {"skip": exempt, "precision": self.config["compute"]["precision"]}
-        bound = {"sum": "max_sum", "cross_entropy": "min_score"}[part["method"]]
-        return {"method": part["method"], bound: part[bound], "trusted": exempt}
+        bound = {"sum": "max_sum", "cross_entropy": "min_score"}[block["method"]]
+        return {"method": block["method"], bound: block[bound], "trusted": exempt}

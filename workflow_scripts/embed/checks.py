@@ -12,7 +12,7 @@ from workflow_scripts.core.training_sets import column_embeddings
 
 
 def problems(config: Config) -> Iterator[str]:
-    """Yield what is wrong with the embeddings that the run names or its columns are read off."""
+    """Yield what is wrong with the embeddings that the run names, or that its columns need."""
     behind = [each["name"] for each in column_embeddings(config).values()]
     for name in dict.fromkeys([*config["run"]["embeddings"], *behind]):
         if name in config["embeddings"]:
@@ -22,7 +22,7 @@ def problems(config: Config) -> Iterator[str]:
 def _embedding_problems(name: str, config: Config) -> Iterator[str]:
     block = filled(config["embeddings"][name], "embedding")
     where, model = f"embeddings.{name}", model_of(block)
-    # One that only columns are read off is trained on what these name.
+    # An embedding that only columns need is trained on what the columns name.
     tested = name in config["run"]["embeddings"]
     for training_set in (block["training_sets"] or []) if tested else []:
         if training_set not in config["run"]["training_sets"]:

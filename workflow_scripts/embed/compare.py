@@ -1,10 +1,11 @@
-"""Test all embeddings of a run on its STS data sets, each beside its untrained self and overlap.
+"""Test all embeddings of a run on its STS data sets.
 
-And those of one kind beside each other: what one training set teaches more than another.
+Each one is compared with itself before training, and with word overlap. Embeddings of one entry are
+compared with each other: how much more one training set teaches than another.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from workflow_scripts.embed.train import RECORD
 
 def tested(
     data_sets: Sequence[DataSet],
-    found: dict[str, Similarities],
+    found: Mapping[str, Similarities],
     baseline: Similarities,
     config: dict[str, Any],
 ) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def differences(
     found: dict[str, list[Similarities]],
     config: dict[str, Any],
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return by how much the training sets differ in what they teach each kind of embedding.
+    """Return how much more one training set teaches than another, for each entry of embeddings.
 
     Args:
         data_sets: what the models are tested on.

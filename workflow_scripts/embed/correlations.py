@@ -17,7 +17,9 @@ from workflow_scripts.embed.readers import DataSet
 Similarities = Sequence[NDArray[np.float64]]
 
 
-def correlations(gold: Sequence[float], found: Sequence[float]) -> dict[str, float]:
+def correlations(
+    gold: Sequence[float], found: Sequence[float] | NDArray[np.float64]
+) -> dict[str, float]:
     """Return Pearson's r and Spearman's rho; 0 where one side does not vary."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.ConstantInputWarning)
@@ -83,7 +85,7 @@ def _mean(
     if not rows or (weights is not None and not sum(weights)):
         return {"pearson": None, "spearman": None}
     return {
-        name: _rounded(np.average([row[name] for row in rows], weights=weights))
+        name: _rounded(float(np.average([row[name] for row in rows], weights=weights)))
         for name in ("pearson", "spearman")
     }
 
@@ -111,10 +113,10 @@ def gain(
     samples: int,
     seed: int,
 ) -> dict[str, float] | None:
-    """Return by how much the mean Pearson of one method exceeds another's, and where it may lie.
+    """Return by how much the mean Pearson of one method exceeds that of another, with an interval.
 
     The interval is a 95 % percentile interval of a paired bootstrap over pairs, within each data
-    set. Of a method with several repetitions (other seeds) Pearson is the mean over them.
+    set. A method may have several repetitions (other seeds); then their mean Pearson counts.
 
     Args:
         data_sets: at least one, or there is no result.
@@ -130,7 +132,7 @@ def gain(
         _require_finite(data_sets, method)
     if not data_sets:
         return None
-    # What the Pearson of each repetition counts for in the difference.
+    # The weight of each repetition's Pearson in the difference.
     shares = np.array([1 / len(better)] * len(better) + [-1 / len(worse)] * len(worse))
     differences, drawn = [], []
     for number, each in enumerate(data_sets):
@@ -139,8 +141,8 @@ def gain(
         gold, others = columns[:, :1], columns[:, 1:]
         sums = np.column_stack([columns, columns**2, gold * others])
         differences.append(_pearson(sums.sum(axis=0)[None], len(sums))[0] @ shares)
-        parts = [_pearson(part, len(sums)) @ shares for part in resampled(sums, samples, seed)]
-        drawn.append(np.concatenate(parts))
+        chunks = [_pearson(chunk, len(sums)) @ shares for chunk in resampled(sums, samples, seed)]
+        drawn.append(np.concatenate(chunks))
     low, high = np.quantile(np.mean(drawn, axis=0), (0.025, 0.975))
     return {
         "pearson": _rounded(float(np.mean(differences))),

@@ -37,7 +37,7 @@ class Encoder(nn.Module):
 
     Each encoder says of itself, where it is defined (`class Mine(Encoder, order_matters=True,
     sorted_by_length=False)`), what training and encoding must know. There are no defaults, and
-    nothing is inherited: who leaves one out gets a TypeError.
+    nothing is inherited: an encoder that leaves one out is a TypeError.
 
     Attributes:
         order_matters: whether another order of the tokens gives another vector. Training shuffles
@@ -184,14 +184,13 @@ class Network(nn.Module):
             combine: "add" or "concatenate".
         """
         super().__init__()
-        self.encoders = nn.ModuleList(
-            ENCODERS[name].encoder(dimension, hidden) for name in encoders
-        )
+        made = [ENCODERS[name].encoder(dimension, hidden) for name in encoders]
+        self.encoders = nn.ModuleList(made)
         self.tables = nn.ParameterList(torch.empty(size, dimension) for size in vocabularies)
         self.combine = combine
-        sizes = [encoder.size for encoder in self.encoders]
+        sizes = [encoder.size for encoder in made]
         self.size = sizes[0] if combine == "add" else sum(sizes)
-        self.sorted_by_length = any(encoder.sorted_by_length for encoder in self.encoders)
+        self.sorted_by_length = any(encoder.sorted_by_length for encoder in made)
 
     def forward(
         self,
@@ -203,8 +202,8 @@ class Network(nn.Module):
 
         Args:
             tokens: of each encoder.
-            tables: the token vectors of each encoder, shape (vocabulary, dimension), where they
-                are not its own.
+            tables: the token vectors of each encoder, shape (vocabulary, dimension); None: its
+                own.
             dropout: the share of the token vectors' numbers that is set to 0.
         """
         outputs = [

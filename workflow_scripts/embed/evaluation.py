@@ -1,4 +1,4 @@
-"""Collect the STS data sets of a run in one table: what embeddings are tested on, and never see."""
+"""Collect the STS data sets of a run in one table: tests that no embedding is trained on."""
 
 import argparse
 from collections.abc import Iterable

@@ -15,9 +15,9 @@ NONE = -1
 
 
 class Keys(NamedTuple):
-    """Of each sentence: its own key, that of its partner and that of their reference, (n,) each.
+    """The keys of each sentence, of its partner and of their reference, shape (n,) each.
 
-    Sentences with the same key say the same, letter by letter.
+    Sentences with the same key have the same letters and digits.
     """
 
     own: Tensor

@@ -37,7 +37,7 @@ class Parts(NamedTuple):
 
     @property
     def stock(self) -> bool:
-        """Whether modules that are part of sentence-transformers do the same: WORD on words."""
+        """Whether modules of sentence-transformers itself do the same: WORD on words."""
         return self.config["encoders"] == ["word"] and self.config["tokens"] == ["words"]
 
 

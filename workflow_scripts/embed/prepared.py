@@ -19,6 +19,7 @@ from workflow_scripts.embed.tokens import Ragged, Tokeniser
 # Pairs tokenised at once.
 _CHUNK = 4096
 Pair = tuple[str, str]
+Integers = NDArray[np.int32] | NDArray[np.int64]
 
 
 def key(sentence: str) -> int:
@@ -27,7 +28,9 @@ def key(sentence: str) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
-def gather(ragged: Ragged, starts: NDArray[np.int64], chosen: NDArray[np.int64]) -> Ragged:
+def gather(
+    ragged: tuple[Integers, Integers], starts: NDArray[np.int64], chosen: NDArray[np.int64]
+) -> Ragged:
     """Return the tokens of some sentences.
 
     Args:

@@ -6,7 +6,7 @@ without this package, and so import each other by relative names.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import torch
 from sentence_transformers.base.modules import InputModule
@@ -15,6 +15,9 @@ from torch import Tensor
 from .encoders import Network
 from .parts import Parts, read, write
 from .tokens import Tokeniser
+
+if TYPE_CHECKING:
+    from sentence_transformers.base.modality_types import PairInput, SingleInput
 
 
 class SentenceModule(InputModule):
@@ -33,10 +36,21 @@ class SentenceModule(InputModule):
         return self.config
 
     def preprocess(
-        self, inputs: Sequence[str], prompt: str | None = None, **_: Any
+        self,
+        inputs: "Sequence[SingleInput | PairInput]",
+        prompt: str | None = None,
+        **_: Any,
     ) -> dict[str, Tensor]:
-        """Return the token ids and lengths of each encoder."""
-        sentences = [(prompt or "") + sentence for sentence in inputs]
+        """Return the token ids and lengths of each encoder.
+
+        Raises:
+            TypeError: an input is no sentence; the library has models of images as well.
+        """
+        sentences = []
+        for sentence in inputs:
+            if not isinstance(sentence, str):
+                raise TypeError(f"this model encodes sentences (str), not {type(sentence)}")
+            sentences.append((prompt or "") + sentence)
         by_kind = {kind: tokeniser.ids(sentences) for kind, tokeniser in self.tokenisers.items()}
         features = {}
         for index, kind in enumerate(self.config["tokens"]):
@@ -63,8 +77,25 @@ class SentenceModule(InputModule):
         write(Path(output_path), Parts(self.config, self.tokenisers, self.network))
 
     @classmethod
-    def load(cls, model_name_or_path: str, subfolder: str = "", **options: Any) -> Self:
-        """Read a model folder, here or on the Hugging Face hub."""
-        known = ("token", "cache_folder", "revision", "local_files_only")
-        place = {name: options[name] for name in known if name in options}
-        return cls(*read(Path(cls.load_dir_path(model_name_or_path, subfolder, **place))))
+    def load(
+        cls,
+        model_name_or_path: str,
+        subfolder: str = "",
+        token: bool | str | None = None,
+        cache_folder: str | None = None,
+        revision: str | None = None,
+        local_files_only: bool = False,
+        init_defaults: dict[str, Any] | None = None,
+        **_: Any,
+    ) -> Self:
+        """Read a model folder, here or on the Hugging Face hub.
+
+        Raises:
+            FileNotFoundError: there is no such folder.
+        """
+        folder = cls.load_dir_path(
+            model_name_or_path, subfolder, token, cache_folder, revision, local_files_only
+        )
+        if folder is None:
+            raise FileNotFoundError(f"{model_name_or_path}: no such model folder")
+        return cls(*read(Path(folder)))

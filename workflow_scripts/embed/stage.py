@@ -15,12 +15,12 @@ from workflow_scripts.embed.checks import problems
 
 
 def tested_embeddings(config: Config) -> dict[str, dict[str, Any]]:
-    """Return the embeddings that the run names, by their names; columns may be read off others."""
+    """Return the embeddings that the run names, by their names; columns may need others."""
     return embeddings(config, training_sets(config))
 
 
 def tested_units(config: Config) -> list[Unit]:
-    """Return what the release reads of embeddings: their training sets, and their test."""
+    """Return the units that the release reads of embeddings: training sets, and the test."""
     tested = tested_embeddings(config).values()
     names = dict.fromkeys(each["training_set"] for each in tested)
     return [*(("filter", name) for name in names), ("embed", "sts")] if names else []
@@ -43,13 +43,13 @@ class Embed(Stage):
 
     @cached_property
     def embeddings(self) -> dict[str, dict[str, Any]]:
-        """The embeddings that the run names, and those that its columns are read off."""
+        """The embeddings that the run names, and those that compute its columns."""
         behind = {
-            name: part
+            name: embedding
             for column, systems in model_columns(self.config).items()
             if "embedding" in self.config["columns"][column]
             for system in systems
-            for name, part in column_embedding(column, system, self.config).items()
+            for name, embedding in column_embedding(column, system, self.config).items()
         }
         return self.tested | behind
 
@@ -68,9 +68,6 @@ class Embed(Stage):
 
     def records(self, instance: str) -> list[str]:
         return {"evaluation": ["evaluation"], "sts": ["testing"]}.get(instance, ["model"])
-
-    def files(self, instance: str) -> list[str]:
-        return ["sts.json"] if instance == "sts" else []
 
     def trains(self, instance: str) -> bool:
         return instance in self.embeddings
@@ -99,15 +96,15 @@ class Embed(Stage):
             }
         if instance == "sts":
             return {"bootstrap": sts["bootstrap"], "seed": seed}
-        part = self.embeddings[instance]
-        vectors, development = part["model"]["vectors"], part["training"]["development"]
+        embedding = self.embeddings[instance]
+        vectors, development = embedding["model"]["vectors"], embedding["training"]["development"]
         return {
             "name": instance,
-            "model": part["model"]
+            "model": embedding["model"]
             | {"vectors": vectors and selection.located(self.config, [vectors])[0]},
-            "training": part["training"]
+            "training": embedding["training"]
             | {"development": development and selection.located(self.config, development)},
-            "repetition": part["repetition"],
+            "repetition": embedding["repetition"],
             "language": language,
             "seed": seed,
         }

@@ -43,13 +43,11 @@ def models(
         embeddings: names of entries, in order; others come after them.
     """
     entries, names = list(embeddings), list(training_sets)
-    found = [
-        Model(
-            *name.split("-", 1),
-            dict(sorted(figures["seeds"].items(), key=lambda item: int(item[0]))),
-        )
-        for name, figures in sts["embeddings"].items()
-    ]
+    found = []
+    for name, figures in sts["embeddings"].items():
+        embedding, training_set = name.split("-", 1)
+        seeds = sorted(figures["seeds"].items(), key=lambda item: int(item[0]))
+        found.append(Model(embedding, training_set, dict(seeds)))
     entries += sorted({model.embedding for model in found} - set(entries))
     return sorted(
         found,
@@ -275,4 +273,4 @@ def difference_rows(sts: Figures, found: list[Model]) -> list[dict[str, Any]]:
 
 
 def _gain_times_100(gain: dict[str, float] | None) -> dict[str, float | None] | None:
-    return gain and {key: times_100(value) for key, value in gain.items()}
+    return None if gain is None else {key: times_100(value) for key, value in gain.items()}

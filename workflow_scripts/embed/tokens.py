@@ -52,7 +52,7 @@ class _WordIds(dict[str, int]):
 class Words:
     """Lower-cased words between blanks, as they stand or without ASCII punctuation around them.
 
-    These are the rules, and this the file, of the WhitespaceTokenizer of sentence-transformers.
+    The rules and the file are those of the WhitespaceTokenizer of sentence-transformers.
     """
 
     kind = "words"
@@ -93,8 +93,8 @@ def _trigram_codes(sentences: Sequence[str]) -> Ragged:
     """Return each trigram as one number (a code point has 21 bits), and their count by sentence."""
     texts = [f" {' '.join(sentence.lower().split())} " for sentence in sentences]
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
-    points = points.astype(np.int64)
+    encoded = "".join(texts).encode("utf-32-le", "surrogatepass")
+    points = np.frombuffer(encoded, np.uint32).astype(np.int64)
     codes = points[:-2] << 42 | points[1:-1] << 21 | points[2:] if len(points) else points
     # The two trigrams that begin at the end of a sentence run into the next one.
     inside = np.ones(len(points), dtype=bool)

@@ -201,7 +201,8 @@ def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
     config, settings = task.config, task.config["training"]
     earlier = verify(task.pairs)["rejected"]
     tested = read_collected(task.evaluation)
-    development, removed = [], 0
+    development: list[DataSet] = []
+    removed = 0
     if settings["development"]:
         development, removed = development_sets(settings["development"], config["language"], tested)
     with locked(task.work):

@@ -45,9 +45,10 @@ class Seeds(NamedTuple):
 
 
 def mega_batch_size(settings: dict[str, Any], done: int) -> int:
-    """Return of how many mini-batches the mega-batch consists that follows `done` mini-batches.
+    """Return the number of mini-batches in the mega-batch that follows `done` mini-batches.
 
-    With annealing it begins with one, and has one more after each `anneal` mini-batches.
+    With annealing the first mega-batch has one. The number grows by one after each `anneal`
+    mini-batches.
     """
     largest, anneal = settings["mega_batch"], settings["anneal"]
     return largest if anneal is None else min(largest, 1 + done // anneal)
@@ -132,8 +133,8 @@ class Training:
                 `scramble`, `dropout`, `l2_network`, `l2_vectors`.
             seeds: of all randomness.
             device: for torch.
-            score: measures a model on the development set, higher is better; the best epoch then
-                is the result, and without it the last.
+            score: measures a model on the development set, higher is better. The result is the
+                best epoch by this score; without it, the last epoch.
 
         Raises:
             InputError: the training set is empty.

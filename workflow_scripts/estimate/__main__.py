@@ -30,7 +30,7 @@ from workflow_scripts.stages import run_layout
 # Seconds on the wall for all networks; text and start-up take about as long again.
 _BUDGET = 24.0
 _ROOT = Path(__file__).resolve().parents[2]
-# The shape that a finished model counts as: a base Transformer.
+# A finished model counts as a model of this shape: a base Transformer.
 _FINISHED_MODEL = {
     "encoder_layers": 6,
     "decoder_layers": 6,

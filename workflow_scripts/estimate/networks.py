@@ -1,14 +1,15 @@
 """Speed of the networks: real updates, samples and scores of models with random weights.
 
-The model is Sockeye's own, of the shape that the configuration asks for, and searched by our own
-core; only the batches are smaller where a model is large, and their tokens are random. Figures are
-CPU-seconds (so that other users of the machine don't count), or on a GPU seconds of the device.
+The model is Sockeye's own and has the shape that the configuration asks for; our own core searches
+it. Tokens are random, and batches are smaller than in a run where a model is large. Figures are
+CPU-seconds (so that other users of the machine don't count), or seconds of the device on a GPU.
 """
 
 import argparse
 import json
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -30,7 +31,7 @@ from workflow_scripts.nmt.scoring import score
 from workflow_scripts.train.arguments import complete_block, train_arguments
 from workflow_scripts.train.launcher import use_fast_kernels
 
-# Of a training step at most; larger batches take as long per word.
+# The most words in a training step; larger batches take as long per word.
 _TRAIN_WORDS = 2048
 _SPECIAL = 4
 _MAX_POSITIONS = 512
@@ -88,14 +89,14 @@ def seconds_per_call(call: Callable[[], Any], device: torch.device, budget: floa
 
 
 def _arguments(block: dict[str, Any]) -> argparse.Namespace:
-    """Return the arguments of the training as Sockeye parses them; it wants the files to exist."""
+    """Return the arguments of the training as Sockeye parses them; it needs files that exist."""
     words = train_arguments(complete_block("estimate", block), seed=1)
     parser = sockeye_arguments.ConfigArgumentParser()
     sockeye_arguments.add_train_cli_args(parser)
     with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile() as file:
         paths = {"--prepared-data": folder, "--output": folder}
         paths |= dict.fromkeys(("--validation-source", "--validation-target"), file.name)
-        pairs = zip([None, *words], words, strict=False)
+        pairs = zip(["", *words], words, strict=False)
         return parser.parse_args([paths.get(flag, word) for flag, word in pairs])
 
 
@@ -124,11 +125,11 @@ def _batch(shape: Shape, words: int, device: torch.device) -> tuple[Tensor, ...]
     """Return random source [S, L, 1], lengths [S, 1], target [S, T, 1], lengths of S sentences."""
     lengths = (round(shape.source_length) + 1, round(shape.target_length) + 1)
     sentences = max(1, words // lengths[1])
-    parts = []
+    tensors: list[Tensor] = []
     for length, size in zip(lengths, (shape.source_size, shape.target_size), strict=True):
         tokens = torch.randint(_SPECIAL, size, (sentences, length, 1), device=device)
-        parts += [tokens, torch.full((sentences, 1), length, device=device, dtype=torch.int32)]
-    return tuple(parts)
+        tensors += [tokens, torch.full((sentences, 1), length, device=device, dtype=torch.int32)]
+    return tuple(tensors)
 
 
 def update_seconds(model: SockeyeModel, shape: Shape, device: torch.device, budget: float) -> float:
@@ -191,13 +192,11 @@ def search_seconds(model: Model, shape: Shape, method: str, rows: int, budget: f
 
     def search() -> None:
         if method == "sample":
-            requests = [SampleRequest(str(next(numbers)), 0, source, phrases) for source in sources]
-            results = sample(model, requests, k=10, samples=width, seed=1, batch_rows=rows)
+            wanted = [SampleRequest(str(next(numbers)), 0, source, phrases) for source in sources]
+            deque(sample(model, wanted, k=10, samples=width, seed=1, batch_rows=rows), maxlen=0)
         else:
             requests = [BeamRequest(source) for source in sources]
-            results = translate(model, requests, beam_size=width, batch_rows=rows)
-        for _ in results:
-            pass
+            deque(translate(model, requests, beam_size=width, batch_rows=rows), maxlen=0)
 
     tokens = sentences * width * model.max_output_length(length)
     return seconds_per_call(search, model.device, budget) / tokens

@@ -1,6 +1,6 @@
 """From counts and speeds to the cost of every unit of a run.
 
-What cannot be known beforehand is taken from earlier runs or on the high side: nothing is filtered
+What is not known before a run is taken from earlier runs, or is set too high: nothing is filtered
 out, no training stops early, no candidate is pruned.
 """
 
@@ -14,7 +14,7 @@ from workflow_scripts.core.selection import Unit
 from workflow_scripts.estimate.networks import Speed
 from workflow_scripts.estimate.text import TextSpeed
 
-# Of 150 samples under 5 constraint sets so many are distinct texts (captions 0.86, testbed 0.71).
+# The share of distinct texts among 150 samples of 5 constraint sets (captions 0.86, testbed 0.71).
 DISTINCT = 0.85
 # On disk, per candidate and character of the reference (testbed run).
 _CANDIDATE_BYTES, _SCORED_BYTES, _PARAPHRASE_BYTES = 0.35, 0.65, 1.0
@@ -22,7 +22,7 @@ _CANDIDATE_BYTES, _SCORED_BYTES, _PARAPHRASE_BYTES = 0.35, 0.65, 1.0
 _EVALUATED = 0.002
 # Beam that translates the test set (train.measures).
 _TEST_BEAM = 5
-# A forward pass beside forward, backward and update.
+# The time of a forward pass, as a share of forward, backward and update.
 _FORWARD_SHARE = 1 / 3
 # Bytes of a parameter: weights in fp32, kept in the model folder and beside its work.
 _KEPT_BYTES = 8

@@ -1,4 +1,4 @@
-"""How much text there is, and how fast this machine takes it through the stages that read text.
+"""How much text there is, and how fast the stages that read text are on this machine.
 
 A sample of each corpus goes through the real stages, in a folder that is thrown away.
 """
@@ -9,6 +9,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from workflow_scripts.core import selection
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout, canonical
 from workflow_scripts.core.manifest import shard_paths
+from workflow_scripts.core.rows import ScoredCandidate, ScoredRow, Side
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.tables import count_rows, read_rows
 from workflow_scripts.corpus.importer import import_corpus
@@ -32,7 +34,7 @@ from workflow_scripts.subword.stage import Subword
 SAMPLE = 4000
 _SHARDS = 8
 _NAME = "sample"
-_SIDES = ("source", "reference")
+_SIDES: tuple[Side, Side] = ("source", "reference")
 _SELECTED_ROWS = 10
 
 
@@ -121,7 +123,7 @@ def _train_segmenters(layout: Layout, folder: Path) -> float:
             arguments = ["--config", canonical(config), "--folder", str(folder)]
             arguments += ["--shards", str(_SHARDS), "--output", str(folder / f"{side}.model")]
             try:
-                seconds += seconds_of(lambda arguments=arguments: subword.main(arguments))
+                seconds += seconds_of(partial(subword.main, arguments))
                 break
             except InputError:
                 if config["vocab_size"] < 100:
@@ -135,12 +137,24 @@ def _select_seconds(layout: Layout, texts: list[str], segmenter: Segmenter) -> f
     system = layout.config["run"]["systems"][0]
     config = layout.settings(("select", system))
     texts = list(dict.fromkeys(texts))[:150]
-    candidates = [
-        {"text": text, "forward_nll": 1.0, "backward_nll": 1.0, "sum": 2.0, "variant": ""}
-        | {"count": 1}
+    candidates: list[ScoredCandidate] = [
+        {
+            "text": text,
+            "forward_nll": 1.0,
+            "backward_nll": 1.0,
+            "sum": 2.0,
+            "count": 1,
+            "variant": "",
+        }
         for text in texts
     ]
-    row = {"id": "", "source": "", "corpus": "", "reference": texts[0], "candidates": candidates}
+    row: ScoredRow = {
+        "id": "",
+        "source": "",
+        "reference": texts[0],
+        "corpus": "",
+        "candidates": candidates,
+    }
 
     def run() -> None:
         for _ in range(_SELECTED_ROWS):
@@ -163,9 +177,7 @@ def measure(layout: Layout) -> TextSpeed:
         for corpus in samples:
             lines = islice(lines_of(layout, corpus), SAMPLE)
             target = folder / "corpora" / corpus
-            seconds = seconds_of(
-                lambda c=corpus, r=lines, t=target: import_corpus(c, r, _SHARDS, t)
-            )
+            seconds = seconds_of(partial(import_corpus, corpus, lines, _SHARDS, target))
             imported[corpus] = seconds / len(samples[corpus])
         raw, kept = folder / "raw", folder / "clean"
         with contextlib.redirect_stderr(io.StringIO()):

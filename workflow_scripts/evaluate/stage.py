@@ -31,9 +31,6 @@ class Evaluate(Stage):
     def records(self, instance: str) -> list[str]:
         return ["evaluation", "counting"]
 
-    def files(self, instance: str) -> list[str]:
-        return ["measures.json", "statistics.json"]
-
     def sections(self) -> dict[int, str]:
         return {
             40: "workflow_scripts.evaluate.report:scores",

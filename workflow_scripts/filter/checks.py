@@ -21,7 +21,7 @@ def problems(config: Config) -> Iterator[str]:
     for name, column in config["columns"].items():
         yield from _column_problems(name, column, config)
     yield from embedding_columns.problems(config)
-    # What columns of the run are read off is made too.
+    # The run also makes the training sets behind its columns.
     behind = [each["training_set"] for each in column_embeddings(config).values()]
     for name in dict.fromkeys([*config["run"]["training_sets"], *behind]):
         if name in config["training_sets"]:
@@ -29,7 +29,7 @@ def problems(config: Config) -> Iterator[str]:
 
 
 def _column_problems(name: str, column: dict[str, Any], config: Config) -> Iterator[str]:
-    # They are parts of folders' names, which must not meet.
+    # All three stand in the names of folders, which must differ.
     for key, taken in (
         ("pairs", PAIR_COLUMNS),
         ("systems", config["systems"]),
@@ -98,6 +98,6 @@ def _fold_problems(where: str, folds: dict[str, Any] | None, grid: dict[str, Any
     kept += grid.get("keep", [])
     if not kept:
         yield f"{where}.folds: key 'keep' is missing"
-    for part in {part for each in kept for part in each}:
-        if part > folds["of"]:
-            yield f"{where}: folds.keep: {part} is more than folds.of ({folds['of']})"
+    for fold in {fold for each in kept for fold in each}:
+        if fold > folds["of"]:
+            yield f"{where}: folds.keep: {fold} is more than folds.of ({folds['of']})"

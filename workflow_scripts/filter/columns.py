@@ -1,7 +1,7 @@
 """Compute the columns of every pair (reference, paraphrase) of a shard that need no model."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,10 @@ class Counter:
         encoded = references.dictionary_encode()
         different, chosen = len(encoded.dictionary), encoded.indices.to_numpy().astype(np.int64)
         kinds = self._lexicon.tokens(pa.concat_arrays([encoded.dictionary, paraphrases]))
-        firsts = (each.part(slice(None, different)) for each in kinds)
+        firsts = (each.run(slice(None, different)) for each in kinds)
         if different < len(references):
             firsts = (each.take(chosen) for each in firsts)
-        seconds = (each.part(slice(different, None)) for each in kinds)
+        seconds = (each.run(slice(different, None)) for each in kinds)
         words, tokens = map(count, firsts, seconds)
         return words, tokens
 
@@ -58,22 +58,22 @@ class Counter:
         }
 
 
-def pair_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[dict[str, pa.Array]]:
+def pair_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, pa.Array]]:
     """Yield the pairs of `paraphrases` batches, column by column, `BATCH` at most at a time."""
     for batch in batches:
         lists = batch.column("paraphrases")
         owners = pa.array(np.repeat(np.arange(len(batch)), lists.value_lengths().to_numpy()))
         found = lists.flatten()
         for start in range(0, len(found), BATCH):
-            part, owner = found.slice(start, BATCH), owners.slice(start, BATCH)
+            some, owner = found.slice(start, BATCH), owners.slice(start, BATCH)
             yield {
                 "id": batch.column("id").take(owner),
                 "reference": batch.column("reference").take(owner),
-                "paraphrase": part.field("text"),
-                "rank": part.field("rank"),
-                "translation_cost": part.field("forward_nll"),
-                "backward_nll": part.field("backward_nll"),
-                "sum": part.field("sum"),
+                "paraphrase": some.field("text"),
+                "rank": some.field("rank"),
+                "translation_cost": some.field("forward_nll"),
+                "backward_nll": some.field("backward_nll"),
+                "sum": some.field("sum"),
             }
 
 

@@ -1,7 +1,7 @@
-"""Columns that an embedding of the pipeline computes (`columns.<name>.embedding`): what is wrong.
+"""What is wrong with columns that an embedding of the pipeline computes.
 
-Such a column is read off an embedding that is trained on a training set, which other columns may
-choose, and so on: they must not lead back to it.
+Such a column (`columns.<name>.embedding`) needs an embedding, which needs a training set, which
+other columns may choose, and so on. None of these may be the first column again.
 
 The Snakefile imports this module: only the standard library.
 """
@@ -14,7 +14,7 @@ from workflow_scripts.core.training_sets import axes, entry_columns, model_colum
 
 
 def problems(config: dict[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with them, names that are in no catalogue apart."""
+    """Yield what is wrong with these columns; other checks report unknown names."""
     for column, systems in model_columns(config).items():
         entry = _training_set(column, config)
         block = filled(config["training_sets"].get(entry, {}), "training_set")

@@ -11,6 +11,7 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_json, shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rows import PairRow
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.core.text import words
 from workflow_scripts.filter.kenlm import estimate
@@ -22,7 +23,7 @@ PARAPHRASED, OTHER_CORPUS = "paraphrased", "other_corpus"
 
 
 def apart(
-    rows: Iterable[dict[str, Any]],
+    rows: Iterable[PairRow],
     corpora: list[str],
     sample: dict[str, Any],
     rejected: Counter[str],
@@ -30,7 +31,7 @@ def apart(
     """Yield the words of the references of some corpora that are not paraphrased.
 
     Args:
-        rows: of the `pairs` schema.
+        rows: pairs.
         corpora: names of corpora.
         sample: what `generate.sample_references` wrote: which references are paraphrased.
         rejected: counts the others.

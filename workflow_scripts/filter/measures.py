@@ -18,14 +18,14 @@ Floats = NDArray[np.float64]
 
 
 def overlap(counts: Counts, order: int) -> Floats:
-    """Return shared n-grams by those of the shorter side; 0 where that has none (BT17 5.7)."""
+    """Return the shared n-grams as a share of the shorter side's; 0 if it has none (BT17 5.7)."""
     shared = counts.shared[:, order - 1]
     shorter = np.minimum(counts.first, counts.second)[:, order - 1]
     return shared / np.maximum(shorter, 1)
 
 
 def intersection_over_union(counts: Counts) -> Floats:
-    """Return that of the sides' words as multisets (PB2 3.6); 1 where neither has any."""
+    """Return it for the words of both sides as multisets (PB2 3.6); 1 if neither has a word."""
     shared = counts.shared[:, 0]
     union = counts.first[:, 0] + counts.second[:, 0] - shared
     return np.where(union > 0, shared / np.maximum(union, 1), 1.0)
@@ -44,7 +44,7 @@ def bleu_nakov(counts: Counts) -> Floats:
 
 
 def sacrebleu(counts: Counts, method: str) -> Floats:
-    """Return what `sacrebleu.sentence_bleu` does, of counts of its tokens.
+    """Return what `sacrebleu.sentence_bleu` returns, from counts of its tokens.
 
     Args:
         counts: of tokens by sacrebleu's tokeniser.

@@ -18,8 +18,8 @@ class Counts(NamedTuple):
     """What overlap and BLEU are made of, for n = 1 to 4.
 
     Attributes:
-        shared: shape (pairs, 4), the n-grams of both sides as multisets: each as often as the side
-            that has it less often.
+        shared: shape (pairs, 4), the n-grams that both sides have. An n-gram counts as often as
+            it occurs on the side that has it less often.
         first, second: shape (pairs, 4), all n-grams of either side.
     """
 
@@ -36,7 +36,7 @@ def count(first: Tokens, second: Tokens) -> Counts:
     """
     totals = (np.maximum(side.lengths[:, None] - np.arange(ORDERS), 0) for side in (first, second))
     runs = [slice(start, start + _RUN) for start in range(0, len(first.lengths), _RUN)]
-    shared = [_shared(first.part(run), second.part(run)) for run in runs]
+    shared = [_shared(first.run(run), second.run(run)) for run in runs]
     return Counts(np.concatenate([np.zeros((0, ORDERS), np.int64), *shared]), *totals)
 
 
@@ -57,7 +57,7 @@ def _shared(first: Tokens, second: Tokens) -> Integers:
             raise ValueError(f"a pair has {different} different tokens; {2**15 - 2:,} fit")
         middle = pairs // 2
         halves = (slice(None, middle), slice(middle, None))
-        return np.concatenate([_shared(first.part(half), second.part(half)) for half in halves])
+        return np.concatenate([_shared(first.run(half), second.run(half)) for half in halves])
     lengths = np.concatenate([first.lengths, second.lengths])
     owners = np.repeat(np.arange(2 * pairs), lengths + 1)  # those of the second side come last
     sides = (owners >= pairs).astype(np.int64)

@@ -18,7 +18,7 @@ from workflow_scripts.filter.checks import problems
 
 
 def column_units(config: Config, system: str, names: list[str]) -> dict[str, Unit]:
-    """Return the units of a system's columns, of those among `names` that a model computes."""
+    """Return the units of those columns among `names` that a model computes for a system."""
     return {name: ("filter", f"{name}-{system}") for name in names if name in config["columns"]}
 
 
@@ -43,7 +43,7 @@ class Filter(Stage):
 
     @cached_property
     def training_sets(self) -> dict[str, dict[str, Any]]:
-        """The training sets that the run names, and those that its columns are read off."""
+        """The training sets that the run names, and those behind its columns."""
         return training_sets(self.config) | column_training_sets(self.config)
 
     def instances(self) -> list[str | None]:
@@ -57,8 +57,8 @@ class Filter(Stage):
 
     def reads(self, instance: str) -> list[Unit]:
         if instance in self.training_sets:
-            system = self.unit(self.system_of(instance))
-            return [system, *self.training_set_columns(instance).values()]
+            pairs = self.unit(self.system_of(instance))
+            return [pairs, *self.training_set_columns(instance).values()]
         if instance in self.config["run"]["systems"]:
             return [("select", instance)]
         if instance in self.columns:  # a language model
@@ -122,7 +122,7 @@ class Filter(Stage):
         return ("embed", name)
 
     def training_set_columns(self, training_set: str) -> dict[str, Unit]:
-        """Return the units of the columns that a model computes and a training set needs."""
+        """Return the units of the columns that a training set needs and a model computes."""
         names = columns_of(self.training_sets[training_set])
         return column_units(self.config, self.system_of(training_set), names)
 
@@ -134,7 +134,7 @@ class Filter(Stage):
         ((kind, block),) = self.config["columns"][column].items()
         if kind == "vectors":
             return {"file": selection.located(self.config, [block["file"]])[0]}
-        # All is in the model that it reads.
+        # The settings are those of the model that it reads.
         if kind == "embedding" or (kind == "language_model" and system):
             return {}
         if kind == "language_model":

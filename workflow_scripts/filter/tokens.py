@@ -26,7 +26,7 @@ class Tokens(NamedTuple):
     ids: NDArray[np.int64]  # (tokens of all sentences,)
     lengths: NDArray[np.int64]  # (sentences,)
 
-    def part(self, sentences: slice) -> "Tokens":
+    def run(self, sentences: slice) -> "Tokens":
         """Return some consecutive sentences."""
         ends = np.concatenate([[0], self.lengths.cumsum()])
         first, last, _ = sentences.indices(len(self.lengths))

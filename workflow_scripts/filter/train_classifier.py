@@ -15,11 +15,12 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.rounding import DECIMALS
+from workflow_scripts.core.rows import PairColumnsRow
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.core.text import words
 from workflow_scripts.filter.classifier import RECORD, Classifier, frequent_words
-from workflow_scripts.filter.sample import last_within, place
+from workflow_scripts.filter.sample import Place, last_within, place
 
 Pair = tuple[list[str], list[str]]  # the words of a reference and of a paraphrase
 
@@ -31,7 +32,7 @@ class Split(NamedTuple):
     validation: list[Pair]
 
 
-def split(rows: Iterable[dict[str, Any]], config: dict[str, Any]) -> Split:
+def split(rows: Iterable[PairColumnsRow], config: dict[str, Any]) -> Split:
     """Divide pairs by the ids of their references, seeded.
 
     Raises:
@@ -81,7 +82,9 @@ def train(pairs: Split, config: dict[str, Any]) -> tuple[Classifier, dict[str, A
     )
     classifier = Classifier(config["network"], config["size"], vocabulary)
     optimizer = torch.optim.Adam(classifier.network.parameters(), lr=config["learning_rate"])
-    history, best = [], {"accuracy": -math.inf}
+    history: list[dict[str, float]] = []
+    best: dict[str, float] = {"accuracy": -math.inf}
+    weights = classifier.network.state_dict()
     for epoch in range(1, config["epochs"] + 1):
         classifier.network.train()
         epoch_batches = batches(pairs.training, config["batch"], config["seed"], epoch)
@@ -108,10 +111,10 @@ def train(pairs: Split, config: dict[str, Any]) -> tuple[Classifier, dict[str, A
     }
 
 
-def sampled(paths: list[Path], config: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def sampled(paths: list[Path], config: dict[str, Any]) -> Iterator[PairColumnsRow]:
     """Yield a seeded sample of the pairs of `pair_columns` shards."""
 
-    def rows(*more: str) -> Iterator[tuple[Any, dict[str, Any]]]:
+    def rows(*more: str) -> Iterator[tuple[Place, PairColumnsRow]]:
         for path in paths:
             for row in read_rows(path, "pair_columns", ["id", "rank", *more]):
                 yield place(config["seed"], row["id"], row["rank"]), row

@@ -7,6 +7,7 @@ alone, exactly and in flat memory.
 import argparse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from workflow_scripts.filter.sample import Place, last_within, place
 
 Mask = NDArray[np.bool_]
 
-# Why a pair is left out, beside the name of the column whose bounds it is not within.
+# Why a pair is left out. A third reason is the name of a column whose bounds it does not meet.
 OUT_OF_FOLD, NOT_DRAWN = "fold", "sample"
 WORDS = ("reference_words", "paraphrase_words")
 
@@ -39,9 +40,10 @@ Passes = Callable[[], Iterable[Pairs]]
 
 
 def bounded(columns: Columns, settings: dict[str, Any]) -> tuple[Mask, Counter[str]]:
-    """Return which pairs are within all bounds, and of the others the first that is not met.
+    """Return which pairs are within all bounds, and how many each column rejects.
 
-    A pair that has no value in a column is not within its bounds, and in none of its folds.
+    A pair counts for the first column whose bounds it does not meet. A pair without a value in a
+    column does not meet its bounds, and is in none of its folds.
     """
     kept = np.ones(len(columns["rank"]), bool)
     rejected: Counter[str] = Counter()
@@ -77,7 +79,7 @@ class TrainingSet:
         # The smaller of the two samples; found one by one, as each is of all pairs in the folds.
         limits = [(settings["sample"], False), (settings["max_tokens"], True)]
         self._last = [
-            last_within(lambda weigh=weigh: self._places(weigh), limit)
+            last_within(partial(self._places, weigh), limit)
             for limit, weigh in limits
             if limit is not None
         ]
@@ -89,7 +91,8 @@ class TrainingSet:
 
     def _places(self, weigh: bool) -> Iterator[tuple[Place, int]]:
         for pairs, kept, _ in self._in_folds(self._passes()):
-            words = sum(pairs.columns[side] for side in WORDS)
+            references, paraphrases = (pairs.columns[side] for side in WORDS)
+            words = references + paraphrases
             for index in np.flatnonzero(kept):
                 yield self._place(pairs, index), int(words[index]) if weigh else 1
 
@@ -98,13 +101,13 @@ class TrainingSet:
         return place(self._settings["seed"], identifier, int(pairs.columns["rank"][index]))
 
     def _in_folds(self, pairs: Iterable[Pairs]) -> Iterator[tuple[Pairs, Mask, Counter[str]]]:
-        parts = self._folds.stream() if self._folds else None
+        fold_of = self._folds.stream() if self._folds else None
         for some in pairs:
             kept, rejected = bounded(some.columns, self._settings)
-            if parts:
+            if fold_of:
                 found = np.flatnonzero(kept)
                 values = some.columns[self._settings["folds"]["column"]][found]
-                inside = np.isin(parts(values), self._settings["folds"]["keep"])
+                inside = np.isin(fold_of(values), self._settings["folds"]["keep"])
                 kept[found[~inside]] = False
                 rejected[OUT_OF_FOLD] = int(np.count_nonzero(~inside))
             yield some, kept, rejected

@@ -11,7 +11,8 @@ from typing import Any
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import verify
-from workflow_scripts.core.shard import Input, Row, Tally, write_shard
+from workflow_scripts.core.rows import CandidatesRow, GeneratedCandidate, ReferenceRow
+from workflow_scripts.core.shard import Input, Tally, write_shard
 from workflow_scripts.generate.constraints import ConstraintSet, blocked_words
 from workflow_scripts.generate.decoding import Decoding, Request, decode
 from workflow_scripts.generate.variants import set_maker
@@ -31,7 +32,7 @@ class Job:
     `places[set]` is the number of the set's search among `requests`.
     """
 
-    row: dict[str, Any]
+    row: ReferenceRow
     sets: list[ConstraintSet]
     requests: list[Request]
     places: list[int]
@@ -39,7 +40,7 @@ class Job:
 
 
 def open_job(
-    row: dict[str, Any],
+    row: ReferenceRow,
     sets: list[ConstraintSet],
     source: list[int],
     vocabulary: Vocabulary,
@@ -47,17 +48,18 @@ def open_job(
 ) -> Job:
     """Turn the constraint sets of a reference into searches.
 
-    A forbidden phrase that is part of a wanted one is dropped, and counted as overruled.
+    A forbidden phrase that is inside a wanted one is dropped, and counted as overruled.
 
     Args:
-        row: of the `references` schema.
+        row: the reference.
         sets: its constraint sets.
         source: piece ids.
         vocabulary: of the model's output.
-        share: sets with the same constraints share one search; so they may where it draws nothing.
+        share: whether sets with the same constraints share one search. They may if the search
+            draws nothing at random.
     """
     requests: list[Request] = []
-    numbers: dict[Any, int] = {}
+    numbers: dict[object, int] = {}
     places, overruled = [], 0
     for number, constraints in enumerate(sets):
         # Sorted: a set of strings has another order in every process.
@@ -107,7 +109,7 @@ def assemble(
     vocabulary: Vocabulary,
     segmenter: Segmenter,
     system: str,
-) -> tuple[dict[str, Any], Counter[str]]:
+) -> tuple[CandidatesRow, Counter[str]]:
     """Return one reference with its candidates, and counts for the record.
 
     Args:
@@ -118,21 +120,23 @@ def assemble(
         system: the variant of candidates in a system without variants.
 
     Returns:
-        A row of the `candidates` schema. The counts: `candidates`; `unfinished` samples (they
-        reached the maximum length), or beams without any output, and `empty` outputs, all of
-        them dropped; `unmet` wanted words; `overruled` forbidden phrases, parts of wanted ones;
-        `respelt` candidates, which hold a forbidden word in other pieces than its Viterbi ones;
-        `blocked` words; `searches`.
+        The row, and these counts: `candidates`; `unfinished` samples (they reached the maximum
+        length), or beams without any output, and `empty` outputs, all of them dropped; `unmet`
+        wanted words; `overruled` forbidden phrases, which are inside wanted ones; `respelt`
+        candidates, which hold a forbidden word in other pieces than its Viterbi ones; `blocked`
+        words; `searches`.
 
     Raises:
         RuntimeError: an output does not meet its constraints: a fault of the search.
     """
-    candidates = []
+    candidates: list[GeneratedCandidate] = []
     lexicon = {word.text for word in words_of(job.row["reference"])}
     counts = Counter(
-        {"unfinished": 0, "empty": 0, "unmet": 0, "respelt": 0},
-        searches=len(job.requests),
-        overruled=job.overruled,
+        {
+            **dict.fromkeys(("unfinished", "empty", "unmet", "respelt"), 0),
+            "searches": len(job.requests),
+            "overruled": job.overruled,
+        }
     )
     for number, (constraints, place) in enumerate(zip(job.sets, job.places, strict=True)):
         found = decodings[place]
@@ -158,7 +162,7 @@ def assemble(
             )
     counts["candidates"] = len(candidates)
     counts["blocked"] = len(blocked_words(job.sets, lexicon, segmenter.pieces))
-    generated = {
+    generated: CandidatesRow = {
         **job.row,
         "sets": [
             {
@@ -178,18 +182,18 @@ def assemble(
 
 
 def generate(
-    rows: Iterable[dict[str, Any]],
+    rows: Iterable[ReferenceRow],
     model: Model,
     source_segmenter: Segmenter,
     reference_segmenter: Segmenter,
     make_sets: Callable[[str, str], list[ConstraintSet]],
     config: dict[str, Any],
     batch_rows: int,
-) -> Iterator[tuple[dict[str, Any], Counter[str]]]:
+) -> Iterator[tuple[CandidatesRow, Counter[str]]]:
     """Stream references through the search.
 
     Args:
-        rows: of the `references` schema; read only as the search has room for them.
+        rows: the references; read only as the search has room for them.
         model: the forward model.
         source_segmenter: of its source side.
         reference_segmenter: of its target side.
@@ -261,7 +265,7 @@ def generate_shard(
     source_segmenter = Segmenter(model_folder / "source.model")
     total: Counter[str] = Counter()
 
-    def with_candidates(rows: Iterator[Row]) -> Iterator[Row]:
+    def with_candidates(rows: Iterator[ReferenceRow]) -> Iterator[CandidatesRow]:
         for row, counts in generate(
             rows, model, source_segmenter, segmenter, make_sets, config, batch_rows
         ):

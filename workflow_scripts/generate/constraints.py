@@ -15,7 +15,7 @@ Segment = Callable[[str], list[str]]
 
 @dataclass(frozen=True)
 class ConstraintSet:
-    """Words that the candidates of one set must not contain, or must.
+    """Words that the candidates of one set must contain, or must not contain.
 
     `avoid`, `want`: the words chosen, as they stand in the reference; `spellings`: all the forms
     that are forbidden with the former; `phrases`: the piece sequences that write those, none of
@@ -96,8 +96,8 @@ def blocked_words(
 ) -> set[str]:
     """Return the words of a lexicon that a set blocks although it does not forbid them.
 
-    Forbidding `▁for` also blocks `▁for ty`. With the words at hand, those of the reference and
-    of its candidates, this says what the sets cost: other sets' candidates could use them.
+    Forbidding `▁for` also blocks `▁for ty`. Counted over the words of a reference and its
+    candidates, this says what the sets cost: candidates of other sets could use these words.
     """
     written = {word: segment(word) for word in lexicon}
     return {

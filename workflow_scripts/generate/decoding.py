@@ -64,8 +64,8 @@ def decode(
             temperature=search["temperature"],
             batch_rows=batch_rows,
         )
-        for found in samples:
-            yield Decoding(found.outputs, found.nlls, found.dropped)
+        for drawn in samples:
+            yield Decoding(drawn.outputs, drawn.nlls, drawn.dropped)
     else:
         beams = translate(
             model,

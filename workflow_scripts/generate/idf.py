@@ -1,7 +1,7 @@
 """How rare words are: IDF = log2(N / df) over the training references, each a document.
 
-With this definition Table 2 of ParaBank (Hu et al., AAAI 2019) comes out. Counted are lower-case
-alphabetic words as they stand, the only ones that its constraints are chosen from (section 3.2).
+This definition gives Table 2 of ParaBank (Hu et al., AAAI 2019). Only lower-case alphabetic words
+count, as they stand: ParaBank chooses its constraints among these alone (section 3.2).
 """
 
 import argparse
@@ -63,8 +63,8 @@ def document_frequencies(
             ):
                 stream.writelines(lines)
             counts.clear()
-    parts = heapq.merge(*map(_read_run, runs), sorted(counts.items()))
-    for word, group in groupby(parts, key=itemgetter(0)):
+    merged = heapq.merge(*map(_read_run, runs), sorted(counts.items()))
+    for word, group in groupby(merged, key=itemgetter(0)):
         yield word, sum(count for _, count in group)
 
 
@@ -78,8 +78,8 @@ def _read_run(path: Path) -> Iterator[Count]:
 def count_shards(folder: Path, shards: int, output: Path, config: dict[str, Any]) -> None:
     """Write the document frequencies of the training corpora's references, from `pairs` shards.
 
-    The record's rows are references: those of other corpora are rejected, `rows_out` were counted.
-    Memory grows with neither the corpus nor its vocabulary.
+    The record's rows are references: `rows_out` were counted, those of other corpora are rejected.
+    Memory does not grow with the corpus or its vocabulary.
 
     Raises:
         InputError: the corpora have no references, or a shard is damaged.

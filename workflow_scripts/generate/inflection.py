@@ -25,8 +25,8 @@ def other_verb_forms(word: str) -> tuple[str, ...]:
     return tuple(sorted(_forms(word, VERB) - {word}))
 
 
-def _forms(word: str, part: str | None) -> set[str]:
-    lemmas = getAllLemmas(word, upos=part)
+def _forms(word: str, tag: str | None) -> set[str]:
+    lemmas = getAllLemmas(word, upos=tag)
     return {
         form
         for each, found in lemmas.items()

@@ -8,15 +8,16 @@ from typing import Any
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_json
-from workflow_scripts.core.shard import Input, Row, Tally, write_shard
+from workflow_scripts.core.rows import PairRow
+from workflow_scripts.core.shard import Input, Tally, write_shard
 from workflow_scripts.generate.sample_references import RECORD, Place, place
 
 
-def rejection(row: dict[str, Any], cutoffs: dict[str, Place | None], seed: int) -> str:
+def rejection(row: PairRow, cutoffs: dict[str, Place | None], seed: int) -> str:
     """Return why a pair's reference is not paraphrased; empty where it is.
 
     Args:
-        row: a row of the `pairs` schema.
+        row: the pair.
         cutoffs: the last (number, id) of the sample of each corpus; None for all of it.
         seed: the one the cut-offs were found with.
     """
@@ -43,7 +44,7 @@ def gather(inputs: list[Path], sample_path: Path, output: Path, config: dict[str
     sample = read_sample(sample_path, config)
     tally = Tally()
 
-    def sampled(rows: Iterator[Row]) -> Iterator[Row]:
+    def sampled(rows: Iterator[PairRow]) -> Iterator[PairRow]:
         for row in rows:
             reason = rejection(row, sample["cutoffs"], sample["seed"])
             if reason:

@@ -18,6 +18,7 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rows import PairRow
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.tables import read_rows
 
@@ -53,7 +54,7 @@ def cutoff(places: Callable[[], Iterable[Place]], limit: int) -> Place:
 
 
 def sample(
-    rows: Callable[[], Iterable[dict[str, Any]]],
+    rows: Callable[[], Iterable[PairRow]],
     corpora: list[str],
     limit: int | dict[str, int] | None,
     seed: int,
@@ -100,7 +101,7 @@ def sample(
 
 
 def _places(
-    rows: Callable[[], Iterable[dict[str, Any]]], corpora: list[str], seed: int
+    rows: Callable[[], Iterable[PairRow]], corpora: list[str], seed: int
 ) -> Callable[[], Iterable[Place]]:
     return lambda: (place(seed, row["id"]) for row in rows() if row["corpus"] in corpora)
 
@@ -111,7 +112,7 @@ def write_sample(folder: Path, shards: int, output: Path, config: dict[str, Any]
     for path in paths:
         verify(path)
 
-    def rows() -> Iterable[dict[str, Any]]:
+    def rows() -> Iterable[PairRow]:
         for path in paths:
             yield from read_rows(path, "pairs", columns=["id", "corpus"])
 

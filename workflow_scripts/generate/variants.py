@@ -1,8 +1,7 @@
 """Constraint sets by named choices of words, several for each reference (ParaBank, 3.2).
 
-A variant is one choice: of words by their IDF, or of the first tokens; forbidden, or wanted, or a
-word forbidden and its paraphrase wanted. What the choices are called, and which a system has, is
-configuration.
+A variant chooses words by their IDF, or the first tokens. It forbids them, or wants them, or
+forbids a word and wants its paraphrase. The configuration names the variants of each system.
 """
 
 from collections.abc import Callable, Mapping
@@ -83,7 +82,7 @@ class Variants:
         return sorted(words, key=lambda word: (-self._idf[word], word))
 
     def _first(self, reference: str, count: int) -> list[ConstraintSet]:
-        """Forbid to begin with the first tokens of the reference, if it has so many."""
+        """Forbid the first tokens of the reference at the start, if it has so many."""
         tokens = reference.split()[:count]
         if len(tokens) < count:
             return []
@@ -135,7 +134,7 @@ class Variants:
         ]
 
     def _without(self, words: list[Word], chosen: list[str], inflect: bool) -> ConstraintSet:
-        """Forbid words, behind whatever punctuation stands before them in the reference too."""
+        """Forbid words, also right after the punctuation before them in the reference."""
         forms = [
             Word(lead, form)
             for word in chosen
@@ -169,7 +168,7 @@ def choose(candidates: list[str], counts: dict[str, int], random: np.random.Gene
 def set_maker(
     config: dict[str, Any] | None, seed: int, segment: Segment, idf_path: Path | None
 ) -> Callable[[str, str], list[ConstraintSet]]:
-    """Return what makes the constraint sets of a reference, given it and its id.
+    """Return a function that makes the constraint sets of a reference, given it and its id.
 
     Args:
         config: the `constraints` block of a system: None, random sets, or variants.

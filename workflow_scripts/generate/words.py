@@ -49,8 +49,8 @@ def phrases_of(
 ) -> dict[str, set[Phrase]]:
     """Return every spelling of some words with the piece sequences that write it.
 
-    A spelling is segmented as a word of its own, and once more behind the punctuation that
-    stands before the word in its sentence: a quote takes the blank's mark from the word's piece.
+    A spelling is segmented alone, and once more after the punctuation before the word in its
+    sentence: a quote takes the mark of the blank from the word's piece.
 
     Args:
         words: of one sentence.

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,6 +20,7 @@ from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rows import ParaphrasesRow
 from workflow_scripts.core.tables import read_rows
 
 COLUMNS = ["id", "reference", "paraphrases"]
@@ -42,6 +43,23 @@ ZSTD_LEVEL = 10
 _ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
+class ReleasedParaphrase(TypedDict):
+    """A paraphrase of a row of `SCHEMA`."""
+
+    text: str
+    score: float | None
+    forward_nll: float
+    backward_nll: float | None
+
+
+class ReleasedRow(TypedDict):
+    """A row of `SCHEMA`."""
+
+    id: str
+    reference: str
+    paraphrases: list[ReleasedParaphrase]
+
+
 def escape(text: str) -> str:
     r"""Return `text` with backslash, tab, line feed and carriage return as \\, \t, \n and \r."""
     return text.translate(_ESCAPES)
@@ -53,7 +71,7 @@ def header(best: int) -> str:
     return "\t".join(["id", "reference", *pairs])
 
 
-def tsv_line(row: dict[str, Any], best: int) -> str:
+def tsv_line(row: ParaphrasesRow, best: int) -> str:
     """Return one reference as a line of 2 + 2 x `best` fields.
 
     Fields of ranks that the reference lacks are empty, and so is a score that was not computed. It
@@ -67,9 +85,9 @@ def tsv_line(row: dict[str, Any], best: int) -> str:
     return "\t".join(map(escape, fields))
 
 
-def parquet_row(row: dict[str, Any], best: int) -> dict[str, Any]:
+def parquet_row(row: ParaphrasesRow, best: int) -> ReleasedRow:
     """Return one reference as a row of `SCHEMA`."""
-    paraphrases = [
+    paraphrases: list[ReleasedParaphrase] = [
         {
             "text": paraphrase["text"],
             "score": paraphrase["sum"],

@@ -11,7 +11,13 @@ import numpy as np
 
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import verify
-from workflow_scripts.core.shard import Input, Row, Tally, write_shard
+from workflow_scripts.core.rows import (
+    CandidatesRow,
+    GeneratedCandidate,
+    ScoredCandidate,
+    ScoredRow,
+)
+from workflow_scripts.core.shard import Input, Tally, write_shard
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
@@ -21,22 +27,20 @@ from workflow_scripts.subword.segmenter import Segmenter
 # References whose candidates are scored together: enough for full batches of equal length.
 WINDOW = 256
 
-Candidate = dict[str, Any]
 
-
-def distinct(candidates: Iterable[Candidate]) -> list[Candidate]:
+def distinct(candidates: Iterable[GeneratedCandidate]) -> list[ScoredCandidate]:
     """Merge the samples of one reference that have the same text.
 
     A text is scored once: its forward NLL is the lowest among the segmentations that were
     sampled, its variant the one that NLL came from (the first in name where several tie).
 
     Args:
-        candidates: of the `candidates` schema.
+        candidates: the samples.
 
     Returns:
-        Candidates of the `scored` schema, without a backward NLL as yet.
+        The distinct texts. They have no backward NLL yet.
     """
-    best: dict[str, Candidate] = {}
+    best: dict[str, GeneratedCandidate] = {}
     counts: Counter[str] = Counter()
     for candidate in candidates:
         text = candidate["text"]
@@ -56,18 +60,18 @@ def distinct(candidates: Iterable[Candidate]) -> list[Candidate]:
     ]
 
 
-def _precedence(candidate: Candidate) -> tuple[float, str]:
+def _precedence(candidate: GeneratedCandidate) -> tuple[float, str]:
     return candidate["forward_nll"], candidate["variant"]
 
 
-def with_backward(candidate: Candidate, backward_nll: float) -> Candidate:
+def with_backward(candidate: ScoredCandidate, backward_nll: float) -> ScoredCandidate:
     """Return the candidate with its backward NLL and the sum, as fp32 holds them."""
     backward = np.float32(backward_nll)
     total = np.float32(candidate["forward_nll"]) + backward
     return {**candidate, "backward_nll": float(backward), "sum": float(total)}
 
 
-def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:
+def ranked(candidates: Iterable[ScoredCandidate]) -> list[ScoredCandidate]:
     """Sort candidates by sum, then text; those without a sum come last."""
     return sorted(
         candidates,
@@ -76,20 +80,20 @@ def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def score_rows(
-    rows: list[dict[str, Any]],
+    rows: list[CandidatesRow],
     model: Model,
     reference_segmenter: Segmenter,
     source_segmenter: Segmenter,
     prune_above: float | None,
     batch_tokens: int,
-) -> list[dict[str, Any]]:
+) -> list[ScoredRow]:
     """Score the candidates of some references.
 
     Pruning is exact: no NLL is negative, so a candidate whose forward NLL exceeds `prune_above`
     has a sum above it too, and above any threshold up to it.
 
     Args:
-        rows: of the `candidates` schema.
+        rows: the references with their candidates.
         model: the backward model, from references to sources.
         reference_segmenter: of its source side, the references' language.
         source_segmenter: of its target side, the sources' language.
@@ -97,29 +101,32 @@ def score_rows(
         batch_tokens: size of a batch.
 
     Returns:
-        Rows of the `scored` schema.
+        The same references with their distinct candidates, scored.
     """
     candidates = [distinct(row["candidates"]) for row in rows]
     to_score = [
-        (row, index)
-        for row, found in enumerate(candidates)
+        (number, index)
+        for number, found in enumerate(candidates)
         for index, candidate in enumerate(found)
         if prune_above is None or candidate["forward_nll"] <= prune_above
     ]
     targets = [model.target_vocab.ids(source_segmenter.pieces(row["source"])) for row in rows]
     pairs = (
         (
-            model.source_vocab.ids(reference_segmenter.pieces(candidates[row][index]["text"])),
-            targets[row],
+            model.source_vocab.ids(reference_segmenter.pieces(candidates[number][index]["text"])),
+            targets[number],
         )
-        for row, index in to_score
+        for number, index in to_score
     )
     nlls = score(model, pairs, batch_tokens=batch_tokens)
-    for (row, index), nll in zip(to_score, nlls, strict=True):
-        candidates[row][index] = with_backward(candidates[row][index], nll)
+    for (number, index), nll in zip(to_score, nlls, strict=True):
+        candidates[number][index] = with_backward(candidates[number][index], nll)
     return [
         {
-            **{key: row[key] for key in ("id", "source", "reference", "corpus")},
+            "id": row["id"],
+            "source": row["source"],
+            "reference": row["reference"],
+            "corpus": row["corpus"],
             "candidates": ranked(found),
         }
         for row, found in zip(rows, candidates, strict=True)
@@ -127,13 +134,13 @@ def score_rows(
 
 
 def score_stream(
-    rows: Iterable[dict[str, Any]],
+    rows: Iterable[CandidatesRow],
     model: Model,
     reference_segmenter: Segmenter,
     source_segmenter: Segmenter,
     prune_above: float | None,
     batch_tokens: int,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[ScoredRow]:
     """Yield what `score_rows` gives, for any number of rows in bounded memory."""
     rows = iter(rows)
     while window := list(islice(rows, WINDOW)):
@@ -158,11 +165,14 @@ def score_shard(
     candidates = Input(input_path, "candidates").rows(batch_size=64)
     verify(model_folder / "model")
     model = load_model(model_folder, device, config["precision"])
-    segmenters = [Segmenter(model_folder / f"{side}.model") for side in ("reference", "source")]
+    reference_segmenter = Segmenter(model_folder / "reference.model")
+    source_segmenter = Segmenter(model_folder / "source.model")
     total: Counter[str] = Counter()
 
-    def scored(rows: Iterator[Row]) -> Iterator[Row]:
-        for row in score_stream(rows, model, *segmenters, config["prune_above"], batch_tokens):
+    def scored(rows: Iterator[CandidatesRow]) -> Iterator[ScoredRow]:
+        for row in score_stream(
+            rows, model, reference_segmenter, source_segmenter, config["prune_above"], batch_tokens
+        ):
             yield row
             sums = [candidate["sum"] for candidate in row["candidates"]]
             total["candidates"] += sum(candidate["count"] for candidate in row["candidates"])

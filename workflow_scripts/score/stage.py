@@ -25,5 +25,5 @@ class Score(Stage):
         return self.config["shards"]["late"]
 
     def settings(self, instance: str) -> dict[str, Any]:
-        part = self.config["systems"][instance]["score"]
-        return {**part, "precision": self.config["compute"]["precision"]}
+        block = self.config["systems"][instance]["score"]
+        return {**block, "precision": self.config["compute"]["precision"]}

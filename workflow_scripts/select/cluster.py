@@ -5,10 +5,16 @@ cluster 0 for ever. Points 1, 2, ... are the candidates, best first; where a cho
 lower number wins, so the result does not depend on the order in which candidates were found.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
+
+Distances = NDArray[np.unsignedinteger[Any]]
+Labels = NDArray[np.int64]
 
 
-def furthest_first(distances: np.ndarray, clusters: int) -> list[int]:
+def furthest_first(distances: Distances, clusters: int) -> list[int]:
     """Return the initial medoids: the reference, then always the point furthest from all of them.
 
     Args:
@@ -30,12 +36,12 @@ def furthest_first(distances: np.ndarray, clusters: int) -> list[int]:
     return medoids
 
 
-def assign(distances: np.ndarray, medoids: list[int]) -> np.ndarray:
+def assign(distances: Distances, medoids: list[int]) -> Labels:
     """Return for each of the n points the cluster of its nearest medoid; ties go to the lower."""
     return distances[medoids].argmin(axis=0)
 
 
-def medoid_of(distances: np.ndarray, members: np.ndarray, current: int) -> int:
+def medoid_of(distances: Distances, members: Labels, current: int) -> int:
     """Return the member with the least sum of distances to the members.
 
     The current medoid stays where it ties with the best, otherwise the lowest number wins.
@@ -45,7 +51,7 @@ def medoid_of(distances: np.ndarray, members: np.ndarray, current: int) -> int:
     return current if sums[members == current] == best else int(members[sums.argmin()])
 
 
-def medoid_clusters(distances: np.ndarray, clusters: int) -> np.ndarray:
+def medoid_clusters(distances: Distances, clusters: int) -> Labels:
     """Cluster the candidates into at most `clusters` groups besides the reference's own.
 
     It always ends: a medoid moves only where that lowers the sum of distances to the medoids, so

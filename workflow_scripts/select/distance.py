@@ -8,6 +8,8 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
+from workflow_scripts.select.cluster import Distances
+
 WORD_BOUNDARY = "\u2581"  # SentencePiece's mark for a blank
 
 
@@ -31,7 +33,7 @@ def tokens(pieces: Sequence[str]) -> list[str]:
     return [kept for kept in map(token, pieces) if kept]
 
 
-def distance_matrix(sentences: Sequence[Sequence[str]]) -> np.ndarray:
+def distance_matrix(sentences: Sequence[Sequence[str]]) -> Distances:
     """Return the token-level Levenshtein distances between all sentences.
 
     Args:

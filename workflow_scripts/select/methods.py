@@ -1,18 +1,16 @@
 """The ways of choosing paraphrases among the scored candidates of one reference.
 
-A candidate is a dict of the `scored` schema: text, forward_nll, backward_nll, sum (NLLs in nats
-per target token, lower is better), count, variant. Ties in a score go to the smaller text.
+All NLLs are in nats per target token; lower is better. Ties in a score go to the smaller text.
 """
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from workflow_scripts.core.rows import ScoredCandidate
 from workflow_scripts.core.text import letters_and_digits
 from workflow_scripts.select.cluster import medoid_clusters
 from workflow_scripts.select.distance import distance_matrix, tokens
-
-Candidate = dict[str, Any]
 
 # What can keep a candidate out, in the order in which it is tested.
 ABOVE_THRESHOLD = "above_threshold"  # its sum exceeds the threshold, or it was pruned
@@ -25,13 +23,13 @@ REASONS = (ABOVE_THRESHOLD, SAME_AS_REFERENCE, REFERENCE_CLUSTER, OUTRANKED)
 class Choice(NamedTuple):
     """A chosen candidate and the cluster it is the best of (None where there are no clusters)."""
 
-    candidate: Candidate
+    candidate: ScoredCandidate
     cluster: int | None
 
 
 def eligible(
-    candidates: list[Candidate], reference: str, max_sum: float
-) -> tuple[list[Candidate], Counter[str]]:
+    candidates: list[ScoredCandidate], reference: str, max_sum: float
+) -> tuple[list[ScoredCandidate], Counter[str]]:
     """Return the candidates that may be chosen, and how many may not, by reason.
 
     Args:
@@ -55,7 +53,7 @@ def eligible(
 
 
 def cluster_bests(
-    candidates: list[Candidate],
+    candidates: list[ScoredCandidate],
     reference: str,
     segment: Callable[[str], list[str]],
     clusters: int,
@@ -74,7 +72,7 @@ def cluster_bests(
     sentences = [reference, *(candidate["text"] for candidate in ranked)]
     distances = distance_matrix([tokens(segment(sentence)) for sentence in sentences])
     labels = medoid_clusters(distances, clusters)[1:].tolist()
-    leaders: dict[int, Candidate] = {}
+    leaders: dict[int, ScoredCandidate] = {}
     for candidate, cluster in zip(ranked, labels, strict=True):
         if cluster != 0:
             leaders.setdefault(cluster, candidate)
@@ -83,7 +81,9 @@ def cluster_bests(
     return chosen, Counter({REFERENCE_CLUSTER: close, OUTRANKED: len(ranked) - close - len(chosen)})
 
 
-def forward_bests(candidates: list[Candidate], best: int) -> tuple[list[Choice], Counter[str]]:
+def forward_bests(
+    candidates: list[ScoredCandidate], best: int
+) -> tuple[list[Choice], Counter[str]]:
     """Choose the `best` candidates with the lowest forward NLL: an n-best list of the search."""
     ranked = sorted(candidates, key=lambda candidate: (candidate["forward_nll"], candidate["text"]))
     chosen = [Choice(candidate, None) for candidate in ranked[:best]]

@@ -9,11 +9,11 @@ from typing import Any
 
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import read_json, verify_file
-from workflow_scripts.core.shard import Input, Row, Tally, write_shard
+from workflow_scripts.core.rows import Paraphrase, ParaphrasesRow, ScoredCandidate, ScoredRow
+from workflow_scripts.core.shard import Input, Tally, write_shard
 from workflow_scripts.select.methods import (
     ABOVE_THRESHOLD,
     REASONS,
-    Candidate,
     Choice,
     cluster_bests,
     eligible,
@@ -27,7 +27,7 @@ FEW_CANDIDATES = "few_candidates"  # all were selected, and more were wanted
 
 
 def choose(
-    candidates: list[Candidate],
+    candidates: list[ScoredCandidate],
     reference: str,
     config: dict[str, Any],
     segment: Callable[[str], list[str]],
@@ -44,22 +44,22 @@ def wanted(config: dict[str, Any]) -> int:
 
 
 def select(
-    row: dict[str, Any],
+    row: ScoredRow,
     config: dict[str, Any],
     max_sum: float,
     segment: Callable[[str], list[str]],
-) -> tuple[dict[str, Any], Counter[str]]:
+) -> tuple[ParaphrasesRow, Counter[str]]:
     """Return one reference with its paraphrases, best first, and what kept the others out.
 
     Args:
-        row: a row of the `scored` schema.
+        row: the reference with its scored candidates.
         config: {"method": "cluster" | "nbest" | "best", "clusters", "best"}; with the method
             `best` there is one paraphrase, whatever `best` says.
         max_sum: the largest sum a paraphrase may have, in nats.
         segment: gives the Viterbi pieces of a text.
 
     Returns:
-        A row of the `paraphrases` schema; and the candidates that were not chosen, by reason.
+        The row; and how many candidates were not chosen, by reason.
         `reason` is empty where the list is full, else it lists those counts.
     """
     candidates = row["candidates"]
@@ -67,19 +67,23 @@ def select(
     chosen, outdone = choose(kept, row["reference"], config, segment)
     rejected += outdone  # which leaves out what is zero
     full = len(chosen) == wanted(config)
-    paraphrases = [
+    paraphrases: list[Paraphrase] = [
         {
             "rank": rank,
+            "text": candidate["text"],
+            "forward_nll": candidate["forward_nll"],
+            "backward_nll": candidate["backward_nll"],
+            "sum": candidate["sum"],
             "cluster": cluster,
-            **{
-                key: candidate[key]
-                for key in ("text", "forward_nll", "backward_nll", "sum", "variant")
-            },
+            "variant": candidate["variant"],
         }
         for rank, (candidate, cluster) in enumerate(chosen, start=1)
     ]
-    selected = {
-        **{key: row[key] for key in ("id", "source", "reference", "corpus")},
+    selected: ParaphrasesRow = {
+        "id": row["id"],
+        "source": row["source"],
+        "reference": row["reference"],
+        "corpus": row["corpus"],
         "paraphrases": paraphrases,
         "candidates": len(candidates),
         "kept": len(candidates) - rejected[ABOVE_THRESHOLD],
@@ -102,7 +106,7 @@ class Summary:
         self._references: Counter[int] = Counter()
         self._short: Counter[str] = Counter()
 
-    def add(self, selected: dict[str, Any], rejected: Counter[str]) -> None:
+    def add(self, selected: ParaphrasesRow, rejected: Counter[str]) -> None:
         """Count one reference."""
         found = len(selected["paraphrases"])
         self._candidates.update(rejected)
@@ -128,7 +132,11 @@ class Summary:
 
 
 def select_shard(
-    input_path: Path, threshold_path: Path, segmenter_file: Path, output: Path, config: dict
+    input_path: Path,
+    threshold_path: Path,
+    segmenter_file: Path,
+    output: Path,
+    config: dict[str, Any],
 ) -> None:
     """Stream a `scored` shard into a `paraphrases` shard with its record.
 
@@ -141,7 +149,7 @@ def select_shard(
     segmenter = Segmenter(segmenter_file)
     tally = Tally()
 
-    def with_paraphrases(rows: Iterator[Row]) -> Iterator[Row]:
+    def with_paraphrases(rows: Iterator[ScoredRow]) -> Iterator[ParaphrasesRow]:
         summary = Summary()
         for row in rows:
             selected, rejected = select(row, config, max_sum, segmenter.pieces)

@@ -36,6 +36,6 @@ class Select(Stage):
         return {90: "workflow_scripts.select.report:references"}
 
     def settings(self, instance: str) -> dict[str, Any]:
-        part = self.config["systems"][instance]["select"]
-        keep = {key: value for key, value in part["keep"].items() if value is not None}
-        return {**part, "keep": keep}
+        block = self.config["systems"][instance]["select"]
+        keep = {key: value for key, value in block["keep"].items() if value is not None}
+        return {**block, "keep": keep}

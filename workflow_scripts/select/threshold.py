@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import json_argument, run
@@ -25,18 +26,18 @@ RECORD = "thresholding"
 class Scores(NamedTuple):
     """Some candidates: the sums of those that have one, the forward NLLs of those pruned."""
 
-    sums: np.ndarray  # float32, nats
-    pruned: np.ndarray  # float32, nats: a lower bound of their sum
+    sums: NDArray[np.float32]  # nats
+    pruned: NDArray[np.float32]  # nats: a lower bound of their sum
 
 
-def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> dict:
+def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> dict[str, Any]:
     """Return the threshold and how many candidates it keeps.
 
     Args:
         scores: gives a new pass over all distinct candidates at each call.
-        keep: {"max_sum": nats}, or {"quantile": q} with 0 < q <= 1 for the smallest sum that
-            at least the share q of all candidates does not exceed (pruned ones count among all,
-            above it).
+        keep: {"max_sum": nats}, or {"quantile": q} with 0 < q <= 1: the smallest sum such that
+            at least the share q of all candidates is not above it. Pruned candidates count as
+            above it.
 
     Returns:
         `keep`, `max_sum`, and the numbers `candidates`, `pruned` and `kept`. `max_sum` is None, no
@@ -49,15 +50,15 @@ def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> d
     """
     count = pruned = 0
     least_pruned = math.inf
-    for part in scores():
-        if np.isnan(part.sums).any() or np.isnan(part.pruned).any():
+    for some in scores():
+        if np.isnan(some.sums).any() or np.isnan(some.pruned).any():
             raise InputError(
                 "select: a candidate's NLL is NaN, which no threshold can be compared with; look "
                 "at the models, and score again (snakemake --forcerun score)"
             )
-        count += len(part.sums)
-        pruned += len(part.pruned)
-        least_pruned = min(least_pruned, float(part.pruned.min(initial=math.inf)))
+        count += len(some.sums)
+        pruned += len(some.pruned)
+        least_pruned = min(least_pruned, float(some.pruned.min(initial=math.inf)))
     total = count + pruned
     if "max_sum" in keep:
         max_sum = float(keep["max_sum"])
@@ -69,10 +70,10 @@ def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> d
             raise InputError("select.keep.quantile: there is no candidate to take a quantile of")
         if rank > count:
             raise _pruned_too_much(f"the quantile {keep['quantile']}")
-        (max_sum,) = order_statistics(lambda: (part.sums for part in scores()), [max(rank, 1)])
+        (max_sum,) = order_statistics(lambda: (some.sums for some in scores()), [max(rank, 1)])
     if max_sum > least_pruned:
         raise _pruned_too_much(f"the threshold {max_sum:.6g}")
-    kept = sum(int(np.count_nonzero(part.sums <= max_sum)) for part in scores())
+    kept = sum(int(np.count_nonzero(some.sums <= max_sum)) for some in scores())
     return {
         "keep": keep,
         "max_sum": max_sum if math.isfinite(max_sum) else None,
@@ -111,7 +112,7 @@ def find_threshold(folder: Path, shards: int, output: Path, keep: dict[str, Any]
         return progress(
             read_scores(paths),
             desc="threshold, candidates",
-            size=lambda part: len(part.sums) + len(part.pruned),
+            size=lambda some: len(some.sums) + len(some.pruned),
         )
 
     result = threshold(scores, keep)

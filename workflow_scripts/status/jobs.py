@@ -33,13 +33,13 @@ class Job(NamedTuple):
 
 
 def latest_jobs(files: Iterable[tuple[list[Event], bool]]) -> dict[str, Job]:
-    """Return the latest job behind each record that a run has begun to make.
+    """Return the latest job of each record that a run has begun to make.
 
     Args:
-        files: of each event file, oldest first, its events and whether its writer lives.
+        files: the events of each event file, oldest file first, and whether its writer lives.
 
     Returns:
-        By the path of the record. What was begun by a Snakemake that lives no more counts as
+        The jobs by the path of the record. A job whose Snakemake no longer lives counts as
         interrupted; finished jobs are left out.
     """
     jobs: dict[str, Job] = {}

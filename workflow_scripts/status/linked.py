@@ -12,7 +12,7 @@ from workflow_scripts.stages import STAGES
 class LinkedLayout(Layout):
     """The layout of a run as it was started: its folders are those that `runs/<name>` links.
 
-    No file of its bitext is read, so it can be asked wherever the run's folder is.
+    It reads no file of the bitext, so it works wherever the run's folder is.
     """
 
     def __init__(self, run: Path):

@@ -6,7 +6,7 @@ from pathlib import Path
 from tabulate import tabulate
 
 from workflow_scripts.core.progress import duration
-from workflow_scripts.status.units import UnitStatus
+from workflow_scripts.status.units import JobError, UnitStatus
 
 HEADERS = ["stage", "done", "running", "failed", "waiting", "rows in", "rows out", "rejected"]
 HEADERS += ["%", "speed", "left"]
@@ -40,7 +40,7 @@ def status_table(states: list[UnitStatus]) -> str:
     return tabulate(rows, HEADERS, intfmt=",", colalign=align, disable_numparse=[7, 8, 9, 10])
 
 
-def error_text(error: dict) -> str:
+def error_text(error: JobError) -> str:
     """Return a failed job's unit, time, log and message."""
     when = datetime.fromtimestamp(error["time"]).strftime("%Y-%m-%d %H:%M:%S")
     lines = error["message"].splitlines()[:_MESSAGE_LINES]
@@ -49,15 +49,15 @@ def error_text(error: dict) -> str:
 
 
 def describe(run: Path, states: list[UnitStatus], alive: bool, interrupted: int) -> str:
-    """Return all that `status` shows.
+    """Return the whole text that `status` shows.
 
     Args:
         run: folder of the run.
         states: of its units.
         alive: whether a Snakemake works on it.
-        interrupted: jobs that were at work when their Snakemake ended.
+        interrupted: jobs that ran when their Snakemake ended.
     """
-    parts = sum(state.done + state.running + state.failed + state.waiting for state in states)
+    records = sum(state.done + state.running + state.failed + state.waiting for state in states)
     done = sum(state.done for state in states)
     if all(state.finished for state in states):
         head = "finished"
@@ -67,7 +67,7 @@ def describe(run: Path, states: list[UnitStatus], alive: bool, interrupted: int)
         head = "not running; the command that started it goes on from here"
         if interrupted:
             head += f"; jobs under way when it ended: {interrupted:,}"
-    sections = [f"{run}: {head}. {done:,} of {parts:,} parts done.", status_table(states)]
+    sections = [f"{run}: {head}. {done:,} of {records:,} parts done.", status_table(states)]
     errors = sorted((error for state in states for error in state.errors), key=lambda e: e["time"])
     if len(errors) > 1:
         sections.append(f"{len(errors):,} jobs failed; the last one:")

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, TypedDict
 
 from workflow_scripts.core.events import FAILED
 from workflow_scripts.core.runs import link_name
@@ -15,13 +15,22 @@ from workflow_scripts.status.jobs import RUNNING, Job, failure, last_progress
 from workflow_scripts.status.linked import LinkedLayout
 
 
+class JobError(TypedDict):
+    """A job that failed: its unit, when (seconds since 1970), its log and its message."""
+
+    unit: str
+    time: float
+    log: str | None
+    message: str
+
+
 @dataclass
 class UnitStatus:
     """One unit: a stage, or one instance of it.
 
-    Its parts are its shards and its other records (docs/status.md): `done` + `running` + `failed`
-    + `waiting`. `rate` is in `unit` per second, summed over the jobs at work, or over all that
-    are done; `seconds_left` assumes as many jobs at a time as now.
+    It has one record for each shard, and others (docs/status.md). `done`, `running`, `failed` and
+    `waiting` count them. `rate` is in `unit` per second, summed over the jobs that run, or over all
+    finished jobs; `seconds_left` assumes as many jobs at a time as now.
     """
 
     name: str
@@ -36,17 +45,17 @@ class UnitStatus:
     rate: float | None = None
     unit: str = "rows"
     seconds_left: float | None = None
-    errors: list[dict[str, Any]] = field(default_factory=list)
+    errors: list[JobError] = field(default_factory=list)
 
     @property
     def finished(self) -> bool:
-        """Whether all its parts are there."""
+        """Whether all its records are there."""
         return not (self.running or self.failed or self.waiting)
 
 
 def job_seconds(root: Path, results: str, unit: Unit, key: str) -> list[float]:
-    """Return how long each finished job of a unit took, by its benchmark, manifests apart."""
-    folder = root / results / "benchmarks" / "/".join(part for part in unit if part)
+    """Return the seconds of each finished job of a unit, without that of its manifest."""
+    folder = root / results / "benchmarks" / "/".join(each for each in unit if each)
     paths = [folder / f"{key}.tsv", *(folder / key).rglob("*.tsv")]
     seconds = []
     for path in paths:
@@ -57,9 +66,9 @@ def job_seconds(root: Path, results: str, unit: Unit, key: str) -> list[float]:
 
 
 def record_paths(layout: LinkedLayout, unit: Unit) -> list[str]:
-    """Return all records of a unit, those of files that it keeps outside its folder too.
+    """Return the paths of all records of a unit, also of files that it keeps outside its folder.
 
-    As the rules name them, relative to the working directory.
+    They are relative to the working directory, as in the rules.
     """
     folder = layout.folder(*unit)
     paths = [f"{folder}/{name}.json" for name in layout.records(*unit)]
@@ -69,7 +78,7 @@ def record_paths(layout: LinkedLayout, unit: Unit) -> list[str]:
 
 
 def _read_counts(root: Path, paths: list[str]) -> dict[str, dict[str, Any]]:
-    """Return the records of the parts that are done, by path."""
+    """Return the records that are there, by path."""
     records = {}
     for path in paths:
         try:
@@ -132,11 +141,11 @@ def _add_speed(
     Args:
         state: of the unit, with its counts.
         root: the working directory.
-        running: the unit's jobs at work, by log; one job may make several parts.
+        running: the unit's jobs that run, by log; one job may make several records.
         seconds: of its finished jobs.
     """
-    parts = state.done + state.running + state.failed + state.waiting
-    state.share = state.done / parts if parts else 1.0
+    total = state.done + state.running + state.failed + state.waiting
+    state.share = state.done / total if total else 1.0
     if not running:
         if seconds and sum(seconds) > 0:
             state.rate = state.rows_in / sum(seconds)
@@ -149,13 +158,15 @@ def _add_speed(
     known = [speed for speed in speeds if speed]
     if known:
         state.rate, state.unit = sum(speed.rate for speed in known), known[0].unit
-    measured = [speed for speed in known if speed.total and speed.rate > 0]
+    measured = [
+        (speed.done, speed.total, speed.rate) for speed in known if speed.total and speed.rate > 0
+    ]
     if measured:
-        shares = [speed.done / speed.total for speed in measured]
-        state.share += fmean(shares) * state.running / parts
+        shares = [done / units for done, units, _ in measured]
+        state.share += fmean(shares) * state.running / total
     if len(measured) == len(running):
-        lefts = [(speed.total - speed.done) / speed.rate for speed in measured]
-        whole = fmean(seconds or [speed.total / speed.rate for speed in measured])
+        lefts = [(units - done) / rate for done, units, rate in measured]
+        whole = fmean(seconds or [units / rate for _, units, rate in measured])
         state.seconds_left = (sum(lefts) + whole * state.waiting) / len(running)
 
 

@@ -9,8 +9,9 @@ from typing import Any
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import verify
+from workflow_scripts.core.rows import PairRow, SegmentRow, Side
 from workflow_scripts.core.seeding import generator
-from workflow_scripts.core.shard import Input, Row, Tally, write_shard
+from workflow_scripts.core.shard import Input, Tally, write_shard
 from workflow_scripts.subword.segmenter import Segmenter, sample_segmentations
 
 
@@ -33,8 +34,8 @@ def split_of(corpus: str, config: dict[str, Any]) -> str | None:
 
 
 def segment_pair(
-    row: dict[str, Any], split: str, segmenters: dict[str, Segmenter], config: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
+    row: PairRow, split: str, segmenters: dict[Side, Segmenter], config: dict[str, Any]
+) -> Iterator[SegmentRow]:
     """Yield the segments of one pair.
 
     A training pair gives `samples` copies, both sides drawn independently from their `nbest` best
@@ -69,7 +70,7 @@ def segment_pair(
 
 
 def segment_shard(
-    config: dict[str, Any], pairs: Path, segmenters: dict[str, Segmenter], output: Path
+    config: dict[str, Any], pairs: Path, segmenters: dict[Side, Segmenter], output: Path
 ) -> None:
     """Segment a shard of pairs; write the segments and their record.
 
@@ -77,7 +78,7 @@ def segment_shard(
     """
     tally = Tally()
 
-    def segments(rows: Iterator[Row]) -> Iterator[Row]:
+    def segments(rows: Iterator[PairRow]) -> Iterator[SegmentRow]:
         used: Counter[str] = Counter()
         written = 0
         for row in rows:
@@ -106,11 +107,12 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
     check_config(arguments.config)
-    segmenters = {}
-    for side, path in (
-        ("source", arguments.source_model),
-        ("reference", arguments.reference_model),
-    ):
+    models: dict[Side, Path] = {
+        "source": arguments.source_model,
+        "reference": arguments.reference_model,
+    }
+    segmenters: dict[Side, Segmenter] = {}
+    for side, path in models.items():
         verify(path)
         segmenters[side] = Segmenter(path)
     segment_shard(arguments.config, arguments.input, segmenters, arguments.output)

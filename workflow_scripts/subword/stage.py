@@ -41,11 +41,11 @@ class Subword(Stage):
         if instance == "filter":
             trusted = selection.trusted_corpora(self.config)
             corpora = [name for name in corpora if name in trusted]
-        train, part = self.config["train"], self.config["subword"]
-        if not part["samples"]:  # what sampling needs has no say then
-            part = {key: value for key, value in part.items() if key not in ("nbest", "alpha")}
+        train, block = self.config["train"], self.config["subword"]
+        if not block["samples"]:  # then the keys of sampling have no effect
+            block = {key: value for key, value in block.items() if key not in ("nbest", "alpha")}
         return {
-            **part,
+            **block,
             "train": corpora,
             "dev": train["dev"],
             "test": train["test"],

@@ -14,6 +14,7 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rows import Side
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.tables import read_rows
 
@@ -77,7 +78,7 @@ def _explain(message: str, vocab_size: int) -> str:
 
 
 def read_sentences(
-    paths: Iterable[Path], side: str, corpora: set[str]
+    paths: Iterable[Path], side: Side, corpora: set[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield id and text of one side of every pair of `corpora`."""
     for path in paths:
@@ -99,7 +100,8 @@ def train_on_shards(config: dict[str, Any], paths: list[Path], output: Path) -> 
     """Train on shards of pairs; write the model and its record."""
     for path in paths:
         verify(path)
-    side, corpora = config["side"], set(config["corpora"])
+    side: Side = config["side"]
+    corpora = set(config["corpora"])
     total = sum(1 for _ in read_sentences(paths, side, corpora))
     if not total:
         raise InputError(

@@ -9,8 +9,9 @@ from typing import Any
 
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.input_files import unchanged
+from workflow_scripts.core.rows import ParaphrasesRow, TreesRow
 from workflow_scripts.core.seeding import fraction
-from workflow_scripts.core.shard import Input, Row, Tally, write_shard
+from workflow_scripts.core.shard import Input, Tally, write_shard
 from workflow_scripts.nmt.options import Batch, parse_with_compute
 from workflow_scripts.syntax.parser import Parser
 
@@ -20,14 +21,17 @@ BATCH = Batch("--batch-sentences", 64, "sentences parsed at once")
 COLUMNS = ["id", "corpus", "reference", "paraphrases"]
 
 
-def is_sampled(row: Row, share: float, seed: int) -> bool:
+def is_sampled(row: ParaphrasesRow, share: float, seed: int) -> bool:
     """Return whether a reference is parsed: by its id, so that systems parse the same ones."""
     return fraction(seed, "syntax", row["id"]) < share
 
 
 def parse_rows(
-    rows: list[Row], parse: Callable[[list[str]], list[str | None]], share: float, seed: int
-) -> list[Row]:
+    rows: list[ParaphrasesRow],
+    parse: Callable[[list[str]], list[str | None]],
+    share: float,
+    seed: int,
+) -> list[TreesRow]:
     """Parse some references and their paraphrases, each distinct text once.
 
     Args:
@@ -59,7 +63,9 @@ def parse_rows(
     ]
 
 
-def parse_stream(rows: Iterable[Row], parser: Parser, share: float, seed: int) -> Iterator[Row]:
+def parse_stream(
+    rows: Iterable[ParaphrasesRow], parser: Parser, share: float, seed: int
+) -> Iterator[TreesRow]:
     """Yield what `parse_rows` gives, for any number of rows in bounded memory."""
     rows = iter(rows)
     while window := list(islice(rows, WINDOW)):
@@ -78,7 +84,7 @@ def parse_shard(
     parser = Parser(config["folder"], config["language"], config["package"], device, batch)
     total: Counter[str] = Counter()
 
-    def parsed(rows: Iterator[Row]) -> Iterator[Row]:
+    def parsed(rows: Iterator[ParaphrasesRow]) -> Iterator[TreesRow]:
         for row in parse_stream(rows, parser, config["share"], config["seed"]):
             yield row
             trees = [row["reference"], *row["paraphrases"]] if row["parsed"] else []

@@ -50,7 +50,7 @@ def prepare_arguments(block: dict[str, Any]) -> list[str]:
 
 
 def _initial_learning_rate(block: dict[str, Any]) -> float:
-    """Return what Sockeye must be given so that `learning_rate` is the peak, at the warm-up's end.
+    """Return the rate that Sockeye needs so that the peak, after the warm-up, is `learning_rate`.
 
     Its inv-sqrt-decay divides by sqrt(max(t, warm-up)) from the first update on.
     """

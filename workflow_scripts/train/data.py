@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from workflow_scripts.core.atomic import atomic_path, write_json
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rows import SegmentRow, Side
 from workflow_scripts.core.tables import count_rows, read_rows
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.train import layout
@@ -23,7 +23,7 @@ _FILES = {
 }
 
 
-def sides(direction: str) -> tuple[str, str]:
+def sides(direction: str) -> tuple[Side, Side]:
     """Return which side of the bitext a model reads and which it writes."""
     return ("source", "reference") if direction == "forward" else ("reference", "source")
 
@@ -39,8 +39,8 @@ def vocabulary(segmenter: Segmenter) -> dict[str, int]:
 
 
 def select_rows(
-    rows: Iterable[dict[str, Any]], max_length: float, counts: Counter[str]
-) -> Iterator[dict[str, Any]]:
+    rows: Iterable[SegmentRow], max_length: float, counts: Counter[str]
+) -> Iterator[SegmentRow]:
     """Pass on the segments to train, validate and test on; count all by split.
 
     Segments of more than `max_length` pieces on either side are left out (and counted) where

@@ -1,8 +1,8 @@
 """Run Sockeye's data preparation and training in a work folder; started by `train.sockeye`.
 
-Sockeye itself stays as it is; what it lacks to be resumed exactly is added from outside. All of
-it holds for Sockeye 2 on MXNet as well, whose Python is 3.8: so this module, and what it imports,
-must run there too, and torch may be missing.
+Sockeye itself stays as it is; this module adds what it lacks to resume exactly. Sockeye 2 on MXNet
+is run by this module as well. Its Python is 3.8, without torch: this module, and what it imports,
+must run there too.
 """
 
 from __future__ import annotations

@@ -8,8 +8,10 @@ it was on (two integers), its data type and its elements.
 
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workflow_scripts.core.errors import InputError
 
@@ -19,6 +21,8 @@ _ARRAY_MAGICS = (0xF993FAC9, 0xF993FACA)
 _DENSE = 0
 _TYPES = {0: "<f4", 1: "<f8", 2: "<f2", 3: "u1", 4: "<i4", 5: "i1", 6: "<i8"}
 _MOST_DIMENSIONS = 32
+
+Array = NDArray[np.floating[Any]] | NDArray[np.integer[Any]]
 
 
 class _Reader:
@@ -42,7 +46,7 @@ class _Reader:
         """Return the next integers, of the kinds that `struct` knows by these letters."""
         return struct.unpack(f"<{kinds}", self.take(struct.calcsize(f"<{kinds}")))
 
-    def array(self) -> np.ndarray:
+    def array(self) -> Array:
         """Return the next array."""
         magic, storage, dimensions = self.numbers("IiI")
         if magic not in _ARRAY_MAGICS or storage != _DENSE or dimensions > _MOST_DIMENSIONS:
@@ -63,7 +67,7 @@ class _Reader:
         return self._position == len(self._data)
 
 
-def read(path: Path) -> dict[str, np.ndarray]:
+def read(path: Path) -> dict[str, Array]:
     """Return the arrays of a file by name, in its order.
 
     Raises:

@@ -70,7 +70,7 @@ def run_sockeye(
         lock: the open file of `core.locking.locked`, which the process inherits.
         lines: reads the log.
         threads: of the training.
-        python: the interpreter. What PYTHONPATH names is for our own, and no other gets it.
+        python: the interpreter. Only our own gets the folders in PYTHONPATH.
 
     Raises:
         InputError: it failed, or was killed; or the disk is full.
@@ -95,6 +95,7 @@ def run_sockeye(
     )
     log_path, tail = work / layout.LOG, deque[str](maxlen=_LOG_TAIL_LINES)
     with space.explained(log_path), process, log_path.open("a", encoding="utf-8") as log:
+        assert process.stdout is not None  # it is a pipe
         for line in process.stdout:
             tail.append(line)
             log.write(line)

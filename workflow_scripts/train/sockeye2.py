@@ -49,10 +49,10 @@ def find_interpreter(name: str) -> str:
 
 
 def settings(block: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Return what a training plan says of a training with Sockeye 2.
+    """Return the settings of a training with Sockeye 2, for its plan.
 
-    Its options are those of Sockeye 3. It locks devices by files in a folder that others may own,
-    which is of no use where a scheduler hands out the devices.
+    The options are those of Sockeye 3. Sockeye 2 can lock devices by files, in a folder that others
+    may own. That is disabled: a scheduler hands out the devices.
 
     Args:
         block: a complete `models` block; `matmul` has no effect.

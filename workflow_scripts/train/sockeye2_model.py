@@ -8,9 +8,8 @@ import argparse
 import shutil
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
 import sockeye
 import torch
 from sockeye.data_io import DataConfig, DataStatistics
@@ -24,6 +23,9 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.loaders.sockeye3 import read_tree
 from workflow_scripts.train import ndarrays
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 # Suffixes of the parameters' names, of Sockeye 2 and of Sockeye 3.
 _RENAMED = {
     ".layer_norm.gamma": ".layer_norm.weight",
@@ -34,17 +36,17 @@ _TABLES = ("embedding_source.embedding.weight", "embedding_target.embedding.weig
 _OUTPUT = "output_layer.weight"
 # Sockeye 2 writes a shared matrix once, under the last of its names. Per type of tying: the one
 # that is there, and those that share it.
-_SHARED = {
+_SHARED: dict[str, dict[str, tuple[str, ...]]] = {
     "none": {},
     "trg_softmax": {_OUTPUT: _TABLES[1:]},
     "src_trg": {_TABLES[1]: _TABLES[:1]},
     "src_trg_softmax": {_OUTPUT: _TABLES},
 }
 _COPIED = ("vocab.src.0.json", "vocab.trg.0.json", "args.yaml", "metrics")
-_Kind = TypeVar("_Kind")
+_Kind = TypeVar("_Kind", bound="DataclassInstance")
 
 
-def parameters(arrays: dict[str, np.ndarray], tying: str) -> dict[str, torch.Tensor]:
+def parameters(arrays: dict[str, ndarrays.Array], tying: str) -> dict[str, torch.Tensor]:
     """Return the parameters of Sockeye 3, given those of Sockeye 2 and its `weight_tying_type`."""
     tensors = {}
     for name, array in arrays.items():
@@ -64,13 +66,13 @@ def config(tree: dict[str, Any]) -> ModelConfig:
     """
     data = tree["config_data"]
     statistics = _made(DataStatistics, data["data_statistics"])
-    parts = {"config_data": _made(DataConfig, data | {"data_statistics": statistics})}
+    blocks = {"config_data": _made(DataConfig, data | {"data_statistics": statistics})}
     for side in ("source", "target"):
         key = f"config_embed_{side}"
-        parts[key] = _made(EmbeddingConfig, tree[key])
+        blocks[key] = _made(EmbeddingConfig, tree[key])
     for key in ("config_encoder", "config_decoder"):
-        parts[key] = _made(TransformerConfig, tree[key])
-    return _made(ModelConfig, tree | parts)
+        blocks[key] = _made(TransformerConfig, tree[key])
+    return _made(ModelConfig, tree | blocks)
 
 
 def _made(kind: type[_Kind], values: dict[str, Any]) -> _Kind:
@@ -82,7 +84,7 @@ def convert(folder: Path, target: Path) -> None:
     """Write the model of Sockeye 2 in `folder` as a Sockeye 3 model folder, replacing `target`.
 
     Raises:
-        InputError: a file is missing or broken, or the model has parts that Sockeye 3 has not.
+        InputError: a file is missing or broken, or the model has layers that Sockeye 3 has not.
     """
     names = ("config", "params.best", "version", *_COPIED)
     missing = [name for name in names if not (folder / name).is_file()]

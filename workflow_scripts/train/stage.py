@@ -31,9 +31,6 @@ class Train(Stage):
     def records(self, instance: str) -> list[str]:
         return ["model"]
 
-    def files(self, instance: str) -> list[str]:
-        return ["metrics.json", "learning_curve.tsv"]
-
     def trains(self, instance: str) -> bool:
         return "folder" not in self.settings(instance)["model"]
 
@@ -46,7 +43,7 @@ class Train(Stage):
     def settings(self, instance: str) -> dict[str, Any]:
         train = self.config["train"]
         model = self.config["models"][train["models"][instance]]
-        # The default backend, and a model that is not trained, have no say in the digest.
+        # The digest covers the backend only if it is not the default, and the model is trained.
         chosen = train["backend"] != "sockeye" and "folder" not in model
         return {
             "role": instance,

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.dual_filter import keep
 from workflow_scripts.dual_filter.scores import Direction, main
@@ -118,15 +118,10 @@ def test_a_model_folder_that_was_changed_is_refused(tmp_path, models, pairs, wri
     assert not (tmp_path / "scores.parquet").exists()
 
 
-def test_nlls_are_those_of_sockeye(tmp_path, data_dir):
-    oracle, folder = data_dir / "nmt_oracle", tmp_path / "model"
-    shutil.copytree(oracle / "model", folder)
-    folder.chmod(0o755)
-    shutil.copy(oracle / "spm.cs.model", folder / "source.model")
-    shutil.copy(oracle / "spm.en.model", folder / "reference.model")
-    write_record(folder / "model", 0, 0, {}, files=list(folder.iterdir()))
+def test_nlls_are_those_of_sockeye(tmp_path, nmt_oracle):
+    folder = nmt_oracle.copy_model(tmp_path)
     forward = Direction(folder, "source", "reference", device="cpu", precision="fp32")
-    cases = oracle / "cases"
+    cases = nmt_oracle.folder / "cases"
     sides = [
         [segmenter.text(line.split()) for line in (cases / name).read_text().splitlines()]
         for name, segmenter in (

@@ -126,6 +126,7 @@ def test_what_the_library_saves_again_gives_the_same_vectors(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_the_module_file_runs_without_this_package(tmp_path):
     built = examples.random_model(["trigram"], "add")
     save(tmp_path, built)

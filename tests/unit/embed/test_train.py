@@ -85,6 +85,7 @@ def test_the_same_again_is_the_same_byte_by_byte(tmp_path, inputs):
     assert contents(tmp_path / "1") == first
 
 
+@pytest.mark.slow
 def test_a_killed_training_goes_on_and_ends_with_the_same_bytes(tmp_path, inputs):
     (tmp_path / "whole").mkdir()
     training, changes = {"epochs": 40}, {"encoders": ["word", "lstm"]}

@@ -5,6 +5,7 @@ from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.core.text import words
 from workflow_scripts.filter.paraphrase_score import WordVectors, main
+from workflow_scripts.testbed.generate import items
 
 VECTORS = """4 2
 the 0 0
@@ -42,11 +43,24 @@ def test_without_any_known_word_there_is_no_score(tmp_path):
     assert scores(tmp_path, PAIRS, tmp_path / "vectors.txt") == [None] * len(PAIRS)
 
 
-def test_real_vectors(data_dir, tmp_path):
-    path = data_dir / "sample_vectors" / "sample_vec.txt"
-    lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
+@pytest.fixture(params=["drawn", "real"])
+def vector_file(request, tmp_path):
+    """Vectors of 48 numbers for many words: drawn ones for testbed words, or real ones."""
+    if request.param == "real":
+        return request.getfixturevalue("data_dir") / "sample_vectors" / "sample_vec.txt"
+    known = sorted({word for item in items(1, 0, 60) for word in words(item.reference)})
+    numbers = np.random.default_rng(1).normal(size=(len(known), 48))
+    lines = (" ".join([word, *map(str, row)]) for word, row in zip(known, numbers, strict=True))
+    path = tmp_path / "drawn.txt"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_cosines_are_those_of_the_vectors_in_the_file(vector_file, tmp_path):
+    lines = [line.split() for line in vector_file.read_text(encoding="utf-8").splitlines()]
     known = {word: np.array(numbers, np.float32) for word, *numbers in lines}
     plain = [word for word in known if words(word) == [word]][:40]
+    assert len(plain) == 40
     pairs = [
         (f"{plain[number]}, {plain[number + 1]}", f"{plain[number + 2]} unheard-of")
         for number in range(30)
@@ -60,7 +74,7 @@ def test_real_vectors(data_dir, tmp_path):
         return one @ other / np.linalg.norm(one) / np.linalg.norm(other)
 
     expected = [cosine(*each) for each in pairs]
-    assert scores(tmp_path, pairs, path) == pytest.approx(expected, abs=1e-5)
+    assert scores(tmp_path, pairs, vector_file) == pytest.approx(expected, abs=1e-5)
 
 
 def test_only_wanted_words_are_kept():

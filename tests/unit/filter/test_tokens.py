@@ -49,8 +49,8 @@ def test_a_full_lexicon_starts_anew(monkeypatch):
 
 def test_parts_and_chosen_sentences():
     tokens = Tokens(np.array([7, 8, 9, 7, 5]), np.array([2, 0, 1, 2]))
-    assert split(tokens.part(slice(1, 3))) == [[], [9]]
-    assert split(tokens.part(slice(2, None))) == [[9], [7, 5]]
-    assert split(tokens.part(slice(4, 9))) == []
+    assert split(tokens.run(slice(1, 3))) == [[], [9]]
+    assert split(tokens.run(slice(2, None))) == [[9], [7, 5]]
+    assert split(tokens.run(slice(4, 9))) == []
     assert split(tokens.take(np.array([3, 0, 3, 1]))) == [[7, 5], [7, 8], [7, 5], []]
     assert split(tokens.take(np.array([], np.int64))) == []

@@ -1,5 +1,4 @@
 import json
-import shutil
 from collections import deque
 
 import pytest
@@ -30,25 +29,17 @@ CONFIG = {
     "precision": "fp32",
     "seed": 5,
 }
-# Sentences of our own: the small caption model knows such words.
-PAIRS = [
-    ("Muž jede na kole po ulici.", "A man rides a bike down the street."),
-    ("Dvě ženy stojí před domem.", "Two women stand in front of a house."),
-    ("Pes běží po trávě.", "A dog runs across the grass."),
-    ("Chlapec hraje fotbal.", "The boy plays football for his team."),
-]
 
 
 @pytest.fixture(scope="session")
-def model(data_dir, tmp_path_factory):
-    oracle = data_dir / "nmt_oracle"
-    folder = tmp_path_factory.mktemp("forward")
-    for path in (oracle / "model").iterdir():
-        shutil.copyfile(path, folder / path.name)
-    shutil.copyfile(oracle / "spm.cs.model", folder / "source.model")
-    shutil.copyfile(oracle / "spm.en.model", folder / "reference.model")
-    write_record(folder / "model", 0, 0, {}, files=list(folder.iterdir()))
-    return folder
+def model(nmt_oracle, tmp_path_factory):
+    return nmt_oracle.copy_model(tmp_path_factory.mktemp("forward"))
+
+
+@pytest.fixture(scope="session")
+def sentences(nmt_oracle):
+    """Pairs of sentences of our own that the model knows the words of."""
+    return nmt_oracle.sentences
 
 
 def run_main(folder, model, pairs, config=CONFIG, batch_rows=64, idf=None):
@@ -68,15 +59,15 @@ def run_main(folder, model, pairs, config=CONFIG, batch_rows=64, idf=None):
 
 
 @pytest.fixture(scope="module")
-def generated(model, tmp_path_factory):
-    pairs = [(number, *pair) for number, pair in enumerate(PAIRS)]
+def generated(model, sentences, tmp_path_factory):
+    pairs = [(number, *pair) for number, pair in enumerate(sentences)]
     return run_main(tmp_path_factory.mktemp("run") / "all", model, pairs)
 
 
-def test_candidates_hold_no_forbidden_phrase_and_add_up(generated, model):
+def test_candidates_hold_no_forbidden_phrase_and_add_up(generated, model, sentences):
     segmenter = Segmenter(model / "reference.model")
     rows = list(read_rows(generated, "candidates"))
-    assert [row["reference"] for row in rows] == [reference for _, reference in PAIRS]
+    assert [row["reference"] for row in rows] == [reference for _, reference in sentences]
     forbidden = 0
     for row in rows:
         sets = constraint_sets(row["reference"], row["id"], CONSTRAINTS, 5, segmenter.pieces)
@@ -99,14 +90,14 @@ def test_candidates_hold_no_forbidden_phrase_and_add_up(generated, model):
     assert record["extra"]["blocked"] == sum(row["blocked"] for row in rows)
 
 
-def test_repeating_gives_the_same_bytes(generated, model, tmp_path):
-    pairs = [(number, *pair) for number, pair in enumerate(PAIRS)]
+def test_repeating_gives_the_same_bytes(generated, model, sentences, tmp_path):
+    pairs = [(number, *pair) for number, pair in enumerate(sentences)]
     again = run_main(tmp_path / "again", model, pairs)
     assert again.read_bytes() == generated.read_bytes()
 
 
-def test_results_do_not_depend_on_sharding_or_batches(generated, model, tmp_path):
-    pairs = [(number, *pair) for number, pair in enumerate(PAIRS)][::-2]
+def test_results_do_not_depend_on_sharding_or_batches(generated, model, sentences, tmp_path):
+    pairs = [(number, *pair) for number, pair in enumerate(sentences)][::-2]
     other = run_main(tmp_path / "other", model, pairs, batch_rows=10)
     whole = {row["id"]: row for row in read_rows(generated, "candidates")}
     rows = list(read_rows(other, "candidates"))
@@ -120,8 +111,8 @@ def test_results_do_not_depend_on_sharding_or_batches(generated, model, tmp_path
         )
 
 
-def test_without_constraints_and_with_an_unreadable_source(model, tmp_path):
-    pairs = [(1, *PAIRS[0]), (2, "slovo " * 200, "A word."), (3, *PAIRS[1])]
+def test_without_constraints_and_with_an_unreadable_source(model, sentences, tmp_path):
+    pairs = [(1, *sentences[0]), (2, "slovo " * 200, "A word."), (3, *sentences[1])]
     config = CONFIG | {"constraints": None}
     rows = list(read_rows(run_main(tmp_path / "run", model, pairs, config), "candidates"))
     free = {"set": 0, "variant": "few", "avoid": [], "want": []}
@@ -130,8 +121,8 @@ def test_without_constraints_and_with_an_unreadable_source(model, tmp_path):
     assert rows[0]["candidates"] and rows[2]["candidates"]
 
 
-def test_a_beam_gives_its_nbest_list_best_first(model, tmp_path):
-    pairs = [(1, *PAIRS[0]), (2, "slovo " * 200, "A word."), (3, *PAIRS[1])]
+def test_a_beam_gives_its_nbest_list_best_first(model, sentences, tmp_path):
+    pairs = [(1, *sentences[0]), (2, "slovo " * 200, "A word."), (3, *sentences[1])]
     search = {"method": "beam", "beam_size": 6, "nbest": 4}
     config = CONFIG | {"constraints": None, "search": search}
     output = run_main(tmp_path / "run", model, pairs, config)
@@ -153,9 +144,9 @@ def test_a_beam_gives_its_nbest_list_best_first(model, tmp_path):
     assert best["candidates"] == [expected]
 
 
-def test_a_beam_avoids_the_words_of_each_set(model, tmp_path):
+def test_a_beam_avoids_the_words_of_each_set(model, sentences, tmp_path):
     config = CONFIG | {"search": {"method": "beam", "beam_size": 4}}
-    pairs = [(number, *pair) for number, pair in enumerate(PAIRS)]
+    pairs = [(number, *pair) for number, pair in enumerate(sentences)]
     for row in read_rows(run_main(tmp_path / "run", model, pairs, config), "candidates"):
         assert len(row["candidates"]) == 3
         for candidate in row["candidates"]:
@@ -175,15 +166,15 @@ VARIANTS = {
 
 
 @pytest.fixture(scope="module")
-def constrained(model, tmp_path_factory):
+def constrained(nmt_oracle, model, sentences, tmp_path_factory):
     folder = tmp_path_factory.mktemp("constrained")
     idf = folder / "idf.parquet"
     with TableWriter(idf, "document_frequencies") as writer:
-        for word in sorted({word for _, text in PAIRS for word in plain_words(text)}):
+        for word in sorted({word for _, text in sentences for word in plain_words(text)}):
             writer.write({"word": word, "references": 3 + len(word)})
     write_record(idf, 1 << 12, 1 << 12, {})
     words = folder / "words.txt"
-    words.write_text("rides drives travels\nwomen ladies girls\ndog cat\n", encoding="utf-8")
+    words.write_text(nmt_oracle.word_list, encoding="utf-8")
     config = CONFIG | {
         "search": {"method": "beam", "beam_size": 8},
         "constraints": {
@@ -192,9 +183,9 @@ def constrained(model, tmp_path_factory):
             "variants": VARIANTS,
         },
     }
-    pairs = [(number, *pair) for number, pair in enumerate(PAIRS)]
+    pairs = [(number, *pair) for number, pair in enumerate(sentences)]
     # A source that can't be read, and one whose few pieces leave no room for all words.
-    pairs += [(8, "slovo " * 200, PAIRS[0][1]), (9, "Muž.", PAIRS[0][1])]
+    pairs += [(8, "slovo " * 200, sentences[0][1]), (9, "Muž.", sentences[0][1])]
     return run_main(folder / "run", model, pairs, config, idf=idf)
 
 

@@ -215,11 +215,20 @@ def test_a_variant_without_a_word_has_no_set():
     assert [each.variant for each in found] == ["free"]
 
 
-def test_a_word_list_names_pairs(data_dir, tmp_path):
+@pytest.fixture(params=["own", "real"])
+def word_list(request, tmp_path):
+    if request.param == "real":
+        return request.getfixturevalue("data_dir") / "ppdb_xl_lexicon" / "ppdb-xl.txt"
+    path = tmp_path / "words.txt"
+    path.write_text("sold vended\nhouses homes\nbought purchased got\n", encoding="utf-8")
+    return path
+
+
+def test_a_word_list_names_pairs(word_list, tmp_path):
     write_pairs(tmp_path, [[("a", "the man bought houses"), ("a", "the man"), ("a", "the")]])
     constraints = {
         "idf": {"bounds": [1.0, 17.0], "min_references": 1, "exempt": []},
-        "pairs": {"list": str(data_dir / "ppdb_xl_lexicon" / "ppdb-xl.txt")},
+        "pairs": {"list": str(word_list)},
         "variants": {"ppdb": {"kind": "pair", "choose": {"highest": 2}}},
     }
     make_sets = set_maker(constraints, 1, letters, count(tmp_path, ["a"], 1))

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.oracles import Oracle
 from tests.unit.nmt.cells import load_with_cells
 from tests.unit.nmt.folders import write_model
 from workflow_scripts.nmt.loaders import load_model
@@ -34,9 +35,9 @@ def either(request: pytest.FixtureRequest, tiny: Model, tiny_folder: Path) -> Mo
 
 
 @pytest.fixture(scope="session")
-def oracle_dir(data_dir: Path) -> Path:
-    """A small trained model with Sockeye's outputs for it."""
-    return data_dir / "nmt_oracle"
+def oracle_dir(nmt_oracle: Oracle) -> Path:
+    """A trained model with Sockeye's results for it."""
+    return nmt_oracle.folder
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.oracles import Oracle
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.score import main
 
 
@@ -34,14 +34,10 @@ def test_equals_sockeye_score(oracle_dir: Path, capsys: pytest.CaptureFixture):
     assert nlls == pytest.approx(expected, abs=1e-4)
 
 
-def test_raw_text_is_segmented(oracle: Model, oracle_dir: Path, tmp_path: Path, capsys):
-    lines = {
-        "cs": ("Muž spí.", "▁Muž ▁spí ."),
-        "en": ("A man sleeping.", "▁A ▁man ▁sleeping ."),
-    }
+def test_raw_text_is_segmented(nmt_oracle: Oracle, oracle_dir: Path, tmp_path: Path, capsys):
     printed = []
     for raw in (0, 1):
-        for language, texts in lines.items():
+        for language, texts in nmt_oracle.segmented.items():
             (tmp_path / language).write_text(texts[raw] + "\n")
         options = {
             "--model": oracle_dir / "model",

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.oracles import Oracle
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.translate import main
 
 LINES = [
@@ -129,9 +129,9 @@ def test_lines_that_are_not_utf8_are_errors(tiny_folder: Path, tmp_path: Path):
         main([str(path) for path in paths])
 
 
-def test_raw_text_in_and_out(oracle: Model, oracle_dir: Path, tmp_path: Path):
-    line = {"text": "Muž spí na gauči.", "constraints": ["sofa"], "avoid": ["<s> A"]}
-    (tmp_path / "in.jsonl").write_text(json.dumps(line) + "\n")
+def test_raw_text_in_and_out(nmt_oracle: Oracle, oracle_dir: Path, tmp_path: Path):
+    (tmp_path / "in.jsonl").write_text(json.dumps(nmt_oracle.line) + "\n")
+    [wanted], [start] = nmt_oracle.line["constraints"], nmt_oracle.line["avoid"]
     options = {
         "--model": oracle_dir / "model",
         "--input": tmp_path / "in.jsonl",
@@ -141,6 +141,6 @@ def test_raw_text_in_and_out(oracle: Model, oracle_dir: Path, tmp_path: Path):
     }
     main([str(item) for pair in options.items() for item in pair])
     translation = json.loads((tmp_path / "out.jsonl").read_text())["translation"]
-    assert "sofa" in translation.rstrip(".").split()
-    assert not translation.startswith("A ")
+    assert wanted in translation.rstrip(".").split()
+    assert not translation.startswith(start.removeprefix("<s> ") + " ")
     assert "▁" not in translation

@@ -1,5 +1,4 @@
 import json
-import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -89,16 +88,9 @@ def test_pruned_or_not_the_selection_is_the_same(monkeypatch, drawn, max_sum, ma
 
 
 @pytest.fixture(scope="module")
-def backward_model(data_dir, tmp_path_factory):
+def backward_model(nmt_oracle, tmp_path_factory):
     """The oracle's model used as a backward one: its source side plays the references."""
-    oracle = data_dir / "nmt_oracle"
-    folder = tmp_path_factory.mktemp("backward")
-    for path in (oracle / "model").iterdir():
-        shutil.copyfile(path, folder / path.name)
-    shutil.copyfile(oracle / "spm.cs.model", folder / "reference.model")
-    shutil.copyfile(oracle / "spm.en.model", folder / "source.model")
-    write_record(folder / "model", 0, 0, {}, files=list(folder.iterdir()))
-    return folder
+    return nmt_oracle.copy_model(tmp_path_factory.mktemp("backward"), languages=("en", "cs"))
 
 
 def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model):

@@ -1,7 +1,6 @@
 """Generate, score and select, one after the other, on a small real model."""
 
 import json
-import shutil
 
 import pytest
 
@@ -13,11 +12,6 @@ from workflow_scripts.score import shard as score
 from workflow_scripts.select import shard as select
 from workflow_scripts.select import threshold
 
-PAIRS = [
-    ("Muž jede na kole po ulici.", "A man rides a bike down the street."),
-    ("Dvě ženy stojí před domem.", "Two women stand in front of a house."),
-    ("Pes běží po trávě.", "A dog runs across the grass."),
-]
 GENERATE = {
     "system": "parabank2",
     "search": {"method": "sample", "k": 10, "samples": 10, "temperature": 1.0},
@@ -28,23 +22,12 @@ GENERATE = {
 
 
 @pytest.fixture(scope="module")
-def models(data_dir, tmp_path_factory):
+def models(nmt_oracle, tmp_path_factory):
     """A forward model, and the same weights with the sides' names swapped as a backward one."""
-    oracle = data_dir / "nmt_oracle"
-    folders = {}
-    for role, sides in [("forward", "src trg cs en"), ("backward", "trg src cs en")]:
-        source, target, source_language, reference_language = sides.split()
-        folder = folders[role] = tmp_path_factory.mktemp(role)
-        for name in ("config", "params.best", "version"):
-            shutil.copyfile(oracle / "model" / name, folder / name)
-        for side, name in [("src", source), ("trg", target)]:
-            shutil.copyfile(
-                oracle / "model" / f"vocab.{name}.0.json", folder / f"vocab.{side}.0.json"
-            )
-        shutil.copyfile(oracle / f"spm.{source_language}.model", folder / "source.model")
-        shutil.copyfile(oracle / f"spm.{reference_language}.model", folder / "reference.model")
-        write_record(folder / "model", 0, 0, {}, files=list(folder.iterdir()))
-    return folders
+    return {
+        "forward": nmt_oracle.copy_model(tmp_path_factory.mktemp("forward")),
+        "backward": nmt_oracle.copy_model(tmp_path_factory.mktemp("backward"), swap=True),
+    }
 
 
 def run(main, config, **options):
@@ -52,9 +35,10 @@ def run(main, config, **options):
     main(["--config", json.dumps(config), *arguments])
 
 
-def test_from_references_to_paraphrases(models, tmp_path):
+def test_from_references_to_paraphrases(nmt_oracle, models, tmp_path):
+    pairs = list(nmt_oracle.sentences[:3])
     with TableWriter(tmp_path / "references.parquet", "references") as writer:
-        for number, (source, reference) in enumerate(PAIRS):
+        for number, (source, reference) in enumerate(pairs):
             writer.write(
                 {"id": f"c:{number}", "source": source, "reference": reference, "corpus": "c"}
             )
@@ -92,7 +76,7 @@ def test_from_references_to_paraphrases(models, tmp_path):
     found = json.loads((tmp_path / "threshold.json").read_text())
     generated = list(read_rows(tmp_path / "candidates.parquet", "candidates"))
     rows = list(read_rows(tmp_path / "selected.parquet", "paraphrases"))
-    assert [(row["source"], row["reference"]) for row in rows] == PAIRS
+    assert [(row["source"], row["reference"]) for row in rows] == pairs
     assert sum(row["candidates"] for row in rows) == found["candidates"]
     assert sum(row["kept"] for row in rows) == found["kept"]
     assert sum(len(row["paraphrases"]) for row in rows) > 5

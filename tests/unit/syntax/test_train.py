@@ -42,6 +42,7 @@ def trained(tmp_path_factory):
     return folder / "models" / "small"
 
 
+@pytest.mark.slow
 def test_folder_is_a_package_that_parses(trained, capsys):
     assert sorted(path.name for path in trained.parent.iterdir()) == ["small"]
     assert set(parser_files(str(trained), "en", "default")) == {
@@ -53,6 +54,7 @@ def test_folder_is_a_package_that_parses(trained, capsys):
     assert sum(tree.startswith("(ROOT (S ") for tree in trees) > 10
 
 
+@pytest.mark.slow
 def test_paths_of_this_machine_are_not_in_the_models(trained):
     for path in trained.rglob("*.pt"):
         assert str(trained.parent.parent).encode() not in path.read_bytes()
@@ -70,6 +72,7 @@ def test_own_vectors(tmp_path, capsys):
     assert scores.keys() == {"sentences", "f1", "words", "exact", "top"}
 
 
+@pytest.mark.slow
 def test_an_existing_folder_stays(trained):
     with pytest.raises(InputError, match="is there already"):
         main(arguments(trained.parent.parent))

@@ -82,8 +82,21 @@ def test_conllu():
     assert lines[1].split("\t") == ["2", ")", "_", "-RRB-", "_", "_", "1", "dep", "_", "_"]
 
 
-def test_real_treebank(data_dir):
-    trees = read_trees(sorted((data_dir / "gum_const").glob("GUM_bio_*.ptb")))
+@pytest.fixture(params=["testbed", "real"])
+def treebank(request, tmp_path):
+    """Files of more than 500 trees: of the testbed, with functions and a trace, or of GUM."""
+    if request.param == "real":
+        return sorted((request.getfixturevalue("data_dir") / "gum_const").glob("GUM_bio_*.ptb"))
+    paths = [tmp_path / "first.mrg", tmp_path / "second.mrg"]
+    for number, path in enumerate(paths):
+        trees = (item.tree for item in items(seed=1, first=300 * number, count=300))
+        marked = (tree.replace("(NP ", "(NP-SBJ=1 (-NONE- *T*-1) ") for tree in trees)
+        path.write_text("".join(f"(ROOT\n  {tree})\n" for tree in marked), encoding="utf-8")
+    return paths
+
+
+def test_every_tree_of_a_treebank_is_read_and_written(treebank):
+    trees = read_trees(treebank)
     assert len(trees) > 500
     assert not re.findall(r"\(\w+-\S+", " ".join(map(bracketed, trees)))
     for tree in trees:

@@ -103,6 +103,7 @@ def test_a_finished_model_is_not_trained_again(bitext, trained, monkeypatch):
     assert published(trained) == before
 
 
+@pytest.mark.slow
 def test_training_goes_on_bit_for_bit_from_every_kill_inside_a_checkpoint(
     bitext, trained, tmp_path, monkeypatch
 ):
@@ -118,6 +119,7 @@ def test_training_goes_on_bit_for_bit_from_every_kill_inside_a_checkpoint(
     assert published(output) == published(trained)
 
 
+@pytest.mark.slow
 def test_a_kill_of_the_whole_at_any_moment_costs_nothing_but_time(bitext, trained, tmp_path):
     output = tmp_path / "model"
     moments = random.Random(int(os.environ.get("PYTEST_KILL_SEED", "1")))

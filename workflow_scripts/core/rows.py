@@ -1,0 +1,187 @@
+"""The rows of Parquet tables as typed dicts: one for each schema in `tables.SCHEMAS`.
+
+A test compares them with the schemas. A key that may be None holds a null in its column.
+"""
+
+from typing import Literal, TypedDict
+
+# A side of the bitext: the columns with its text have this name.
+Side = Literal["source", "reference"]
+
+
+class PairRow(TypedDict):
+    """A pair of the bitext: `pairs`."""
+
+    id: str
+    source: str
+    reference: str
+    corpus: str
+
+
+class PairScoreRow(TypedDict):
+    """The NLLs of one pair: `pair_scores`."""
+
+    id: str
+    forward_nll: float
+    backward_nll: float
+
+
+class SegmentRow(TypedDict):
+    """One segmentation of one pair, pieces with blanks between: `segments`."""
+
+    id: str
+    split: str
+    copy: int
+    source: str
+    reference: str
+
+
+class ReferenceRow(PairRow):
+    """A pair whose reference is paraphrased: `references`."""
+
+
+class DocumentFrequencyRow(TypedDict):
+    """A word and the number of references that it stands in: `document_frequencies`."""
+
+    word: str
+    references: int
+
+
+class GeneratedSet(TypedDict):
+    """A constraint set of a reference: its words."""
+
+    set: int
+    variant: str
+    avoid: list[str]
+    want: list[str]
+
+
+class GeneratedCandidate(TypedDict):
+    """A candidate as the search found it."""
+
+    set: int
+    sample: int
+    variant: str
+    text: str
+    forward_nll: float
+
+
+class CandidatesRow(PairRow):
+    """A reference with its constraint sets and all candidates: `candidates`."""
+
+    sets: list[GeneratedSet]
+    dropped: int
+    blocked: int
+    unmet: int
+    candidates: list[GeneratedCandidate]
+
+
+class ScoredCandidate(TypedDict):
+    """A distinct text among the candidates; a pruned one has no backward NLL and no sum."""
+
+    text: str
+    forward_nll: float
+    backward_nll: float | None
+    sum: float | None
+    count: int
+    variant: str
+
+
+class ScoredRow(PairRow):
+    """A reference with its distinct candidates: `scored`."""
+
+    candidates: list[ScoredCandidate]
+
+
+class Paraphrase(TypedDict):
+    """A selected candidate; the cluster is None where the method has no clusters."""
+
+    rank: int
+    text: str
+    forward_nll: float
+    backward_nll: float | None
+    sum: float | None
+    cluster: int | None
+    variant: str
+
+
+class ParaphrasesRow(PairRow):
+    """A reference with its paraphrases, best first: `paraphrases`."""
+
+    paraphrases: list[Paraphrase]
+    candidates: int
+    kept: int
+    reason: str
+
+
+class TrainingPairRow(TypedDict):
+    """A pair of a training set: `training_pairs`."""
+
+    id: str
+    reference: str
+    paraphrase: str
+
+
+class PairColumnsRow(TrainingPairRow):
+    """A reference and one of its paraphrases, with the columns of this pair: `pair_columns`."""
+
+    rank: int
+    reference_words: int
+    paraphrase_words: int
+    translation_cost: float
+    backward_nll: float
+    sum: float
+    overlap_1: float
+    overlap_2: float
+    overlap_3: float
+    intersection_over_union: float
+    bleu_nakov: float
+    sacrebleu_exp: float
+    sacrebleu_floor: float
+    sacrebleu_add_k: float
+    sacrebleu_none: float
+
+
+class PairValueRow(TypedDict):
+    """The value of one more column of the same pair: `pair_values`."""
+
+    id: str
+    rank: int
+    value: float | None
+
+
+class StsPairRow(TypedDict):
+    """Two sentences and how similar people find them: `sts_pairs`."""
+
+    data_set: str
+    group: str
+    score: float
+    first: str
+    second: str
+
+
+class TreesRow(TypedDict):
+    """The trees of a reference and of its paraphrases: `trees`."""
+
+    id: str
+    corpus: str
+    parsed: bool
+    reference: str | None
+    paraphrases: list[str | None]
+
+
+ROWS: dict[str, type] = {
+    "pairs": PairRow,
+    "pair_scores": PairScoreRow,
+    "segments": SegmentRow,
+    "references": ReferenceRow,
+    "document_frequencies": DocumentFrequencyRow,
+    "candidates": CandidatesRow,
+    "scored": ScoredRow,
+    "paraphrases": ParaphrasesRow,
+    "pair_columns": PairColumnsRow,
+    "pair_values": PairValueRow,
+    "training_pairs": TrainingPairRow,
+    "sts_pairs": StsPairRow,
+    "trees": TreesRow,
+}
