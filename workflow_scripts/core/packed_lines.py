@@ -34,10 +34,10 @@ def _raw(path: Path) -> Iterator[Readable]:
 
 
 def _refuse_unreadable(path: Path) -> None:
-    """Refuse what would be read as the text that it is not.
+    """Refuse a file that is not text but would be read as text.
 
     Raises:
-        InputError: by its suffix it is an archive, or compressed in another way.
+        InputError: its suffix is that of an archive, or of another way of compression.
     """
     if _ARCHIVE.search(path.name):
         raise InputError(
@@ -53,7 +53,7 @@ def _refuse_unreadable(path: Path) -> None:
 
 @contextmanager
 def _open(path: Path) -> Iterator[BufferedReader]:
-    """Open a file for reading, unpacked by its suffix; several streams or frames are one."""
+    """Open a file for reading, unpacked by its suffix; several streams are joined."""
     suffix = path.suffix.lower()
     with _raw(path) as raw, unpacked(raw, suffix) if suffix in SUFFIXES else plain(raw) as content:
         yield content

@@ -1,1 +1,1 @@
-"""Stage corpus: bitext files or the testbed become shards of pairs (DESIGN 3 and 9)."""
+"""Stage corpus: bitext files or the testbed become shards of pairs (docs/corpus.md)."""

@@ -1,4 +1,4 @@
-"""One corpus -> shards of pairs, and a list of the lines that were rejected (DESIGN 3 and 9)."""
+"""One corpus -> shards of pairs, and a list of the lines that were rejected."""
 
 import argparse
 import hashlib
@@ -27,7 +27,7 @@ _SHOWN_BYTES = 200
 
 
 def shard_of(source: str, reference: str, shards: int) -> int:
-    """Return a pair's shard: pairs that count as duplicates of each other get the same one."""
+    """Return the shard of a pair; pairs that count as duplicates get the same shard."""
     key = dedup_key(source, reference).encode("utf-8")
     return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") % shards
 
@@ -41,7 +41,7 @@ def rejected_line(rejected: Rejected) -> str:
 
 @contextmanager
 def _compressed_lines(path: Path) -> Iterator[Callable[[str], Any]]:
-    """Give a function that writes text to a zstd file, which appears whole."""
+    """Give a function that writes text to a zstd file. The file appears when it is whole."""
     with (
         atomic_path(path) as temporary,
         temporary.open("wb") as raw,
@@ -51,10 +51,10 @@ def _compressed_lines(path: Path) -> Iterator[Callable[[str], Any]]:
 
 
 def verify_downloads(hashes: dict[str, str]) -> None:
-    """Check downloaded files, given by path, against their SHA-256.
+    """Check downloaded files against their SHA-256, which `hashes` has by path.
 
     Raises:
-        InputError: one differs.
+        InputError: a file is missing or has another hash.
     """
     for path, expected in hashes.items():
         if not Path(path).is_file() or sha256(path) != expected:
@@ -66,11 +66,11 @@ def verify_downloads(hashes: dict[str, str]) -> None:
 def import_corpus(name: str, rows: Iterable[Pair | Rejected], shards: int, folder: Path) -> None:
     """Write a corpus' shards, its list of rejected lines, and the record of each file.
 
-    The records add up over the folder: a shard's speaks for its pairs, that of the rejected lines
-    for all others.
+    The records add up over the folder: the record of a shard counts its pairs, the record of the
+    rejected lines counts all other lines.
 
     Raises:
-        InputError: there is no pair at all.
+        InputError: the corpus has no pair.
     """
     rejected: Counter[str] = Counter()
     pairs = 0

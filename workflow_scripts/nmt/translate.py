@@ -40,7 +40,7 @@ SAMPLE_DEFAULTS: dict[str, float] = {"samples": 1, "seed": 1, "temperature": 1.0
 
 @dataclass(frozen=True)
 class InputLine:
-    """A line of the input: its fields as they stand there, and what they mean."""
+    """A line of the input: its fields as they are in the file, and what they mean."""
 
     fields: dict[str, Any]
     id: str
@@ -70,7 +70,7 @@ class LineReader:
         """Yield the lines of a file.
 
         Raises:
-            InputError: a line is not what it must be; the message has its number.
+            InputError: a line is not valid; the message has its number.
         """
         for number, line in enumerate(read_lines(path), start=1):
             try:

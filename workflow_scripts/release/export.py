@@ -1,7 +1,7 @@
-"""Write the released corpus: TSV for the eye and the shell, Parquet for `datasets`.
+"""Write the released corpus: TSV for people and the shell, Parquet for `datasets`.
 
-Both have one row per reference, also for one without paraphrases. The score is the sum of the
-forward and the backward NLL, in nats per target token: lower is better.
+Both have one row for each reference, also for a reference without paraphrases. The score is the sum
+of the forward and the backward NLL, in nats per target token: lower is better.
 """
 
 import argparse
@@ -74,8 +74,8 @@ def header(best: int) -> str:
 def tsv_line(row: ParaphrasesRow, best: int) -> str:
     """Return one reference as a line of 2 + 2 x `best` fields.
 
-    Fields of ranks that the reference lacks are empty, and so is a score that was not computed. It
-    is `inf` where the backward model can't read the paraphrase.
+    Fields of ranks that the reference does not have are empty, and so is a score that was not
+    computed. A score is `inf` if the backward model can't read the paraphrase.
     """
     fields = [row["id"], row["reference"]]
     for paraphrase in row["paraphrases"][:best]:
@@ -101,7 +101,7 @@ def parquet_row(row: ParaphrasesRow, best: int) -> ReleasedRow:
 
 @contextmanager
 def tsv_writer(path: Path) -> Iterator[TextIOWrapper]:
-    """Open a zstd-compressed UTF-8 text file that appears whole when the block ends."""
+    """Open a zstd-compressed UTF-8 text file; it appears, whole, when the block ends."""
     compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True)
     with (
         atomic_path(path) as temporary,
@@ -114,7 +114,7 @@ def tsv_writer(path: Path) -> Iterator[TextIOWrapper]:
 
 @contextmanager
 def parquet_writer(path: Path) -> Iterator[pq.ParquetWriter]:
-    """Open a Parquet file of `SCHEMA` that appears whole when the block ends."""
+    """Open a Parquet file of `SCHEMA`; it appears, whole, when the block ends."""
     with (
         atomic_path(path) as temporary,
         pq.ParquetWriter(
@@ -127,7 +127,7 @@ def parquet_writer(path: Path) -> Iterator[pq.ParquetWriter]:
 def export(shards: list[Path], output: Path, best: int) -> None:
     """Stream shards of the select stage into the two files of a release and their record.
 
-    Memory holds one row group. The record, `paraphrases.json`, speaks for both files and is last.
+    Memory holds one row group. The record of both files, `paraphrases.json`, is written last.
     """
     total = sum(verify(path)["rows_out"] for path in shards)
     rows = progress(

@@ -1,4 +1,4 @@
-"""What differs between two runs: configuration, folders, counts, measures."""
+"""The differences between two runs: configuration, folders, counts, measures."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -23,16 +23,16 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def differences(first: Flat, second: Flat) -> list[tuple[str, Any, Any]]:
-    """Return key, value and value of whatever differs; `-` stands for a key that is not there."""
+    """Return each key that differs with its two values; `-` stands for a missing key."""
     keys = list(dict.fromkeys([*first, *second]))
     pairs = [(key, first.get(key, _ABSENT), second.get(key, _ABSENT)) for key in keys]
     return [(key, one, other) for key, one, other in pairs if one != other]
 
 
 def used_config(config: dict[str, Any]) -> Flat:
-    """Return the leaves of a configuration without what its run does not use.
+    """Return the leaves of a configuration that its run uses.
 
-    Of the catalogues (corpora, models, systems) only what the run names counts.
+    Of the catalogues (corpora, models, systems) these are only the entries that the run names.
     """
     run, train = config["run"], config["train"]
     used = {
@@ -108,10 +108,10 @@ def _table(rows: list[tuple[str, Any, Any]], names: list[str], numbers: bool) ->
 
 
 def compare(first: Path, second: Path) -> str:
-    """Return what differs between two runs, as text.
+    """Return the differences between two runs as text.
 
     Raises:
-        InputError: one of them is no run.
+        InputError: one of the folders is not a run.
     """
     names = [first.name, second.name]
     sections = []

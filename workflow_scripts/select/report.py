@@ -46,7 +46,7 @@ def references(run: FinishedRun) -> dict[str, Any]:
 def sample_references(shards: list[Path], seed: int) -> list[ParaphrasesRow]:
     """Return `COLUMNS` of fifty rows, drawn by their ids, in flat memory.
 
-    Systems that paraphrase the same references give the same sample.
+    Systems with the same references give the same sample.
     """
     for path in shards:
         verify(path)

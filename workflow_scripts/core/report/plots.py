@@ -1,6 +1,6 @@
-"""The style of the report's plots, SVG elements for HTML: the same text for the same figures.
+"""The style of the report's plots. They are SVG elements for HTML; equal figures give equal text.
 
-Text and axes take the colour and the font of the page, so that a plot fits light and dark ones.
+Text and axes take the colour and the font of the page, so that a plot fits light and dark pages.
 """
 
 import io
@@ -17,7 +17,7 @@ from matplotlib.typing import RcKeyType
 # Readable on white and on near-black.
 COLOURS = ("#3b82c4", "#d97706", "#2e9e6b", "#9367d8", "#c9558f", "#8a8f98")
 MARK = "#d9534f"
-# Stands for the page's text colour until the SVG is written.
+# This stands for the page's text colour until the SVG is written.
 _TEXT = "#010203"
 _STYLE: dict[RcKeyType, Any] = {
     "svg.fonttype": "none",

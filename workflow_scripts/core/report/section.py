@@ -1,7 +1,7 @@
-"""The sections of the report, each a function and a template of the stage it belongs to.
+"""The sections of the report. Each is a function and a template of a stage.
 
 `workflow_scripts.train.report:models` is the function `models` of that module. It takes a
-`FinishedRun` and returns what the template shows, or None where the run has nothing to show. The
+`FinishedRun` and returns what the template shows, or None if the run has nothing to show. The
 template is `templates/models.html.j2` beside the module: one `<section>` whose `<h2>` has the id
 `models`, by which the navigation refers to it.
 """
@@ -26,7 +26,7 @@ class Section(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Return what the navigation calls it."""
+        """Return the title of the section in the navigation."""
         return self.name.replace("_", " ").capitalize()
 
 
@@ -34,7 +34,7 @@ def load(function: str) -> Callable[[FinishedRun], Any]:
     """Return the function `module:function` of a declaration.
 
     Raises:
-        ValueError: there is no such function.
+        ValueError: the function does not exist.
     """
     module, _, name = function.partition(":")
     try:
@@ -48,10 +48,10 @@ def sections(functions: Iterable[str], run: FinishedRun) -> list[Section]:
 
     Args:
         functions: `module:function` of each section, in the order of the page.
-        run: what they show.
+        run: the run that they show.
 
     Raises:
-        ValueError: a function is not there, or two sections have one name.
+        ValueError: a function does not exist, or two sections have one name.
         InputError: a file that a section reads is missing or damaged.
     """
     found: dict[str, Section] = {}

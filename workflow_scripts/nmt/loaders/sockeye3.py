@@ -163,7 +163,7 @@ def _check_supported(path: Path, value: Callable[[str], Any]) -> None:
 
 
 class _Parameters:
-    """The tensors of a checkpoint, each of which must be taken once, with the right shape."""
+    """The tensors of a checkpoint. Each must be taken once, with the right shape."""
 
     def __init__(self, path: Path):
         self._path = path
@@ -195,14 +195,14 @@ class _Parameters:
 
 
 class _Reader:
-    """Makes the parts of a network of Sockeye's parameters; `size` is D."""
+    """Makes the layers of a network from Sockeye's parameters; `size` is D."""
 
     def __init__(self, parameters: _Parameters, size: int):
         self._take = parameters.take
         self._size = size
 
     def embedding(self, side: str, pieces: int, stack: str, positions: int) -> Embedding:
-        """Return the embedding of a side, whose pieces Sockeye scales by the root of the size."""
+        """Return the embedding of a side; Sockeye multiplies its pieces by the root of the size."""
         weight = self._take(f"embedding_{side}.embedding.weight", pieces, self._size)
         return Embedding(
             weight * self._size**0.5,
