@@ -2,8 +2,8 @@
 
 python -m tests.e2e.hostile [--lines 100000] [--references N]
 
-It sends the lines through the whole pipeline and prints what became of them, stage by stage. It
-fails where one is lost, or where something that stood in a line, a name or a value was executed.
+It sends the lines through the whole pipeline and prints the counts of each stage. It fails if a
+line is lost, or if a command in a line, a name or a value was executed.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from tests.e2e.pipeline import Pipeline
 from workflow_scripts.corpus import importer
 from workflow_scripts.corpus.importer import REJECTED as REJECTED_LINES
 
-# Whoever executes one of these leaves a file of this name behind.
+# A program that executes one of these commands leaves a file of this name behind.
 CANARY = "EXECUTED"
 COMMANDS = (
     f"$(touch {CANARY})",
@@ -45,12 +45,12 @@ LONGEST = 20  # lines of a megabyte: each costs as much as ten thousand others
 
 
 def _spread(character: str, sentence: str) -> str:
-    """Return the sentence with a character behind each of its own."""
+    """Return the sentence with one more character after each of its characters."""
     return "".join(f"{each}{character}" for each in sentence)
 
 
 def _between(*characters: str) -> Callable[[random.Random, str], str]:
-    """Make a kind: the sentence with one of some strings between words, before and behind it."""
+    """Make a kind: the sentence with one of some strings before it, after it and between words."""
 
     def line(chance: random.Random, sentence: str) -> str:
         parts = [sentence] if chance.random() < 0.5 else sentence.split()
@@ -60,7 +60,7 @@ def _between(*characters: str) -> Callable[[random.Random, str], str]:
 
 
 def _alone(*texts: str) -> Callable[[random.Random, str], str]:
-    """Make a kind: one of some strings and nothing else."""
+    """Make a kind: only one of some strings."""
     return lambda chance, sentence: chance.choice(texts)
 
 
@@ -75,7 +75,7 @@ def _bytes(*damage: bytes) -> Callable[[random.Random, str], bytes]:
     return line
 
 
-# What a line is, by name: a function of randomness and an innocent sentence.
+# The kinds of lines by name: functions of a random generator and a harmless sentence.
 KINDS: dict[str, Callable[[random.Random, str], str | bytes]] = {
     "plain": lambda chance, sentence: sentence,
     # Not text. The corpus stage rejects these.
@@ -86,7 +86,7 @@ KINDS: dict[str, Callable[[random.Random, str], str | bytes]] = {
     "nul": _bytes(b"\0", b"\0\0\0"),
     "empty": _alone("", " ", "\t", "\r", " \u00a0\u3000 ", "\x0b\x0c", "\u2028\u2029\x85"),
     "megabyte": lambda chance, sentence: sentence * (1_000_000 // len(sentence) + 1),
-    # Characters that are not what they seem, or are not there.
+    # Characters that look like others, or are invisible.
     "byte_order_mark": _between("\ufeff"),
     "right_to_left": _between("\u202e", "\u202d", "\u2066", "\u200f", "שלום", "مرحبا"),
     "zero_width": _between("\u200b", "\u200c", "\u200d", "\u2060", "\u00ad", "\u180e"),
@@ -105,7 +105,7 @@ KINDS: dict[str, Callable[[random.Random, str], str | bytes]] = {
     "replacement": _between("\ufffd", "Ã©", "â€œ", "Å¾"),
     "emoji": _between("😀", "👨‍👩‍👧‍👦", "🏳️‍🌈", "🇨🇿", "👍🏽", "❤️", "🫠"),
     "scripts": _between("世界", "こんにちは", "สวัสดี", "नमस्ते", "Привет", "𝕳𝖊𝖑𝖑𝖔", "𓀀"),
-    # Text that means something to a program.
+    # Text that a program may execute or interpret.
     "spm_mark": _between("▁", "▁▁", " ▁ ", "▁slovo▁"),
     "control_symbols": _between(
         "<s>", "</s>", "<unk>", "<pad>", " <s> ", "<0x0A>", " ⁇ ", "<pad91>"
@@ -131,7 +131,7 @@ KINDS: dict[str, Callable[[random.Random, str], str | bytes]] = {
     "many_words": lambda chance, sentence: " ".join([sentence] * chance.randint(20, 90)),
     "single": lambda chance, sentence: chance.choice(sentence.replace(" ", "")),
 }
-# Why the corpus stage rejects every line of a kind; it takes those of the others.
+# The reason why the corpus stage rejects all lines of a kind; it accepts all other kinds.
 REJECTED = {
     "invalid_utf8": "not_utf8",
     "surrogate": "not_utf8",
@@ -142,7 +142,7 @@ REJECTED = {
 
 
 def pairs(count: int, seed: int) -> Iterator[tuple[str, bytes, bytes]]:
-    """Yield pairs with their kind; one side or both are hostile, every kind as often as another."""
+    """Yield pairs with their kind; one side or both are hostile, all kinds equally often."""
     longest = 0
     names = [name for name in KINDS if name != "megabyte"]
     for index in range(count):
@@ -150,7 +150,7 @@ def pairs(count: int, seed: int) -> Iterator[tuple[str, bytes, bytes]]:
         kind = names[index % len(names)]
         if longest < LONGEST and index % max(1, count // LONGEST) == 0:
             kind, longest = "megabyte", longest + 1
-        # The number makes no pair a duplicate of another.
+        # With its number in the text no pair is a duplicate.
         meaning = micro.pair(chance.randrange(micro.MEANINGS))
         sentences = [f"{each.removesuffix('.')} {index}." for each in meaning]
         made = [KINDS[kind](chance, sentence) for sentence in sentences]
@@ -171,7 +171,7 @@ def write_corpora(folder: Path, lines: int) -> dict[str, int]:
 
     `text`: two parallel files, one with a byte order mark, with both kinds of line ends and none
     at the end; `table`: a gzipped TSV file with a header, in which some lines have too many or too
-    few columns; `train`: innocent pairs; `rough`: hostile ones that the models are trained on.
+    few columns; `train`: harmless pairs; `rough`: hostile pairs that the models are trained on.
     """
     micro.write_bitext(folder)
     sizes = {"rough": lines // 20, "table": lines // 3}
@@ -191,7 +191,7 @@ def write_corpora(folder: Path, lines: int) -> dict[str, int]:
 
 
 def config(data: Path, references: int | None) -> dict[str, Any]:
-    """Return the run: no test of charset or length keeps a line from the models."""
+    """Return the run's configuration; lines of any charset and length get to the models."""
     text = " ".join(COMMANDS)
     changes = {
         "results": "re sults",
@@ -235,7 +235,7 @@ def config(data: Path, references: int | None) -> dict[str, Any]:
 
 
 def identities(folder: Path) -> list[int]:
-    """Return the line numbers of a corpus that are pairs or rejected."""
+    """Return the numbers of a corpus' lines that became pairs or were rejected."""
     numbers = [
         int(identity.partition(":")[2])
         for path in folder.glob("[0-9]*.parquet")
@@ -260,7 +260,7 @@ def import_table(path: Path, output: Path) -> list[str]:
 
 
 def check_corpora(pipeline: Pipeline, sizes: dict[str, int]) -> None:
-    """Check that each line is a pair or rejected, once, and with the right reason."""
+    """Check that each line is once a pair or once rejected, for the right reason."""
     for name, size in sizes.items():
         first = 2 if name == "table" else 1  # line 1 is a header
         found = sorted(identities(pipeline.unit(f"corpus.{name}")))
@@ -277,7 +277,7 @@ def check_corpora(pipeline: Pipeline, sizes: dict[str, int]) -> None:
 
 
 def check_flow(pipeline: Pipeline) -> None:
-    """Check that what a stage writes is what the next one reads."""
+    """Check that each stage reads as many rows as the stage before wrote."""
     manifests = {name: pipeline.manifest(name) for name in pipeline.units()}
     for name, manifest in manifests.items():
         rejected = sum(manifest["rejected"].values())
@@ -293,7 +293,7 @@ def check_flow(pipeline: Pipeline) -> None:
 
 
 def check_release(pipeline: Pipeline) -> None:
-    """Check that both files of the release hold the same, whatever characters are in it."""
+    """Check that both files of the release have the same content, with all its characters."""
     folder = pipeline.unit("release") / "micro"
     table = pq.read_table(folder / "paraphrases.parquet").to_pylist()
     header, *lines = (
@@ -312,12 +312,12 @@ def check_release(pipeline: Pipeline) -> None:
 
 
 def executed(*folders: Path) -> list[Path]:
-    """Return the traces of commands that stood in the input."""
+    """Return the files that show that a command of the input was executed."""
     return [path for folder in folders for path in folder.rglob(f"*{CANARY}*") if path.is_file()]
 
 
 def run(folder: Path, lines: int, references: int | None) -> Pipeline:
-    """Send hostile lines through the pipeline and check what became of them."""
+    """Send hostile lines through the pipeline and check the output of each stage."""
     data = folder / FOLDER
     sizes = write_corpora(data, lines)
     pipeline = Pipeline(folder / "work", config(data, references))

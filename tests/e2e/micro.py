@@ -1,7 +1,7 @@
 """A micro bitext in text files, and a configuration whose whole run takes a minute.
 
-Models this small write garbage; everything around them is the real pipeline. No candidate is
-pruned and a quantile of them is kept, so that paraphrases come out whatever the models learn.
+Such small models write nonsense; everything around them is the real pipeline. No candidate is
+pruned and a quantile of them is kept, so that there are paraphrases whatever the models learn.
 """
 
 import copy
@@ -91,7 +91,7 @@ def pair(meaning: int) -> Pair:
 
 
 def bitext(seed: int = 1) -> dict[str, list[Pair]]:
-    """Return the pairs of every corpus; no two have a meaning in common."""
+    """Return the pairs of every corpus; no two pairs have the same meaning."""
     meanings = random.Random(seed).sample(range(MEANINGS), sum(SIZES.values()))
     corpora, first = {}, 0
     for name, size in SIZES.items():
@@ -101,7 +101,7 @@ def bitext(seed: int = 1) -> dict[str, list[Pair]]:
 
 
 def scrambled(pairs: Sequence[Pair], seed: int = 1) -> list[Pair]:
-    """Return the pairs with the characters of each reference in random order: sure to be noise."""
+    """Return the pairs as noise: the characters of each reference are in random order."""
     order = random.Random(seed)
     return [
         (source, "".join(order.sample(reference, len(reference)))) for source, reference in pairs
@@ -119,7 +119,7 @@ def write_pairs(folder: Path, name: str, pairs: Sequence[Pair]) -> None:
 
 
 def write_bitext(folder: Path) -> Path:
-    """Write all corpora as text files; every third pair of `web` is noise. And the word list."""
+    """Write the word list, and all corpora as text files; every third pair of `web` is noise."""
     folder.mkdir(parents=True)
     write_lines(folder / WORD_LIST, _PARAPHRASES)
     corpora = bitext()

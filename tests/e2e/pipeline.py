@@ -1,4 +1,4 @@
-"""The pipeline as a user runs it: Snakemake in a process of its own, in a folder of its own."""
+"""The pipeline as a user runs it: Snakemake in its own process, in its own folder."""
 
 import hashlib
 import json
@@ -57,7 +57,7 @@ class Pipeline:
         return Pipeline(self.folder, config)
 
     def copy(self, folder: Path) -> "Pipeline":
-        """Return a copy of the working directory, in which all is as finished as it was here."""
+        """Return a copy of the working directory; all that is finished here is finished there."""
         shutil.copytree(self.folder, folder, symlinks=True)
         return Pipeline(folder, self.config)
 
@@ -145,7 +145,7 @@ class Pipeline:
         return json.loads((self.unit(name) / "manifest.json").read_text(encoding="utf-8"))
 
     def folders(self, stage: str) -> set[Path]:
-        """Return all versioned folders of a stage, of whatever configuration."""
+        """Return all versioned folders of a stage, those of other configurations included."""
         return {path.parent for path in (self.folder / "results" / stage).rglob("manifest.json")}
 
     def hashes(self, *names: str) -> dict[str, str]:

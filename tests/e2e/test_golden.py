@@ -1,4 +1,6 @@
-"""A stage whose output changes must say so by its version (DESIGN 4).
+"""A stage whose output changes must say so by its version.
+
+Why: docs/architecture.md, "Versioned files".
 
 Snakemake can't see edits in imported modules: without another version, files of the old and of the
 new code would stand side by side in one folder.

@@ -58,7 +58,7 @@ def add_toy(workflow: Path) -> None:
     insert(workflow / "Snakefile", 'include: "rules/manifest.smk"', 'include: "rules/toy.smk"\n')
     stages = workflow / "workflow_scripts" / "stages.py"
     insert(stages, "STAGES: tuple", "from workflow_scripts.toy.stage import Toy\n\n")
-    insert(stages, ")\n\n\ndef run_layout", "    Toy,\n")
+    insert(stages, ")\n\n\ndef validate", "    Toy,\n")
     insert(workflow / "config.yaml", "\nrelease:\n", "\ntoy: {min_words: 1}\n")
     path = workflow / "workflow_scripts" / "core" / "config.schema.json"
     schema = json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,7 @@
-"""How rules are written: one order of directives, quoted values, logs, environments (DESIGN 2)."""
+"""How rules are written: one order of directives, quoted values, logs, environments.
+
+Why so: docs/architecture.md, "Rules".
+"""
 
 import importlib.util
 import re

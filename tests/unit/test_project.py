@@ -5,6 +5,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,7 +38,7 @@ def test_pre_commit_runs_the_linters_of_make_lint():
     hooks = yaml.safe_load(text(".pre-commit-config.yaml"))["repos"][0]["hooks"]
     for hook in hooks:
         command = re.fullmatch(r"\.venv/bin/(\w+(?: check| format)?)\b.*", hook["entry"])[1]
-        assert f"$(RUN) {command} " in lint
+        assert re.search(rf"\$\(RUN\) {command}\b", lint)
 
 
 def test_the_catalogue_of_workflows_can_list_the_repository():
@@ -50,3 +51,17 @@ def test_the_catalogue_of_workflows_can_list_the_repository():
     usage = yaml.safe_load(text(".snakemake-workflow-catalog.yml"))["usage"]
     uses_conda = "conda:" in "".join(file.read_text() for file in (ROOT / "rules").glob("*.smk"))
     assert usage["software-stack-deployment"]["conda"] is uses_conda
+
+
+# What a page may leave away before the name of a file.
+PLACES = (ROOT, ROOT / "workflow_scripts", ROOT / "requirements")
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_the_files_that_a_page_for_developers_names_are_there(page):
+    suffixes = "py|ya?ml|json|md|smk|svg|txt|in"
+    named = re.findall(rf"`([\w./*-]+\.(?:{suffixes})|[\w./-]+/)`", text(page))
+    assert named
+    alone = {path.name for top in ("workflow_scripts", "tests") for path in (ROOT / top).rglob("*")}
+    lost = {name for name in named if not any(any(place.glob(name)) for place in PLACES)}
+    assert lost <= alone

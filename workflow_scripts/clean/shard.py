@@ -1,4 +1,7 @@
-"""The same shard of every corpus -> one shard of clean pairs (ParaBank 2, 3.1; DESIGN 3)."""
+"""The same shard of every corpus -> one shard of clean pairs (ParaBank 2, 3.1).
+
+Why equal pairs are in one shard: docs/architecture.md, "Shards".
+"""
 
 import argparse
 import hashlib

@@ -1,4 +1,6 @@
-"""Records of single data files, and the manifest of a whole stage (DESIGN 4).
+"""Records of single data files, and the manifest of a whole stage.
+
+What they are for: docs/architecture.md, "Versioned files".
 
 A record is `<name>.json` next to `<name>.parquet`: SHA-256, rows in and out, rows rejected by
 reason. Whoever reads the data verifies it against the record first. The manifest merges the

@@ -37,9 +37,10 @@ def letters_and_digits(text: str) -> str:
 
 
 def dedup_key(source: str, reference: str) -> str:
-    """Return the key under which two pairs are the same (DESIGN 3).
+    """Return the key under which two pairs are the same.
 
-    It is coarser than any normalisation that follows, so duplicates always share a shard.
+    It is coarser than any normalisation that follows, so duplicates always share a shard
+    (docs/architecture.md, "Shards").
     """
     return f"{letters_and_digits(source)}\t{letters_and_digits(reference)}"
 

@@ -1,4 +1,8 @@
-"""One corpus -> shards of pairs, and a list of the lines that were rejected."""
+"""One corpus -> shards of pairs, and a list of the lines that were rejected.
+
+How pairs find their shards, and what becomes of bad lines: docs/architecture.md, "Shards" and
+"Faults and bad input".
+"""
 
 import argparse
 import hashlib

@@ -33,11 +33,11 @@ def sentences(texts: Iterable[str], numbers: dict[str, int]) -> Sentences:
 
 
 def ngrams(some: Sentences, order: int) -> tuple[Integers, Integers]:
-    """Return the n-grams of all sentences, equal ones as equal numbers, and their sentences."""
+    """Return a number for each n-gram, the same for equal ones, and the number of its sentence."""
     keys = some.words.astype(np.int64)
     size = int(keys.max(initial=0)) + 1
     for further in range(1, order):
-        # Numbered anew, so that they stay within 63 bits.
+        # New numbers for the shorter n-grams keep the product within 63 bits.
         keys = np.unique(keys[: len(some.words) - further], return_inverse=True)[1]
         keys = keys * size + some.words[further:]
     last = some.owners[order - 1 :]
@@ -52,7 +52,7 @@ def entropy(keys: Integers) -> float:
 
 
 def repetition(some: Sentences, order: int) -> Floats:
-    """Return of each sentence the share of n-grams that came before in it; NaN without any."""
+    """Return for each sentence the share of its n-grams that repeat an earlier one; NaN without."""
     keys, owners = ngrams(some, order)
     sort = np.lexsort((keys, owners))
     keys, owners = keys[sort], owners[sort]
@@ -64,9 +64,9 @@ def repetition(some: Sentences, order: int) -> Floats:
 
 
 def inverse_document_frequencies(documents: Sentences, vocabulary: int) -> Floats:
-    """Return log2(N / df) of each word, N sentences being the documents.
+    """Return log2(N / df) of each word; the N sentences are the documents.
 
-    A word in none of them counts as in one.
+    A word that is in none of them gets a df of 1.
     """
     pairs = np.unique(documents.owners.astype(np.int64) * vocabulary + documents.words)
     df = np.bincount(pairs % vocabulary, minlength=vocabulary)
@@ -80,9 +80,9 @@ def mean_idf(some: Sentences, idf: Floats) -> Floats:
 
 
 def spearman(first: Floats, second: Floats) -> float | None:
-    """Return Spearman's rank correlation over the places where both are known.
+    """Return Spearman's rank correlation over the places where both numbers are known.
 
-    Equal numbers share the mean of their ranks. None where a side has no two different numbers.
+    Equal numbers share the mean of their ranks. None if all numbers of a side are the same.
     """
     known = ~(np.isnan(first) | np.isnan(second))
     ranks = np.stack([_ranks(first[known]), _ranks(second[known])])

@@ -1,7 +1,10 @@
-"""How far paraphrases are from their references (ParaBank 2, 3.6; DESIGN 10).
+"""How much paraphrases differ from their references in words (ParaBank 2, 3.6).
 
-One comparison is always between a first sentence (the reference, or the paraphrase of the better
-rank), which plays BLEU's reference, and a second one (the paraphrase), which plays its hypothesis.
+How each measure is defined: docs/architecture.md, "Measures".
+
+A comparison has a first sentence, which BLEU calls the reference, and a second one, which BLEU
+calls the hypothesis. The first is the reference, or the paraphrase of the better rank; the second
+is the paraphrase.
 """
 
 import argparse
@@ -27,7 +30,7 @@ ORDERS = 4
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """What the measures need of a sentence, counted once and compared many times.
+    """The counts of a sentence that the measures need: counted once, compared many times.
 
     Attributes:
         ngrams: its n-grams of 1 to 4 words.
@@ -84,10 +87,10 @@ class Overlap:
     length_ratio: float = 0.0
 
     def add(self, first: Counter[str], second: Counter[str]) -> None:
-        """Count one pair: multisets, so a repeated word counts as often as both have it.
+        """Count one pair of multisets: a repeated word counts as often as both have it.
 
-        Two empty bags are equal: their intersection/union is 1. The length ratio, second over
-        first, doesn't exist where the first is empty: such lines stay out of its mean.
+        Two empty bags are equal: their intersection/union is 1. The length ratio is second over
+        first; if the first is empty, the pair has none and stays out of its mean.
         """
         shared = sum(min(count, first[token]) for token, count in second.items() if token in first)
         first_length, second_length = first.total(), second.total()
@@ -99,14 +102,14 @@ class Overlap:
             self.length_ratio += second_length / first_length
 
     def merge(self, other: "Overlap") -> None:
-        """Add the sums of another part of the corpus."""
+        """Add the sums of other pairs."""
         self.pairs += other.pairs
         self.intersection_over_union += other.intersection_over_union
         self.ratios += other.ratios
         self.length_ratio += other.length_ratio
 
     def result(self) -> dict[str, float | None]:
-        """Return the means, intersection/union x 100; None where no line has the measure."""
+        """Return the means, intersection/union x 100; None if no pair has the measure."""
         return {
             "intersection_over_union": mean(100.0 * self.intersection_over_union, self.pairs),
             "length_ratio": mean(self.length_ratio, self.ratios),
@@ -114,7 +117,7 @@ class Overlap:
 
 
 def mean(total: float, count: int) -> float | None:
-    """Return `total / count`, rounded for JSON; None where there is nothing to take it of."""
+    """Return `total / count`, rounded for JSON; None if the count is 0."""
     return round(total / count, DECIMALS) if count else None
 
 
@@ -136,7 +139,7 @@ class Comparison:
         return counts
 
     def merge(self, other: "Comparison") -> None:
-        """Add the sums of another part of the corpus."""
+        """Add the sums of other pairs."""
         self.pairs += other.pairs
         self.bleu += other.bleu
         for bag, overlap in other.overlaps.items():

@@ -1,20 +1,24 @@
 """The measures of one group of references, as sums that add up over shards."""
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workflow_scripts.core.bootstrap import rank_intervals
 from workflow_scripts.core.rounding import DECIMALS
+from workflow_scripts.core.rows import ParaphrasesRow
 from workflow_scripts.core.text import words
 from workflow_scripts.evaluate.diversity import ORDERS, Comparison, mean, one_minus_bleu, sentence
 from workflow_scripts.evaluate.lengths import ENDS, Ranks, by_length, place
 from workflow_scripts.evaluate.quality import Quality
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.testbed.checker import Checker
+
+Number = TypeVar("Number", int, float)
 
 
 class Group:
@@ -31,15 +35,15 @@ class Group:
         self.quality = Quality(best)
 
     def add(
-        self, row: dict[str, Any], block: int, segmenter: Segmenter, checker: Checker | None
+        self, row: ParaphrasesRow, block: int, segmenter: Segmenter, checker: Checker | None
     ) -> None:
         """Count one row of the `paraphrases` schema.
 
         Args:
-            row: reference and paraphrases; more than `best` are cut off.
+            row: the reference and its paraphrases, of which the first `best` count.
             block: the bootstrap block that the reference belongs to.
-            segmenter: the paraphrase language's pieces.
-            checker: of a testbed reference, else None.
+            segmenter: of the paraphrase language.
+            checker: for a testbed reference, else None.
         """
         reference, listed = row["reference"], row["paraphrases"][: self.best]
         texts = [paraphrase["text"] for paraphrase in listed]
@@ -53,9 +57,10 @@ class Group:
         for rank, paraphrase in enumerate(listed):
             self.copies[rank] += words(paraphrase["text"]) == counted
             # No sum: not scored backward. Infinite: the backward model can't read the text.
-            if paraphrase["sum"] is not None and math.isfinite(paraphrase["sum"]):
+            total = paraphrase["sum"]
+            if total is not None and math.isfinite(total):
                 self.scored[rank] += 1
-                self.nll_sums[rank] += paraphrase["sum"]
+                self.nll_sums[rank] += total
         first = sentence(reference, segmenter)
         sentences = [sentence(text, segmenter) for text in texts]
         sentences += [sentences[-1]] * (self.best - len(sentences))
@@ -66,7 +71,7 @@ class Group:
         sums += counts
 
     def merge(self, other: "Group") -> None:
-        """Add the sums of another part of the corpus."""
+        """Add the sums of other references."""
         for ranks, others in zip(self.lengths, other.lengths, strict=True):
             ranks.merge(others)
         for pair, comparison in self.between.items():
@@ -79,12 +84,12 @@ class Group:
         self.quality.merge(other.quality)
 
     def result(self, samples: int, seed: int) -> dict[str, Any]:
-        """Return the group's part of measures.json, with `samples` bootstrap samples."""
+        """Return the group's entry in measures.json, with `samples` bootstrap samples."""
         total = Ranks(self.best)
         for each in self.lengths:
             total.merge(each)
         found = total.result()
-        by_rank: list[dict[str, float] | None] = [None] * self.best
+        by_rank: Sequence[dict[str, float] | None] = [None] * self.best
         difference = None
         if self.blocks:
             blocks = np.stack([self.blocks[block] for block in sorted(self.blocks)])
@@ -115,5 +120,5 @@ class Group:
         }
 
 
-def _added(some: list, others: list) -> list:
+def _added(some: list[Number], others: list[Number]) -> list[Number]:
     return [one + other for one, other in zip(some, others, strict=True)]

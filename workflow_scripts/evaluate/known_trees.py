@@ -1,4 +1,4 @@
-"""How far a parser's errors move the tree edit distance: on the testbed the trees are known.
+"""How much a parser's errors change the tree edit distance, on the testbed, where trees are known.
 
 python -m workflow_scripts.evaluate.known_trees --folder SELECT --trees SYNTAX --shards 2 --best 5
 """
@@ -16,6 +16,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rows import ParaphrasesRow, TreesRow
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.evaluate.syntax import Syntax
 from workflow_scripts.syntax.brackets import Bracketing
@@ -27,8 +28,6 @@ from workflow_scripts.testbed.parser import readings
 # Realisations of one meaning that are searched; nearly all meanings have fewer.
 LIMIT = 5000
 _CACHE = 1 << 14
-
-Row = dict[str, Any]
 
 
 @lru_cache(_CACHE)
@@ -42,37 +41,51 @@ def known_tree(text: str) -> str | None:
     return None
 
 
-def joined(paraphrases: Iterable[Row], trees: Iterable[Row]) -> Iterator[tuple[Row, Row]]:
-    """Yield the rows of both schemas that belong together, parsed ones only.
+def joined(
+    paraphrases: Iterable[ParaphrasesRow], trees: Iterable[TreesRow]
+) -> Iterator[tuple[ParaphrasesRow, TreesRow]]:
+    """Yield the rows of both schemas that belong to one reference, if it was parsed.
 
     Raises:
         InputError: the two are not of the same references.
     """
-    for row, parsed in zip_longest(paraphrases, trees, fillvalue={"id": "nothing"}):
-        if row["id"] != parsed["id"]:
+    for row, parsed in zip_longest(paraphrases, trees):
+        if row is None or parsed is None or row["id"] != parsed["id"]:
+            first, second = (each["id"] if each else "nothing" for each in (row, parsed))
             raise InputError(
-                f"{row['id']} of --folder meets {parsed['id']} of --trees; give folders of one run"
+                f"{first} of --folder meets {second} of --trees; give folders of one run"
             )
         if parsed["parsed"]:
             yield row, parsed
 
 
+def _complete(trees: Iterable[str | None]) -> list[str] | None:
+    """Return the trees; None if one is missing."""
+    found = list(trees)
+    known = [tree for tree in found if tree is not None]
+    return known if len(known) == len(found) else None
+
+
 def compare(
-    rows: Iterable[tuple[Row, Row]], best: int, levels: int, samples: int, seed: int
+    rows: Iterable[tuple[ParaphrasesRow, TreesRow]],
+    best: int,
+    levels: int,
+    samples: int,
+    seed: int,
 ) -> dict[str, Any]:
-    """Compare known and parsed trees of references all of whose sentences have both.
+    """Compare known and parsed trees of the references whose sentences all have both.
 
     Args:
         rows: as `joined` gives them.
         best: paraphrases of a reference at most.
-        levels: of the trees that count for the distance.
+        levels: how many levels of the trees count for the distance.
         samples: bootstrap samples behind the intervals.
         seed: of the draws.
 
     Returns:
-        `references`, and how many were left out as `without_known_trees`; of their sentences
-        `f1`, labelled bracketing F1 x 100; by rank the distances between `known` trees and those
-        between `parsed` ones, each None where there is no reference.
+        `references`; how many were left out (`without_known_trees`); `f1` of their sentences,
+        labelled bracketing F1 x 100; by rank the distances between `known` trees, and those
+        between `parsed` trees, each None if there is no reference.
     """
     distance = TreeDistance(levels)
     known, parsed = Syntax(best), Syntax(best)
@@ -80,15 +93,22 @@ def compare(
     left_out = 0
     for number, (row, trees) in enumerate(rows):
         listed = row["paraphrases"][:best]
-        gold = [known_tree(text) for text in (row["reference"], *(p["text"] for p in listed))]
-        found = [trees["reference"], *trees["paraphrases"][:best]]
-        if None in gold or None in found:
+        texts = [row["reference"], *(each["text"] for each in listed)]
+        gold = _complete(known_tree(text) for text in texts)
+        found = _complete([trees["reference"], *trees["paraphrases"][:best]])
+        if gold is None or found is None:
             left_out += 1
             continue
         for one, other in zip(gold, found, strict=True):
             counts.add(parse(one), parse(other))
         for group, (reference, *others) in ((known, gold), (parsed, found)):
-            row_of_trees = {"parsed": True, "reference": reference, "paraphrases": others}
+            row_of_trees: TreesRow = {
+                "id": trees["id"],
+                "corpus": trees["corpus"],
+                "parsed": True,
+                "reference": reference,
+                "paraphrases": [*others],
+            }
             group.add(distance, row_of_trees, number % BLOCKS)
     return {
         "references": counts.trees and sum(int(sums[0]) for sums in known.blocks.values()),
@@ -99,10 +119,10 @@ def compare(
     }
 
 
-def _stream(folder: Path, shards: int, schema: str) -> Iterator[Row]:
+def _verified(folder: Path, shards: int) -> Iterator[Path]:
     for path in shard_paths(folder, shards):
         verify(path)
-        yield from read_rows(path, schema)
+        yield path
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -116,8 +136,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--bootstrap", type=int, default=1000, help="samples (1000)")
     parser.add_argument("--seed", type=int, default=1, help="of the bootstrap (1)")
     arguments = parser.parse_args(argv)
-    paraphrases = _stream(arguments.folder, arguments.shards, "paraphrases")
-    trees = _stream(arguments.trees, arguments.shards, "trees")
+    selected = _verified(arguments.folder, arguments.shards)
+    parsed = _verified(arguments.trees, arguments.shards)
+    paraphrases = (row for path in selected for row in read_rows(path, "paraphrases"))
+    trees = (row for path in parsed for row in read_rows(path, "trees"))
     rows = progress(joined(paraphrases, trees), desc="references")
     found = compare(rows, arguments.best, arguments.levels, arguments.bootstrap, arguments.seed)
     print(json.dumps(found))

@@ -1,22 +1,26 @@
 """The systems by the length of the reference, as ParaBank's Table 4 (Hu et al., AAAI 2019)."""
 
+from collections.abc import Callable
 from typing import Any
 
 from workflow_scripts.evaluate.results import paraphrase_count
 
-
-def heading(part: dict[str, Any]) -> str:
-    """Return how a range of lengths is called; `part` is one of `by_length` in measures.json."""
-    return f"over {part['from'] - 1}" if part["to"] is None else f"{part['from']} to {part['to']}"
+# A range of lengths in measures.json -> a figure of it.
+Cell = Callable[[dict[str, Any]], float | None]
 
 
-def per_reference(part: dict[str, Any]) -> float | None:
+def heading(span: dict[str, Any]) -> str:
+    """Return the name of a range of lengths; `span` is one of `by_length` in measures.json."""
+    return f"over {span['from'] - 1}" if span["to"] is None else f"{span['from']} to {span['to']}"
+
+
+def per_reference(span: dict[str, Any]) -> float | None:
     """Return the mean number of paraphrases of a range's references."""
-    return paraphrase_count(part) / part["references"] if part["references"] else None
+    return paraphrase_count(span) / span["references"] if span["references"] else None
 
 
 def length_table(measures: dict[str, dict[str, Any]], group: str = "all") -> dict[str, Any]:
-    """Return the table: of each measure a row for each system, a column for each range.
+    """Return the table: for each measure, a row for each system and a column for each range.
 
     Args:
         measures: measures.json by system.
@@ -29,21 +33,21 @@ def length_table(measures: dict[str, dict[str, Any]], group: str = "all") -> dic
     systems = {name: each["groups"][group]["by_length"] for name, each in measures.items()}
     ranks = {name: each["config"]["best"] for name, each in measures.items()}
 
-    def rows(cell: Any, several: bool = False) -> list[tuple[str, list[Any]]]:
+    def rows(cell: Cell, several: bool = False) -> list[tuple[str, list[float | None]]]:
         return [
-            (name, [cell(part) for part in parts])
-            for name, parts in systems.items()
+            (name, [cell(span) for span in spans])
+            for name, spans in systems.items()
             if not several or ranks[name] > 1
         ]
 
-    def overlap(rank: int) -> Any:
-        return lambda part: part["ranks"][rank].get("words", {}).get("intersection_over_union")
+    def overlap(rank: int) -> Cell:
+        return lambda span: span["ranks"][rank].get("words", {}).get("intersection_over_union")
 
-    def bleu(rank: int) -> Any:
-        return lambda part: part["ranks"][rank]["one_minus_bleu"]
+    def bleu(rank: int) -> Cell:
+        return lambda span: span["ranks"][rank]["one_minus_bleu"]
 
-    table = [
-        {"label": "references", "digits": None, "rows": rows(lambda part: part["references"])},
+    table: list[dict[str, Any]] = [
+        {"label": "references", "digits": None, "rows": rows(lambda span: span["references"])},
         {"label": "paraphrases per reference", "digits": 2, "rows": rows(per_reference)},
         {"label": "1−BLEU, rank 1", "digits": 2, "rows": rows(bleu(0))},
         {"label": "1−BLEU, last rank", "digits": 2, "rows": rows(bleu(-1), several=True)},
@@ -52,6 +56,6 @@ def length_table(measures: dict[str, dict[str, Any]], group: str = "all") -> dic
     ]
     first = next(iter(systems.values()))
     return {
-        "headings": [heading(part) for part in first],
+        "headings": [heading(span) for span in first],
         "measures": [each for each in table if each["rows"]],
     }

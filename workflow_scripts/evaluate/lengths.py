@@ -1,12 +1,15 @@
 """The measures by the length of the reference (ParaBank, Hu et al., AAAI 2019, Table 4).
 
-Lengths are those of the papers' words, up to and including 5, 10, 20 and 40; what is longer has a
-range of its own, so that every reference is in one.
+A length is a number of the papers' words. The ranges end with 5, 10, 20 and 40; one more range has
+all longer references.
 """
 
 from bisect import bisect_left
 from itertools import accumulate
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from workflow_scripts.evaluate.diversity import Comparison, Sentence
 
@@ -14,7 +17,7 @@ ENDS = (5, 10, 20, 40)
 
 
 def place(length: int) -> int:
-    """Return which range of lengths a reference of so many words belongs to."""
+    """Return the number of the range that holds references of so many words."""
     return bisect_left(ENDS, length)
 
 
@@ -25,7 +28,7 @@ class Ranks:
         self.references_by_paraphrases = [0] * (best + 1)
         self.comparisons = [Comparison() for _ in range(best)]
 
-    def add(self, reference: Sentence, paraphrases: list[Sentence]) -> list[Any]:
+    def add(self, reference: Sentence, paraphrases: list[Sentence]) -> list[NDArray[np.int64]]:
         """Compare one reference with the paraphrase of each rank; return their `bleu_counts`."""
         return [
             comparison.add(reference, paraphrase)
@@ -44,7 +47,7 @@ class Ranks:
             comparison.merge(others)
 
     def result(self) -> list[dict[str, Any]]:
-        """Return the measures of each rank, with how many are listed and how many repeated."""
+        """Return the measures of each rank, and how many paraphrases are listed and repeated."""
         # Listed at rank r: references with at least r paraphrases.
         listed = list(accumulate(reversed(self.references_by_paraphrases[1:])))[::-1]
         return [
@@ -59,7 +62,7 @@ class Ranks:
 
 
 def by_length(ranges: list[Ranks]) -> list[dict[str, Any]]:
-    """Return the part of measures.json that tells the ranges of lengths apart.
+    """Return `by_length` in measures.json: the measures of each range of lengths.
 
     Args:
         ranges: the sums of each, in the order of `place`.

@@ -1,8 +1,11 @@
-"""All measures of one system's paraphrases (ParaBank 2, 3.6; DESIGN 10).
+"""All measures of one system's paraphrases (ParaBank 2, 3.6).
 
-Every rank is a system of its own. A reference with fewer paraphrases repeats its last one in the
-ranks above, one without any is left out; both are counted. Sums are kept per shard and added up,
-so memory does not grow with the corpus and the result does not depend on the number of processes.
+How each is defined: docs/architecture.md, "Measures".
+
+Each rank is measured by itself. A reference with fewer paraphrases repeats its last one in the
+missing ranks; a reference without any is left out; both are counted. Sums are kept per shard and
+added up. So memory does not grow with the corpus, and the result does not depend on the number of
+processes.
 """
 
 import argparse
@@ -21,6 +24,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.groups import OTHER, group_of
 from workflow_scripts.core.manifest import read_json, shard_paths, verify, verify_file, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rows import ParaphrasesRow
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.evaluate.group import Group
 from workflow_scripts.evaluate.scores import ScoreHistogram, scored_histograms
@@ -33,12 +37,12 @@ from workflow_scripts.testbed.checker import Checker
 COLUMNS = ["corpus", "reference", "paraphrases"]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-# The record of measures.json, which has the suffix of a record itself: evaluation.json.
+# The record of measures.json: evaluation.json, as measures.json itself looks like a record.
 RECORD = "evaluation"
 
 
 def measure(
-    rows: Iterable[dict[str, Any]],
+    rows: Iterable[ParaphrasesRow],
     config: dict[str, Any],
     segmenter: Segmenter,
     checker: Checker | None,
@@ -48,13 +52,13 @@ def measure(
 
     Args:
         rows: `COLUMNS` of them.
-        config: the stage's config part.
-        segmenter: the paraphrase language's pieces.
+        config: the stage's settings.
+        segmenter: of the paraphrase language.
         checker: needed where `config["testbed"]` names a corpus.
         start: number of the first row within the whole corpus.
 
     Returns:
-        The groups of the config, which are disjoint, and `OTHER`: what is in none of them.
+        The groups of the config, which share no reference, and `OTHER` for all other references.
     """
     membership = group_of(config["groups"])
     testbed = set(config["testbed"])
@@ -66,7 +70,7 @@ def measure(
 
 
 def summary(groups: dict[str, Group], config: dict[str, Any]) -> dict[str, Any]:
-    """Return the groups' parts of measures.json: `all`, and each group of the config."""
+    """Return the groups' entries in measures.json: `all`, and each group of the config."""
     everything = Group(config["best"])
     for group in groups.values():
         everything.merge(group)
@@ -102,7 +106,7 @@ def tree_shard(part: tuple[Path, int], config: dict[str, Any]) -> dict[str, Synt
 def in_processes(
     work: Callable[[Item], Result], items: list[Item], processes: int
 ) -> Iterator[Result]:
-    """Yield `work` of every item, in order; one process is this one."""
+    """Yield `work` of every item, in order; with one process, in this one."""
     if processes == 1:
         yield from map(work, items)
         return
@@ -143,13 +147,13 @@ def measure_system(
     for shard in in_processes(count, parts, processes):
         for name, group in shard.items():
             groups[name].merge(group)
-    for shard in in_processes(partial(score_shard, config=config), scored, processes):
-        for name, histogram in shard.items():
+    for counted in in_processes(partial(score_shard, config=config), scored, processes):
+        for name, histogram in counted.items():
             histograms[name].merge(histogram)
     parts = list(zip(trees, accumulate(tree_rows[:-1], initial=0), strict=False))
-    for shard in in_processes(partial(tree_shard, config=config), parts, processes):
-        for name, group in shard.items():
-            syntax[name].merge(group)
+    for distances in in_processes(partial(tree_shard, config=config), parts, processes):
+        for name, sums in distances.items():
+            syntax[name].merge(sums)
     measures = summary(groups, config)
     tree_measures = tree_summary(syntax, config)
     for name, histogram in histograms.items():

@@ -1,10 +1,10 @@
-"""Parse entropy of both sides of some pairs: that of their trees' top two levels (PNMT Table 1)."""
+"""Parse entropy of both sides of some pairs: entropy of their trees' top levels (PNMT Table 1)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from workflow_scripts.core.rounding import DECIMALS
+from workflow_scripts.core.rows import TreesRow
 from workflow_scripts.syntax.trees import entropy, parse, truncate
 
 COLUMNS = ["id", "parsed", "reference", "paraphrases"]
@@ -14,19 +14,19 @@ LEVELS = 2
 Shapes = dict[str, Counter[str]]
 
 
-def count_shapes(rows: Iterable[dict[str, Any]], is_sampled: Callable[[str, int], bool]) -> Shapes:
+def count_shapes(rows: Iterable[TreesRow], is_sampled: Callable[[str, int], bool]) -> Shapes:
     """Return the truncated trees of the sampled pairs, by side.
 
     Args:
         rows: of the `trees` schema, `COLUMNS` of them.
-        is_sampled: tells of a reference's id and a paraphrase's rank whether the pair counts. A
-            reference counts once, if any of its pairs does.
+        is_sampled: takes a reference's id and a paraphrase's rank, and tells whether the pair
+            counts. A reference counts once if any of its pairs counts.
     """
     shapes: Shapes = {"references": Counter(), "paraphrases": Counter()}
     for row in rows:
         if not row["parsed"]:
             continue
-        # They are listed by rank.
+        # Paraphrases are listed by rank.
         sampled = [
             tree for rank, tree in enumerate(row["paraphrases"], 1) if is_sampled(row["id"], rank)
         ]

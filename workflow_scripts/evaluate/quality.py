@@ -1,4 +1,4 @@
-"""How good the paraphrases of testbed references are: there the meanings are known."""
+"""How many paraphrases of testbed references mean the same: there the meanings are known."""
 
 from collections import Counter
 from typing import Any
@@ -11,9 +11,9 @@ from workflow_scripts.testbed.checker import Checker
 class Quality:
     """Running counts over testbed references.
 
-    Exact is a paraphrase that means exactly what its reference means; a copy of the reference
-    is. Distinct correct ones are exact, differ from the reference and from each other in their
-    words, and so are what the corpus adds.
+    A paraphrase is exact if it means exactly what its reference means; a copy of the reference is
+    exact too. Distinct correct paraphrases are exact, and differ from the reference and from each
+    other in their words: they are what the corpus adds.
     """
 
     def __init__(self, best: int):
@@ -37,7 +37,7 @@ class Quality:
         self.references_by_distinct[len(distinct)] += 1
 
     def merge(self, other: "Quality") -> None:
-        """Add the counts of another part of the corpus."""
+        """Add the counts of other references."""
         for name in ("listed", "exact", "references_by_distinct"):
             both = zip(getattr(self, name), getattr(other, name), strict=True)
             setattr(self, name, [one + two for one, two in both])
@@ -46,7 +46,7 @@ class Quality:
     def result(self) -> dict[str, Any] | None:
         """Return the counts and shares; None without testbed references.
 
-        References without any paraphrase count as having no distinct correct one.
+        A reference without any paraphrase counts: it has no distinct correct one.
         """
         references = sum(self.references_by_distinct)
         if not references:

@@ -22,7 +22,7 @@ def _zeros() -> dict[str, NDArray[np.int64]]:
 
 @dataclass
 class ScoreHistogram:
-    """Counts of distinct candidates by NLL: 100 bins 0.1 wide from 0, and one for what is above.
+    """Counts of distinct candidates by NLL: 100 bins 0.1 wide from 0, and one for higher NLLs.
 
     Attributes:
         candidates: distinct candidates seen.
@@ -44,7 +44,7 @@ class ScoreHistogram:
         self.pruned += candidates.field("backward_nll").null_count
 
     def merge(self, other: "ScoreHistogram") -> None:
-        """Add the counts of another part of the corpus."""
+        """Add the counts of other candidates."""
         self.candidates += other.candidates
         self.pruned += other.pruned
         for score, bins in other.bins.items():

@@ -10,12 +10,12 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.rounding import DECIMALS
 
-# What must agree, or the figures don't belong together.
+# Keys that must agree between the runs; otherwise their figures can't be compared.
 IDENTITY = ("system", "best", "groups")
-# Parts that are measures; the rest are histograms and counts by name.
+# The keys of a group that hold measures; the others hold histograms and counts.
 MEASURES = ("ranks", "by_length", "difference", "between", "testbed", "syntax")
 LABELS = {"rank", "first", "second", "from", "to"}
-# Intervals are of one run; the spread over runs takes their place.
+# Intervals belong to one run; the spread over runs takes their place.
 OMITTED = {"interval", "low", "high", "variations"}
 
 
@@ -23,8 +23,8 @@ def combine(values: list[Any]) -> Any:
     """Return the values' mean and spread (largest minus smallest), leaf by leaf.
 
     Args:
-        values: JSON values of one shape, one of each run; null, or no key, where a run lacks the
-            measure.
+        values: JSON values of one structure, one of each run. Null or a missing key means that a
+            run lacks the measure.
     """
     first = next((value for value in values if value is not None), None)
     if isinstance(first, dict):
@@ -57,7 +57,7 @@ def spread(runs: list[dict[str, Any]]) -> dict[str, Any]:
     if any(identity != identities[0] for identity in identities):
         raise InputError(f"the runs differ: {identities}; compare runs of one system")
     groups = {
-        group: {part: combine([run["groups"][group][part] for run in runs]) for part in MEASURES}
+        group: {key: combine([run["groups"][group][key] for run in runs]) for key in MEASURES}
         for group in runs[0]["groups"]
     }
     return {**identities[0], "runs": len(runs), "groups": groups}

@@ -1,7 +1,7 @@
 """Corpus statistics of one system's pairs, as ParaNMT-50M and its forerunner tabulate them.
 
 PNMT is Wieting and Gimpel (ACL 2018), Tables 1 and 3; BT17 is Wieting et al. (EMNLP 2017), Tables
-9 and 10. All is of a seeded sample of pairs, which bounds memory.
+9 and 10. All figures are of a seeded sample of pairs, which bounds memory.
 """
 
 import argparse
@@ -37,19 +37,19 @@ from workflow_scripts.evaluate.parse_entropy import (
 from workflow_scripts.filter.pairs import Pairs, named_folder, read_pairs, verified_values
 from workflow_scripts.filter.sample import Place, last_within, place
 
-# The record of statistics.json, which has the suffix of a record itself.
+# The record of statistics.json: counting.json, as statistics.json itself looks like a record.
 RECORD = "counting"
 # Table 3 of PNMT: pairs by paraphrase score, up to and including each of these.
 BIN_ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
 ORDERS = {"unigrams": 1, "trigrams": 3}
-# The kinds of columns that are one: cosines of the two sides.
+# The kinds of columns that are a paraphrase score: the cosine of the two sides.
 PARAPHRASE_SCORES = ("vectors", "embedding")
 
 Columns = dict[str, NDArray[np.float32]]
 
 
 class Sample(NamedTuple):
-    """Some pairs: `references[owners[i]]` belongs to paraphrase i."""
+    """Some pairs; a reference stands here once, however many of its pairs do."""
 
     references: list[str]  # of different ids
     paraphrases: list[str]
@@ -101,7 +101,7 @@ def difference(references: dict[str, Any], paraphrases: dict[str, Any]) -> dict[
 
 
 def bins(scores: NDArray[np.float32], overlap: NDArray[np.float32]) -> list[dict[str, Any]]:
-    """Return pairs and trigram overlap by bins of a score (PNMT Table 3)."""
+    """Return the pairs and their trigram overlap by bins of a score (PNMT Table 3)."""
     places = np.searchsorted(np.array(BIN_ENDS[:-1], np.float32), scores)
     places[np.isnan(scores)] = len(BIN_ENDS)
     return [{"to": end, **spread(overlap[places == number])} for number, end in enumerate(BIN_ENDS)]

@@ -1,4 +1,4 @@
-"""How far the paraphrases' syntax is from the references' (ParaBank 2, 3.6)."""
+"""How much the syntax of paraphrases differs from that of their references (ParaBank 2, 3.6)."""
 
 from collections.abc import Iterable
 from itertools import combinations
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from workflow_scripts.core.bootstrap import BLOCKS, means, rank_intervals
 from workflow_scripts.core.groups import OTHER, group_of
 from workflow_scripts.core.rounding import DECIMALS
+from workflow_scripts.core.rows import TreesRow
 from workflow_scripts.evaluate.diversity import mean
 from workflow_scripts.syntax.distance import TreeDistance
 
@@ -19,7 +20,7 @@ COLUMNS = ["corpus", "parsed", "reference", "paraphrases"]
 class Syntax:
     """Running sums of tree edit distances over the references of a group.
 
-    A reference counts when it was drawn for parsing and all its sentences have trees.
+    A reference counts if it was drawn for parsing and all its sentences have trees.
     """
 
     def __init__(self, best: int):
@@ -29,23 +30,25 @@ class Syntax:
         # By bootstrap block, shape (1 + best): references, then the distances by rank.
         self.blocks: dict[int, NDArray[np.int64]] = {}
 
-    def add(self, distance: TreeDistance, trees: dict[str, Any], block: int) -> None:
+    def add(self, distance: TreeDistance, trees: TreesRow, block: int) -> None:
         """Count one row of the `trees` schema.
 
         Args:
             distance: of trees.
-            trees: the row; a reference without paraphrases, or one not drawn, doesn't count. Of
-                the paraphrases more than `best` are cut off; lacking ones repeat the last.
+            trees: the row. A reference without paraphrases does not count, nor one that was not
+                drawn. The first `best` paraphrases count; if there are fewer, the last one counts
+                for the ranks that are missing.
             block: the bootstrap block that the reference belongs to.
         """
         if not trees["parsed"]:
             return
         listed = trees["paraphrases"][: self.best]
-        if trees["reference"] is None or None in listed:
+        found = [tree for tree in listed if tree is not None]
+        if trees["reference"] is None or len(found) < len(listed):
             self.without_trees += 1
             return
         reference = distance.shape(trees["reference"])
-        shapes = [distance.shape(tree) for tree in listed]
+        shapes = [distance.shape(tree) for tree in found]
         shapes += [shapes[-1]] * (self.best - len(shapes))
         sums = self.blocks.setdefault(block, np.zeros(1 + self.best, dtype=np.int64))
         sums += [1, *(distance.between(reference, shape) for shape in shapes)]
@@ -53,7 +56,7 @@ class Syntax:
             self.between[better, worse] += distance.between(shapes[better], shapes[worse])
 
     def merge(self, other: "Syntax") -> None:
-        """Add the sums of another part of the corpus."""
+        """Add the sums of other references."""
         self.without_trees += other.without_trees
         for pair, total in other.between.items():
             self.between[pair] += total
@@ -61,7 +64,7 @@ class Syntax:
             self.blocks[block] = self.blocks.get(block, 0) + sums
 
     def result(self, samples: int, seed: int) -> dict[str, Any] | None:
-        """Return the group's `syntax` of measures.json; None where no reference counts."""
+        """Return the group's `syntax` in measures.json; None if no reference counts."""
         if not self.blocks:
             return None
         blocks = np.stack([self.blocks[block] for block in sorted(self.blocks)])
@@ -90,18 +93,18 @@ class Syntax:
 
 
 def measure_trees(
-    rows: Iterable[dict[str, Any]], config: dict[str, Any], levels: int, start: int = 0
+    rows: Iterable[TreesRow], config: dict[str, Any], levels: int, start: int = 0
 ) -> dict[str, Syntax]:
     """Return the sums of each group over rows of the `trees` schema.
 
     Args:
         rows: `COLUMNS` of them.
-        config: the stage's config part.
-        levels: of the trees that count.
+        config: the stage's settings.
+        levels: how many levels of the trees count.
         start: number of the first row within the whole corpus.
 
     Returns:
-        The groups of the config, which are disjoint, and `OTHER`: what is in none of them.
+        The groups of the config, which share no reference, and `OTHER` for all other references.
     """
     membership = group_of(config["groups"])
     distance = TreeDistance(levels)
@@ -112,7 +115,7 @@ def measure_trees(
 
 
 def tree_summary(groups: dict[str, Syntax], config: dict[str, Any]) -> dict[str, Any]:
-    """Return the groups' `syntax` of measures.json: of `all`, and of each group of the config."""
+    """Return `syntax` in measures.json: that of `all`, and that of each group of the config."""
     everything = Syntax(config["best"])
     for group in groups.values():
         everything.merge(group)

@@ -1,4 +1,4 @@
-"""Stage folders that no run needs, and their removal.
+"""Stage folders that no run needs (docs/architecture.md, "Versioned files"), and their removal.
 
 A folder stays if a run links to it, if a configuration names a path in it, or if something in it
 was written lately. Runs of other working directories that share the results count too: each run

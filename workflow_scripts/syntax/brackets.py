@@ -12,8 +12,8 @@ Bracket = tuple[str, int, int]
 def brackets(tree: Tree) -> Counter[Bracket]:
     """Return the constituents of a tree: label, first character, and the one after the last.
 
-    Characters without blanks, not words, so that trees over other tokens can be compared.
-    Parts of speech are no constituents.
+    They count characters without blanks, not words; so trees over other tokens can be compared.
+    Parts of speech do not count as constituents.
     """
     found: Counter[Bracket] = Counter()
     start = 0
@@ -35,10 +35,10 @@ class Bracketing:
     """Counts over pairs of gold and parsed trees.
 
     Attributes:
-        matched, gold, parsed: constituents.
-        trees: pairs.
-        exact: of them with the same constituents.
-        same_words: of them over the same words.
+        matched, gold, parsed: numbers of constituents.
+        trees: number of pairs.
+        exact: pairs with the same constituents.
+        same_words: pairs with the same words.
     """
 
     matched: int = 0
@@ -49,7 +49,7 @@ class Bracketing:
     same_words: int = 0
 
     def add(self, gold: Tree, parsed: Tree | None) -> None:
-        """Count a sentence; without a parsed tree all its constituents are missed."""
+        """Count a sentence; if it has no parsed tree, all its constituents are missed."""
         expected = brackets(gold)
         found = brackets(parsed) if parsed else Counter()
         self.matched += (expected & found).total()
@@ -61,7 +61,7 @@ class Bracketing:
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall; 1 where there is nothing to find."""
+        """Harmonic mean of precision and recall; 1 if there is no constituent."""
         both = self.gold + self.parsed
         return 2 * self.matched / both if both else 1.0
 

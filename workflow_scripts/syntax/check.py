@@ -1,4 +1,4 @@
-"""How well a parser does on sentences whose trees are known.
+"""How well a parser parses sentences whose trees are known.
 
 python -m workflow_scripts.syntax.check --trees GOLD.mrg --folder models/stanza
 """
@@ -22,8 +22,9 @@ def check(sentences: list[Sentence], parser: Parser, levels: int = 3) -> dict[st
     """Parse the texts of gold trees and compare.
 
     Returns:
-        The number of `sentences`; the shares, x 100, whose `words` are right, whose brackets are
-        (`exact`), and whose `top` levels are; `f1`: labelled bracketing F1 x 100 of all.
+        The number of `sentences`; `f1`: labelled bracketing F1 x 100 of all; the shares of
+        sentences, x 100, with the right `words`, with the right brackets (`exact`), and with the
+        right `top` levels.
     """
     texts = [written(each)[0] for each in sentences]
     starts = progress(range(0, len(texts), WINDOW), desc="windows")
@@ -52,7 +53,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--folder", type=Path, required=True, help="of Stanza's models")
     parser.add_argument("--language", default="en", help="code of the language (en)")
     parser.add_argument("--package", default="default", help="name of the package (default)")
-    parser.add_argument("--levels", type=int, default=3, help="that count for `top` (3)")
+    parser.add_argument("--levels", type=int, default=3, help="levels that `top` compares (3)")
     parser.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"])
     arguments = parser.parse_args(argv)
     sentences = [sentence(tree) for tree in read_trees(arguments.trees)]

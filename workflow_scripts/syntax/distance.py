@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from workflow_scripts.syntax.trees import Tree, parse, truncate
 
-# At a few hundred bytes an entry at most some 100 MB, however large the corpus.
+# An entry has a few hundred bytes: at most some 100 MB, however large the corpus.
 _PAIRS = 1 << 17
 _TREES = 1 << 15
 
@@ -15,10 +15,10 @@ class Ordered:
     """A tree in postorder.
 
     Attributes:
-        labels: of the nodes, each after its children.
+        labels: of the nodes; a node stands after its children.
         leftmost: for each node, the number of the first node of its subtree.
-        keyroots: the last node of each value of `leftmost`: those that have a left sister, and
-            the root.
+        keyroots: the root, and the nodes with a left sister: for each value of `leftmost`, the
+            last node that has it.
     """
 
     labels: list[str]
@@ -31,19 +31,19 @@ def ordered(bracketed: str) -> Ordered:
     labels: list[str] = []
     leftmost: list[int] = []
     stack: list[tuple[str, int]] = []
-    for part in bracketed.replace(")", " )").split():
-        if part == ")":
+    for token in bracketed.replace(")", " )").split():
+        if token == ")":
             label, first = stack.pop()
             labels.append(label)
             leftmost.append(first)
         else:
-            stack.append((part[1:], len(labels)))
+            stack.append((token[1:], len(labels)))
     last = {first: node for node, first in enumerate(leftmost)}
     return Ordered(labels, leftmost, sorted(last.values()))
 
 
 def edit_distance(one: Ordered, other: Ordered) -> int:
-    """Return the least number of nodes to delete, insert or rename (Zhang and Shasha, 1989)."""
+    """Return how many nodes must at least be deleted, inserted or renamed (Zhang, Shasha 1989)."""
     rows, columns = len(one.labels), len(other.labels)
     trees = [[0] * columns for _ in range(rows)]
     for root in one.keyroots:
@@ -53,7 +53,7 @@ def edit_distance(one: Ordered, other: Ordered) -> int:
 
 
 def _fill(trees: list[list[int]], one: Ordered, other: Ordered, root: int, other_root: int) -> None:
-    """Set the distances of all pairs of subtrees that begin where these two roots' do."""
+    """Set the distances of all pairs of subtrees with the same first nodes as these two roots'."""
     first, other_first = one.leftmost[root], other.leftmost[other_root]
     labels, lefts = other.labels, other.leftmost
     # forests[i][j]: between the first i nodes of one root's subtree and j of the other's.
@@ -65,7 +65,7 @@ def _fill(trees: list[list[int]], one: Ordered, other: Ordered, root: int, other
         cell = above[0] + 1
         row = [cell]
         for place, other_node in enumerate(range(other_first, other_root + 1)):
-            # Comparisons, not min(): this loop is where the time goes.
+            # Comparisons, not min(), which is slower: this loop takes nearly all the time.
             least = (above[place + 1] if above[place + 1] < cell else cell) + 1
             other_left = lefts[other_node]
             whole = left == first and other_left == other_first
@@ -83,10 +83,10 @@ def _fill(trees: list[list[int]], one: Ordered, other: Ordered, root: int, other
 
 
 class TreeDistance:
-    """Distances of trees by their top levels; a pair of shapes seen before costs nothing.
+    """Distances between the top levels of trees; the distance of known shapes is remembered.
 
     Attributes:
-        levels: how many count, from the sentence's own node.
+        levels: how many levels count; the sentence's own node is the first.
     """
 
     def __init__(self, levels: int):
@@ -95,7 +95,7 @@ class TreeDistance:
         self._distance = lru_cache(_PAIRS)(self._compute)
 
     def shape(self, tree: Tree | str) -> str:
-        """Return the top of a tree, or of one in brackets, as `between` takes it."""
+        """Return the top of a tree, given as such or in brackets, as `between` takes it."""
         return truncate(parse(tree) if isinstance(tree, str) else tree, self.levels)
 
     def between(self, one: str, other: str) -> int:

@@ -1,4 +1,4 @@
-"""Sentences to constituency trees with Stanza: tokenizer, tagger and parser of one package."""
+"""Constituency trees of sentences by Stanza: tokenizer, tagger and parser of one package."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ class Parser:
     def __init__(
         self, folder: str | Path, language: str, package: str, device: str = "auto", batch: int = 64
     ):
-        """Load a package from a folder, without any connection.
+        """Load a package from a folder, without the network.
 
         Args:
             folder: as `stanza.download` or `syntax.train` fills it.
@@ -41,9 +41,9 @@ class Parser:
         )
 
     def parse(self, texts: list[str]) -> list[str | None]:
-        """Return the tree of each text, as one sentence, in Penn Treebank brackets.
+        """Return the tree of each text in Penn Treebank brackets; a text is one sentence.
 
-        None where a text has no token, or where the parser finds no way to a whole tree.
+        None for a text without a token, and for one that the parser finds no whole tree for.
         """
         result: list[str | None] = [None] * len(texts)
         # A line feed would end the sentence.
@@ -61,12 +61,12 @@ class Parser:
         try:
             documents = self._pipeline.bulk_process(lines)
         except AssertionError:
-            # Stanza leaves out a tree that does not come to an end, and so loses count of all.
+            # Stanza leaves out a tree that it can't finish, and then finds too few trees.
             if len(lines) == 1:
                 return [None]
             middle = len(lines) // 2
             return self._trees(lines[:middle]) + self._trees(lines[middle:])
-        # In some languages tokens hold blanks, which brackets can't: they become underscores.
+        # Tokens have blanks in some languages; brackets can't, so blanks become underscores.
         return [
             f"{document.sentences[0].constituency:_O}" if document.sentences else None
             for document in documents

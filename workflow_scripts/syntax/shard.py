@@ -15,14 +15,14 @@ from workflow_scripts.core.shard import Input, Tally, write_shard
 from workflow_scripts.nmt.options import Batch, parse_with_compute
 from workflow_scripts.syntax.parser import Parser
 
-# References whose sentences are parsed together: enough for full batches of similar length.
+# References whose sentences are parsed together: enough to fill batches of similar length.
 WINDOW = 128
 BATCH = Batch("--batch-sentences", 64, "sentences parsed at once")
 COLUMNS = ["id", "corpus", "reference", "paraphrases"]
 
 
 def is_sampled(row: ParaphrasesRow, share: float, seed: int) -> bool:
-    """Return whether a reference is parsed: by its id, so that systems parse the same ones."""
+    """Return whether a reference is parsed; the id decides, so all systems parse the same ones."""
     return fraction(seed, "syntax", row["id"]) < share
 
 
@@ -41,8 +41,8 @@ def parse_rows(
         seed: of the draw.
 
     Returns:
-        Rows of the `trees` schema, one of each given row. A reference without paraphrases, or
-        one not drawn, has no trees.
+        Rows of the `trees` schema, one for each given row. A reference has no trees if it has no
+        paraphrases, or if it was not drawn.
     """
     chosen = [row["paraphrases"] and is_sampled(row, share, seed) for row in rows]
     texts: dict[str, str | None] = {}
@@ -66,7 +66,7 @@ def parse_rows(
 def parse_stream(
     rows: Iterable[ParaphrasesRow], parser: Parser, share: float, seed: int
 ) -> Iterator[TreesRow]:
-    """Yield what `parse_rows` gives, for any number of rows in bounded memory."""
+    """Yield what `parse_rows` returns, for any number of rows in bounded memory."""
     rows = iter(rows)
     while window := list(islice(rows, WINDOW)):
         yield from parse_rows(window, parser.parse, share, seed)

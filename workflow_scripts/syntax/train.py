@@ -2,9 +2,9 @@
 
 python -m workflow_scripts.syntax.train --train T.mrg --dev D.mrg --output models/stanza
 
-Stanza's trainers want more than trees: their tokenizer text with labels, the tagger CoNLL-U, the
-parser a file of word vectors and CoreNLP's scorer. All of it comes from the trees; the vectors are
-drawn, or read from a file, and the scorer is `syntax.brackets`.
+Stanza's trainers need more than trees. The tokenizer needs text with labels, the tagger CoNLL-U,
+the parser a file of word vectors and CoreNLP's scorer. Text, labels and CoNLL-U are made of the
+trees; the vectors are drawn, or read from a file; the scorer is `syntax.brackets`.
 """
 
 import argparse
@@ -73,13 +73,13 @@ class Scorer:
     """Stands in for `stanza.server.parser_eval.EvaluateParser`, which runs CoreNLP in Java."""
 
     def __init__(self, **_: Any):
-        """Take what the original takes; there is no process to start."""
+        """Accept the original's options; there is no process to start."""
 
     def __enter__(self) -> "Scorer":
         return self
 
     def __exit__(self, *_: object) -> None:
-        """There is nothing to stop."""
+        """Do nothing: there is no process to stop."""
 
     def process(self, results: list[Any]) -> SimpleNamespace:
         """Score `ParseResult`s as Stanza's trainer reads the scores."""
@@ -91,7 +91,7 @@ class Scorer:
 
 @contextmanager
 def own_scorer() -> Iterator[None]:
-    """Let Stanza's trainer of parsers use `Scorer`; it offers no other way to name one."""
+    """Let Stanza's trainer of parsers use `Scorer`; it has no option for that."""
     original = parser_training.EvaluateParser
     parser_training.EvaluateParser = Scorer
     try:
@@ -106,7 +106,7 @@ def save_vectors(path: Path, sentences: list[Sentence], vectors: Path | None, se
     Args:
         path: to write.
         sentences: whose words get vectors, the more frequent first.
-        vectors: word2vec or GloVe as text; None draws them, of `VECTOR_SIZE`.
+        vectors: word2vec or GloVe as text; None: drawn ones of `VECTOR_SIZE`.
         seed: of the draw.
     """
     if vectors is not None:
@@ -123,7 +123,7 @@ def save_vectors(path: Path, sentences: list[Sentence], vectors: Path | None, se
 
 
 def _options(**options: Any) -> list[str]:
-    """Spell options as Stanza's trainers take them; None is a flag."""
+    """Return options as words of a command; an option with value None is a flag."""
     words = []
     for name, value in options.items():
         words += [f"--{name}"] if value is None else [f"--{name}", str(value)]
@@ -131,7 +131,7 @@ def _options(**options: Any) -> list[str]:
 
 
 def write_inputs(name: str, sentences: list[Sentence]) -> None:
-    """Write what the trainers read of one side, train or dev, into the working directory."""
+    """Write the trainers' input files of one side, train or dev, into the working directory."""
     texts, labels = zip(*map(written, sentences), strict=True)
     write_text(Path(f"{name}.txt"), "".join(f"{text}\n\n" for text in texts))
     write_text(Path(f"{name}.labels"), "".join(f"{digits}\n\n" for digits in labels))
@@ -161,7 +161,7 @@ def train_models(language: str, settings: Settings) -> None:
             mwt_json_file="words.json",
             save_name="tokenize.pt",
             **{"emb_dim": 16, "hidden_dim": 32, "batch_size": 16, "lr0": 0.01},
-            # The end of a sentence is given when we parse, so its own score decides nothing.
+            # Our parser gets single sentences, so scores of sentence ends decide nothing.
             **{"steps": settings.tokenizer_steps, "eval_steps": settings.tokenizer_steps + 1},
         )
     )

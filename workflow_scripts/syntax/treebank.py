@@ -1,4 +1,4 @@
-"""Gold trees, and the files that Stanza's trainers learn from, all made of the same trees."""
+"""Gold trees, and the text, labels and CoNLL-U that Stanza's trainers need, made of them."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from pathlib import Path
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.syntax.trees import Tree, parse
 
-# Tokens that join the word before them, and those that the next word joins.
+# Tokens without a blank before them, and tokens without a blank after them.
 _JOINED = re.compile(r"n't|['’]\w*|[^\w\s\"({\[“‘$#&*+=/<-]+", re.IGNORECASE)
 _JOINING = re.compile(r"[(\[{“‘$#]")
 # What the Penn Treebank writes for characters that it uses itself.
@@ -34,8 +34,8 @@ class Sentence:
 def read_trees(paths: Iterable[Path]) -> list[Tree]:
     """Read the trees of files in Penn Treebank brackets, on one line each or on many.
 
-    Functions are cut off the labels (`NP-SBJ` -> `NP`), empty elements and what is only above
-    them are left out; a tree of which nothing is left is too.
+    Labels lose their functions (`NP-SBJ` -> `NP`). Empty elements are left out, and so are nodes
+    above nothing else, and trees without any word.
 
     Raises:
         InputError: a file is missing, isn't UTF-8, or holds something that is no tree.
@@ -110,7 +110,7 @@ def spaces(words: list[str]) -> list[bool]:
 
 
 def written(sentence: Sentence) -> tuple[str, str]:
-    """Return a sentence's text, and one digit per character as Stanza's tokenizer learns it.
+    """Return a sentence's text, and a label per character as Stanza's tokenizer learns it.
 
     2 at the end of the sentence, 1 at the end of any other token, 0 elsewhere.
     """

@@ -1,4 +1,4 @@
-"""Constituency trees in the brackets of the Penn Treebank, and what is left of them at the top."""
+"""Constituency trees in the brackets of the Penn Treebank, and their top levels."""
 
 import math
 import re
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from workflow_scripts.core.errors import InputError
 
-# The node that parsers put above the sentence: the same for all, so no level of its own.
+# The node that parsers put above the sentence. All trees have it, so it is no level.
 ROOTS = {"ROOT", "TOP", ""}
 _TOKEN = re.compile(r"[()]|[^()\s]+")
 
@@ -19,7 +19,7 @@ class Tree:
 
     Attributes:
         label: of the constituent or part of speech.
-        children: none above a word.
+        children: of a constituent; a part of speech has none.
         word: of a part of speech, else None.
     """
 
@@ -32,7 +32,7 @@ def parse(bracketed: str) -> Tree:
     """Read one tree, e.g. `(ROOT (S (NP (PRP I)) (VP (VBP run)) (. .)))`.
 
     Returns:
-        The sentence's own node: a root without a sister above it is taken off.
+        The sentence's own node: roots above it with this one child are taken off.
 
     Raises:
         InputError: the text is not exactly one tree with a word below every branch.
@@ -44,7 +44,7 @@ def parse(bracketed: str) -> Tree:
 
 
 def _read(bracketed: str) -> Tree:
-    # A stack of open nodes, not recursion: real parses can be deeper than Python's.
+    # A stack of open nodes, as real parses can be deeper than Python's recursion.
     tokens = _TOKEN.findall(bracketed)
     stack: list[tuple[str, list[Tree]]] = []
     place = 0
@@ -91,7 +91,7 @@ def truncate(tree: Tree, levels: int) -> str:
     """Return the top of a tree, without words: with 2 levels `(S (NP) (VP) (.))`.
 
     Args:
-        tree: its own node is level 1.
+        tree: its top node is level 1.
         levels: at least 1.
     """
     below = "".join(f" {truncate(child, levels - 1)}" for child in tree.children * (levels > 1))
@@ -99,10 +99,9 @@ def truncate(tree: Tree, levels: int) -> str:
 
 
 def entropy(strings: Iterable[str]) -> float:
-    """Return the entropy, in nats, of a list of strings as a sample of its distribution.
+    """Return the entropy, in nats, of the distribution of strings; 0 if there is none.
 
-    Of trees truncated to two levels this is the parse entropy of ParaNMT-50M's Table 1. 0 for
-    no string.
+    The strings of ParaNMT-50M's Table 1 (parse entropy) are trees truncated to two levels.
     """
     counts = Counter(strings)
     total = counts.total()

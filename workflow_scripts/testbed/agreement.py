@@ -1,4 +1,4 @@
-"""What English grammar needs to know of a noun phrase beyond its words."""
+"""How English verbs, relative pronouns and question tags agree with a noun phrase."""
 
 from functools import cache
 
@@ -18,13 +18,13 @@ def person(phrase: NounPhrase) -> str:
 
 
 def is_personal_pronoun(phrase: NounPhrase) -> bool:
-    """Return whether a verb can lean on it ("he's")."""
+    """Return whether a verb can be contracted with it ("he's")."""
     return phrase.kind == "pronoun" and phrase.head != SOMEONE
 
 
 @cache
 def relativizer(concept: str) -> str:
-    """Return which relative pronouns suit a noun: "person" (who) or "thing" (which)."""
+    """Return the kind of relative pronouns that a noun takes: "person" (who) or "thing" (which)."""
     return "person" if _NOUNS[concept].kind == "person" else "thing"
 
 

@@ -1,16 +1,20 @@
 """English verb groups: every way to write a tense, with the words before and after the subject.
 
-The table `GROUPS` is enumerated once and used in both directions: generation looks a group up by
-what it means, parsing by its words.
+The table `GROUPS` lists them all and serves both directions: generation finds a group by what it
+means, parsing by its words.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from workflow_scripts.testbed.forest import Mark
 from workflow_scripts.testbed.structure import Clause
 
+# (part-of-speech tag, word)
 TaggedWords = tuple[tuple[str, str], ...]
+# The tenses of `Clause` as English tells them apart: "simple" is "reads".
+EnglishTense = Literal["simple", "past", "past_progressive", "present", "future", "must", "can"]
 
 PERSONS = ("I", "he", "they")
 _BE = {"I": ("VBP", "am"), "he": ("VBZ", "is"), "they": ("VBP", "are")}
@@ -34,17 +38,17 @@ class Group:
         key: the English tense, see `tense_key`.
         negative: whether it denies.
         person: agreement class of the subject, one of `PERSONS`.
-        passive: whether a participle follows; the verb "be" itself counts as passive, with its
-            complement in the participle's place.
+        passive: whether a participle follows. The verb "be" itself counts as passive: its
+            complement stands where the participle would.
         lead: words before the subject; empty in declarative order.
         rest: words between subject and verb.
         form: the form of the verb that follows.
-        marks: the choices it embodies.
-        clitic: it leans on the subject, which must be a pronoun.
+        marks: the choices that it stands for.
+        clitic: it is contracted with the subject ("he's"), which must be a pronoun.
         operator: its first auxiliary, which a question tag repeats.
     """
 
-    key: str
+    key: EnglishTense
     negative: bool
     person: str
     passive: bool
@@ -58,15 +62,17 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """A verb group in the abstract: an operator, which takes "not" and inverts, and what follows.
+    """What the groups of one tense share: an operator, and what follows it.
+
+    The operator takes "not", and stands before the subject in questions.
 
     Attributes:
         plain: what replaces operator and rest in positive declaratives (no "do" there).
-        polarity: the only polarity in which it is used, if not both.
+        polarity: True: only negative groups use it; False: only positive ones; None: both do.
         built_in: it is negative without "not" ("unable").
     """
 
-    key: str
+    key: EnglishTense
     operator: tuple[str, str]
     rest: TaggedWords
     form: str
@@ -76,11 +82,11 @@ class _Chain:
     built_in: bool = False
 
 
-def tense_key(clause: Clause, stative: bool) -> str:
+def tense_key(clause: Clause, stative: bool) -> EnglishTense:
     """Return the English tense of a clause; states have no progressive."""
-    if clause.tense in ("habitual", "eventual") or (clause.tense == "present" and stative):
+    if clause.tense == "habitual" or clause.tense == "eventual":
         return "simple"
-    return clause.tense
+    return "simple" if clause.tense == "present" and stative else clause.tense
 
 
 def _active_chains(person: str) -> Iterator[_Chain]:
@@ -106,7 +112,7 @@ def _active_chains(person: str) -> Iterator[_Chain]:
 
 
 def _modal_chains(person: str) -> Iterator[_Chain]:
-    """Yield the chains that passive and active share but for the verb form."""
+    """Yield the chains that active and passive share, in the form of the active."""
     yield _Chain("future", ("MD", "will"), (), "base", (("future", "will"),))
     going = (("VBG", "going"), _TO)
     yield _Chain("future", _BE[person], going, "base", (("future", "going to"),))
@@ -141,12 +147,12 @@ def _passive_chains(person: str) -> Iterator[_Chain]:
     )
 
 
-# Contracted groups are marked; those written in full are what the others differ from.
+# Only contracted groups have a mark; groups written in full have none.
 _SHORT: tuple[Mark, ...] = (("contraction", "short"),)
 
 
 def _positive(chain: _Chain, person: str, passive: bool) -> Iterator[Group]:
-    """Yield the groups of a chain without "not": declarative, inverted, leaning on a pronoun."""
+    """Yield the groups of a chain without "not": declarative, inverted, contracted."""
     tag, operator = chain.operator
     common = (chain.key, chain.built_in, person, passive)
     rest, form = chain.plain or (((tag, operator), *chain.rest), chain.form)

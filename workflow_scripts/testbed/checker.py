@@ -17,21 +17,21 @@ class Checker:
         self._readings = lru_cache(_CACHE)(readings)
 
     def parse(self, sentence: str) -> list[Meaning]:
-        """Return every meaning that the grammar can put as `sentence`; none if it can't."""
+        """Return every meaning that `sentence` has in the grammar; none outside the grammar."""
         return list(dict.fromkeys(reading.meaning for reading in self._readings(sentence)))
 
     def same_meaning(self, reference: str, sentence: str) -> bool:
-        """Return whether some meaning of `reference` is one of `sentence`.
+        """Return whether some meaning of `reference` is also a meaning of `sentence`.
 
-        A sentence outside the grammar means nothing, and so nothing means the same.
+        A sentence outside the grammar has no meaning; so the answer is no.
         """
         return bool(self._common(reference, sentence))
 
     def variations(self, reference: str, sentence: str) -> set[str]:
         """Return the kinds of variation that lead from `reference` to `sentence`.
 
-        Among several readings the closest two count. The set is empty for sentences that mean
-        different things, and for those that differ in nothing that is a choice of the grammar.
+        If they have several readings, the closest two count. The set is empty for sentences that
+        mean different things, and for sentences with the same choices of the grammar.
         """
         differences = [_kinds(one, other) for one, other in self._common(reference, sentence)]
         return min(differences, key=len, default=set())

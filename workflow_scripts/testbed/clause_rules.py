@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from workflow_scripts.testbed.forest import Mark
-from workflow_scripts.testbed.rules import COMMA, POSITIONED, Item, Literal, Part, Slot, flat
+from workflow_scripts.testbed.rules import (
+    COMMA,
+    POSITIONED,
+    Constituent,
+    Fixed,
+    Item,
+    Slot,
+    flat,
+)
+from workflow_scripts.testbed.structure import Frame
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,10 +32,10 @@ class ClauseRule:
         agentless: the subject of the meaning, `SOMEONE`, is left unsaid.
         split: the verb's particle stands after the object.
         mid: an adverb stands between auxiliaries and verb.
-        marks: the choices it embodies.
+        marks: the choices that it stands for.
     """
 
-    frame: str
+    frame: Frame
     passive: bool
     inverted: bool
     front: tuple[Item, ...]
@@ -43,11 +52,11 @@ class ClauseRule:
 class _Core:
     """A clause without adverbials.
 
-    An adverb of manner that does not stand before the verb stands between `head` and `tail`, the
-    agent of a passive: "was read quickly by the man".
+    `tail` is the agent of a passive. An adverb of manner stands before the verb, or between `head`
+    and `tail`: "was read quickly by the man".
     """
 
-    frame: str
+    frame: Frame
     subject: Item
     head: tuple[Item, ...]
     tail: tuple[Item, ...] = ()
@@ -61,9 +70,10 @@ _SUBJECT = Slot("subject", "subject")
 _VERB = Slot("verb", "verb")
 _OBJECT = Slot("phrase", "object")
 _RECIPIENT = Slot("phrase", "recipient")
-_TO = Part("PP", (Literal("TO", "to"), _RECIPIENT))
-_BY = Part("PP", (Literal("IN", "by"), Slot("agent", "subject")))
-_SPLIT = (Slot("particle_verb", "verb"), _OBJECT, Part("PRT", (Slot("particle", "particle"),)))
+_TO = Constituent("PP", (Fixed("TO", "to"), _RECIPIENT))
+_BY = Constituent("PP", (Fixed("IN", "by"), Slot("agent", "subject")))
+_PARTICLE = Constituent("PRT", (Slot("particle", "particle"),))
+_SPLIT = (Slot("particle_verb", "verb"), _OBJECT, _PARTICLE)
 
 
 def _cores() -> Iterator[_Core]:
@@ -86,18 +96,18 @@ def _cores() -> Iterator[_Core]:
         yield _Core("ditransitive", _RECIPIENT, (_VERB, _OBJECT), by, marks=given, **common)
         given = (*voice, prepositional)
         yield _Core("ditransitive", _OBJECT, (_VERB, _TO), by, marks=given, **common)
-    predicate = (Slot("quality", "quality"),)
-    yield _Core("copular", _SUBJECT, (Part("ADJP", predicate),), passive=True)
-    predicate = (Part("ADVP", (Slot("degree", "degree"),)), *predicate)
-    yield _Core("copular", _SUBJECT, (Part("ADJP", predicate),), passive=True)
+    quality = Slot("quality", "quality")
+    degree = Constituent("ADVP", (Slot("degree", "degree"),))
+    yield _Core("copular", _SUBJECT, (Constituent("ADJP", (quality,)),), passive=True)
+    yield _Core("copular", _SUBJECT, (Constituent("ADJP", (degree, quality)),), passive=True)
 
 
 def _adverb(slot: str, position: str = "end") -> Item:
-    """Return an adverbial; the categories of some say where their words may stand."""
+    """Return an adverbial; in `POSITIONED` ones the category names the position."""
     if slot == "place":
         return Slot("place", "place")
     category = f"{position}_{slot}" if slot in POSITIONED else slot
-    return Part("ADVP", (Slot(category, slot),))
+    return Constituent("ADVP", (Slot(category, slot),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,14 +205,14 @@ def _clause_rules() -> Iterator[ClauseRule]:
 
 
 def _existential_rules() -> Iterator[ClauseRule]:
-    """Yield "there is a book on the table" and its like; the place is always said."""
-    there = Part("NP", (Literal("EX", "there"),))
+    """Yield the forms of "there is a book on the table"; each names the place."""
+    there = Constituent("NP", (Fixed("EX", "there"),))
     place, time = _adverb("place"), _adverb("time")
     slots = frozenset({"subject", "verb", "place"})
     for has_time in (False, True):
         last = (time,) if has_time else ()
         said = slots | {"time"} if has_time else slots
-        layouts = [
+        layouts: list[tuple[tuple[Item, ...], Item, tuple[Item, ...], str, str | None]] = [
             ((), there, (_SUBJECT, place, *last), "there", None),
             ((), _SUBJECT, (place, *last), "subject", None),
             ((place, COMMA), there, (_SUBJECT, *last), "there", "place"),

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 
 from workflow_scripts.testbed.agreement import is_personal_pronoun, person
 from workflow_scripts.testbed.auxiliaries import GROUPS, Group, TaggedWords, tense_key
@@ -66,7 +66,7 @@ def filled(clause: Clause) -> frozenset[str]:
 
 
 def grammatical_subject(rule: ClauseRule, clause: Clause) -> NounPhrase:
-    """Return the phrase that the verb agrees with; of "there is", the phrase that follows."""
+    """Return the phrase that the verb agrees with; for "there is", the phrase that follows."""
     slot = rule.subject.slot if isinstance(rule.subject, Slot) else "subject"
     return getattr(clause, slot)
 
@@ -106,7 +106,7 @@ def fits(rule: ClauseRule, group: Group, clause: Clause) -> bool:
 
 
 def layouts(clause: Clause, inverted: bool) -> Iterator[tuple[ClauseRule, Group]]:
-    """Yield every rule and verb group that express a clause, in one of the two orders."""
+    """Yield every rule and verb group that express a clause, inverted or declarative."""
     key = tense_key(clause, stative(clause.frame, clause.verb))
     for rule in _RULES.get((clause.frame, inverted, filled(clause)), ()):
         if not _rule_fits(rule, clause):
@@ -136,7 +136,7 @@ def _values(clause: Clause, rule: ClauseRule, group: Group) -> dict[str, Forest]
 
 
 def _nested(words: TaggedWords, inner: Forest) -> Forest:
-    """Wrap auxiliaries around a verb phrase, each governing what follows it."""
+    """Wrap auxiliaries around a verb phrase; each governs what follows it."""
     if not words:
         return inner
     (tag, word), rest = words[0], words[1:]
@@ -151,13 +151,14 @@ def _assembled(
 ) -> Forest:
     case = "objective" if _is_agent(rule) else "nominative"
     values = {**values, "subject": noun_phrase(clause.subject, case)}
-    label = "" if clause.frame in BE_FRAMES else "VP"  # "be" is in the group: one phrase with it
+    # With "be" the verb is in the group, whose phrase the body joins.
+    label = "" if clause.frame in BE_FRAMES else "VP"
     body = Sequence(label, (*(build(item, values) for item in rule.body), *tail))
     lead = tuple(Word(tag, word) for tag, word in group.lead)
     front = tuple(build(item, values) for item in rule.front)
     subject = build(rule.subject, values)
-    parts = (*front, *lead, subject, _nested(group.rest, body))
-    return Sequence("", parts, marked(clause.topic, rule.marks + group.marks))
+    children = (*front, *lead, subject, _nested(group.rest, body))
+    return Sequence("", children, marked(clause.topic, rule.marks + group.marks))
 
 
 def _is_agent(rule: ClauseRule) -> bool:
@@ -178,10 +179,16 @@ def arranged(clause: Clause, rule: ClauseRule, group: Group, tail: list[Forest])
 
 
 def declarative(clause: Clause, tail: list[Forest] | None = None, fronting: bool = True) -> Forest:
-    """Return all ways to state a clause; subordinate ones begin with their subject."""
+    """Return all ways to state a clause.
+
+    Args:
+        clause: to be stated.
+        tail: what stands at the end of its verb phrase.
+        fronting: whether something may stand before the subject; not in subordinate clauses.
+    """
     return choice(
         [
-            Deferred(lambda rule=rule, group=group: arranged(clause, rule, group, tail or []))
+            Deferred(partial(arranged, clause, rule, group, tail or []))
             for rule, group in layouts(clause, False)
             if fronting or not rule.front
         ]

@@ -1,7 +1,7 @@
 """Czech conjugation: present, past and passive participles, future, of both aspects.
 
-A class is named by a model verb. What a verb does not share with its class (present stem,
-l-participle, passive participle) is listed in the lexicon.
+A model verb names each class. The lexicon lists in which stems a verb differs from its class:
+present stem, l-participle, passive participle.
 """
 
 from __future__ import annotations

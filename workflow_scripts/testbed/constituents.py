@@ -1,44 +1,63 @@
-"""From the parts of a constituent, found in a sentence, to what it means.
+"""The meaning of a constituent, from the values that a parser found for the slots of its rule.
 
-Each function undoes what `phrases` or `clauses` do with a rule: given the values of the rule's
-slots it yields the constituent, or nothing where the parts don't agree.
+Each function is the inverse of what `phrases` or `clauses` do with a rule. It yields the
+constituent, or nothing where the values do not agree with each other.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from workflow_scripts.testbed.agreement import relativizer
-from workflow_scripts.testbed.auxiliaries import GROUPS, Group, TaggedWords
+from workflow_scripts.testbed.auxiliaries import GROUPS, EnglishTense, Group, TaggedWords
 from workflow_scripts.testbed.clause_rules import ClauseRule
 from workflow_scripts.testbed.clauses import BE_FRAMES, fits, stative
 from workflow_scripts.testbed.forest import Mark, marked
 from workflow_scripts.testbed.rules import PhraseRule
-from workflow_scripts.testbed.structure import SOMEONE, Clause, NounPhrase, Place, Relative
+from workflow_scripts.testbed.structure import (
+    SOMEONE,
+    Clause,
+    NounPhrase,
+    Place,
+    Relative,
+    Tense,
+)
 from workflow_scripts.testbed.words import LEXICON, article
 
 Marks = tuple[Mark, ...]
+Value = TypeVar("Value")
+Rule = TypeVar("Rule", PhraseRule, ClauseRule)
 
 
-class Found(NamedTuple):
+class Found(NamedTuple, Generic[Value]):
     """A constituent of a sentence.
 
     Attributes:
         start, end: its tokens.
-        value: what it means; a relative clause whose tense is unmarked has `past` None.
-        marks: the choices it embodies.
-        layout: of a clause, its rule and verb group.
+        value: what it means. A relative clause has `past` None if its words don't show the tense.
+        marks: the choices that it stands for.
     """
 
     start: int
     end: int
-    value: Any
+    value: Value
     marks: Marks
-    layout: tuple[ClauseRule, Group] | None = None
 
 
-# Slots of a clause that express no attribute of their own.
+class Stated(NamedTuple):
+    """The value of a clause: its meaning, with the rule and the verb group that express it."""
+
+    clause: Clause
+    rule: ClauseRule
+    group: Group
+
+
+# The constituents in the slots of a rule, by slot; the slot decides what their values are.
+Filled = dict[str, Found[Any]]
+
+
+# Slots of a clause rule that are no attributes of a `Clause`.
 _AUXILIARY_SLOTS = frozenset({"verb", "particle", "lead", "rest"})
 _SOMEONE = NounPhrase(SOMEONE, "pronoun", determiner=None)
 
@@ -59,19 +78,19 @@ def _groups() -> dict[tuple[tuple[str, ...], tuple[str, ...], bool, str], tuple[
 _GROUPS = _groups()
 
 
-def _marks(values: dict[str, Found]) -> Marks:
+def _marks(values: Filled) -> Marks:
     return tuple(mark for found in values.values() for mark in found.marks)
 
 
-def _noun(values: dict[str, Found], determiner: str | None) -> NounPhrase:
+def _noun(values: Filled, determiner: str | None) -> NounPhrase:
     concept, number = values["head"].value
     adjective = values["adjective"].value if "adjective" in values else None
     return NounPhrase(concept, "noun", number, determiner, adjective)
 
 
 def _plain(
-    tokens: list[str], rule: PhraseRule, values: dict[str, Found], start: int, end: int
-) -> Iterator[Found]:
+    tokens: list[str], rule: PhraseRule, values: Filled, start: int, end: int
+) -> Iterator[Found[NounPhrase]]:
     marks = _marks(values)
     if rule.name == "name":
         yield Found(start, end, NounPhrase(values["head"].value, "name", determiner=None), marks)
@@ -84,8 +103,8 @@ def _plain(
 
 
 def _phrase(
-    tokens: list[str], rule: PhraseRule, values: dict[str, Found], start: int, end: int
-) -> Iterator[Found]:
+    tokens: list[str], rule: PhraseRule, values: Filled, start: int, end: int
+) -> Iterator[Found[NounPhrase]]:
     marks = _marks(values)
     if rule.name == "plain":
         yield Found(start, end, values["base"].value, marks)
@@ -107,9 +126,9 @@ def _phrase(
 
 
 def _relative(
-    tokens: list[str], rule: PhraseRule, values: dict[str, Found], start: int, end: int
-) -> Iterator[Found]:
-    """Find a relative clause; its value is (relative, number of its head, kind of its head)."""
+    tokens: list[str], rule: PhraseRule, values: Filled, start: int, end: int
+) -> Iterator[Found[tuple[Relative, str | None, str | None]]]:
+    """Yield a relative clause: (relative, number of its head, kind of its head)."""
     verb, form = values["verb"].value
     if form != "gerund":
         return
@@ -125,25 +144,28 @@ def _relative(
 
 
 def _place(
-    tokens: list[str], rule: PhraseRule, values: dict[str, Found], start: int, end: int
-) -> Iterator[Found]:
+    tokens: list[str], rule: PhraseRule, values: Filled, start: int, end: int
+) -> Iterator[Found[Place]]:
     phrase = values["phrase"].value if "phrase" in values else None
     place = Place(values["relation"].value, phrase)
     yield Found(start, end, place, _marks(values))
 
 
-def _settled(value: Any, past: bool) -> Any:
-    """Give an unmarked relative clause the tense around it; None if it has the other one."""
-    relative = value.relative if isinstance(value, NounPhrase) else None
-    if relative is None or relative.past is past:
-        return value
-    if relative.past is None:
-        return replace(value, relative=replace(relative, past=past))
-    return None
+def _settled(attributes: dict[str, Any], past: bool) -> dict[str, Any] | None:
+    """Give relative clauses the tense of the clause around them; None if one has another."""
+    settled = dict(attributes)
+    for slot, value in attributes.items():
+        relative = value.relative if isinstance(value, NounPhrase) else None
+        if relative is None or relative.past is past:
+            continue
+        if relative.past is not None:
+            return None
+        settled[slot] = replace(value, relative=replace(relative, past=past))
+    return settled
 
 
-def _tense(key: str, rule: ClauseRule, verb: str, frequency: bool) -> str | None:
-    """Return the tense that an English tense expresses; None if it can't be this verb's."""
+def _tense(key: EnglishTense, rule: ClauseRule, verb: str, frequency: bool) -> Tense | None:
+    """Return the tense that an English tense expresses; None if this verb can't have it."""
     if key == "simple":
         if frequency:
             return "habitual"
@@ -153,9 +175,10 @@ def _tense(key: str, rule: ClauseRule, verb: str, frequency: bool) -> str | None
     return key
 
 
-def _clause(
-    tokens: list[str], rule: ClauseRule, values: dict[str, Found], start: int, end: int
-) -> Iterator[Found]:
+def stated(
+    tokens: list[str], rule: ClauseRule, values: Filled, start: int, end: int
+) -> Iterator[Found[Stated]]:
+    """Yield a clause in every meaning that the values of its rule's slots can have."""
     verb, form = "be", "participle"
     if rule.frame not in BE_FRAMES:
         verb, form, *particle = values["verb"].value
@@ -164,33 +187,30 @@ def _clause(
         if particle and particle[0] != values["particle"].value:
             return
     lead = values["lead"].value if rule.inverted else ()
-    arguments = {
+    attributes = {
         slot: found.value for slot, found in values.items() if slot not in _AUXILIARY_SLOTS
     }
     if rule.agentless:
-        arguments["subject"] = _SOMEONE
+        attributes["subject"] = _SOMEONE
     for group in _GROUPS.get((lead, values["rest"].value, rule.passive, form), ()):
         tense = _tense(group.key, rule, verb, "frequency" in values)
         if tense is None:
             continue
-        past = tense in ("past", "past_progressive")
-        settled = {slot: _settled(value, past) for slot, value in arguments.items()}
-        if None in settled.values():
+        settled = _settled(attributes, tense in ("past", "past_progressive"))
+        if settled is None:
             continue
         clause = Clause(rule.frame, verb=verb, tense=tense, negative=group.negative, **settled)
         if fits(rule, group, clause):
             marks = marked(clause.topic, rule.marks + group.marks) + _marks(values)
-            yield Found(start, end, clause, marks, (rule, group))
+            yield Found(start, end, Stated(clause, rule, group), marks)
 
 
 # (tokens of the sentence, rule, values of its slots, start, end) -> constituents.
-Builder = Callable[[list[str], Any, dict[str, Found], int, int], Iterator[Found]]
-BUILDERS: dict[str, Builder] = {
+Builder = Callable[[list[str], Rule, Filled, int, int], Iterator[Found[Any]]]
+PHRASE_BUILDERS: dict[str, Builder[PhraseRule]] = {
     "plain": _plain,
     "phrase": _phrase,
     "relative": _relative,
     "place": _place,
     "goal": _place,
-    "declarative": _clause,
-    "inverted": _clause,
 }

@@ -1,8 +1,8 @@
 """The cores of all meanings, numbered: pattern, main word, participants and tense of each.
 
-Strata hold the sentences of one pattern about one word. They come in rounds, so that any range of
-numbers uses all words and patterns about as often; each round takes the next core of a stratum, in
-an order that a permutation gives.
+A stratum holds the sentences of one pattern about one word. Numbers go through the strata in
+rounds, so that any range of numbers uses all words and patterns about as often. Each round takes
+the next core of a stratum; a permutation gives the order of the cores.
 """
 
 from bisect import bisect_right
@@ -17,9 +17,9 @@ from workflow_scripts.testbed import drawing, selection
 from workflow_scripts.testbed.permutation import permuted
 from workflow_scripts.testbed.structure import SOMEONE, NounPhrase, Place, Tense
 from workflow_scripts.testbed.vocabulary import NUMERALS, POSSESSIVES
-from workflow_scripts.testbed.words import LEXICON, Adjective, Verb
+from workflow_scripts.testbed.words import LEXICON, Adjective, Verb, place_of
 
-# The values of each part of a core.
+# The values that each member of a core can have.
 Axes = tuple[tuple[Any, ...], ...]
 
 # How often each pattern of a word comes in one round through all words and patterns.
@@ -48,7 +48,14 @@ CONNECTED: dict[str, tuple[tuple[tuple[Tense, ...], tuple[Tense, ...]], ...]] = 
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """All sentences of one pattern about one word; `axes` span their cores."""
+    """All sentences of one pattern about one word.
+
+    Attributes:
+        pattern: kind of sentence.
+        word: concept.
+        axes: a core is one value of each axis.
+        share: how often the stratum comes in a round.
+    """
 
     pattern: str
     word: str
@@ -61,7 +68,7 @@ class Stratum:
         return prod(len(axis) for axis in self.axes)
 
     def core(self, number: int, seed: int) -> list[Any]:
-        """Return the core that a permutation of all of them has at `number`."""
+        """Return the core at place `number` of a permutation of all cores."""
         code = permuted(number, self.size, seed, f"{self.pattern} {self.word}")
         values = []
         for axis in self.axes:
@@ -72,7 +79,7 @@ class Stratum:
 
 @cache
 def _connected(tenses: tuple[Tense, ...]) -> tuple[tuple[Tense, str, int], ...]:
-    """Return each (tense, connective, number of its row) that a main clause can have."""
+    """Return each (tense, connective, number of its row in `CONNECTED`) of a main clause."""
     return tuple(
         (tense, connective, row)
         for connective, rows in CONNECTED.items()
@@ -87,15 +94,15 @@ def _verb_axes(verb: Verb, pattern: str) -> Axes:
     if pattern == "content":
         return subjects, ("present", "future", "must", "can"), drawing.seconds()
     if pattern == "someone":
-        things = tuple(
+        definite = tuple(
             replace(phrase, determiner=determiner)
             for phrase in selection.counted(verb.object)
             for determiner in ("the", "this", *POSSESSIVES)
         )
-        return (SOMEBODY,), tenses, things
+        return (SOMEBODY,), tenses, definite
+    things: Axes = (selection.objects(verb.object),) if verb.object else ()
     if pattern == "complex":
-        tenses = _connected(tenses)
-    things = (selection.objects(verb.object),) if verb.object else ()
+        return subjects, _connected(tenses), *things
     return subjects, tenses, *things
 
 
@@ -111,7 +118,7 @@ def _noun_axes(concept: str) -> Axes:
     places = tuple(
         Place(relation, NounPhrase(noun.concept))
         for noun in selection.nouns(("building", "place"))
-        for relation in (noun.place.english, "near", "behind", "in_front_of", "beside")
+        for relation in (place_of(noun).english, "near", "behind", "in_front_of", "beside")
     )
     return forms, ("present", "past", "future"), places
 
@@ -134,8 +141,8 @@ class _Rounds:
 
     Attributes:
         first: number of the first meaning.
-        turn: how many rounds came before.
-        entries: each stratum as often as it comes in a round, with how often it came before.
+        turn: number of rounds before these.
+        entries: (stratum, its earlier entries in the round), one for each time it comes.
     """
 
     first: int
@@ -145,7 +152,7 @@ class _Rounds:
 
 @cache
 def _schedule() -> tuple[tuple[_Rounds, ...], int]:
-    """Return all rounds and the number of meanings; a stratum without more cores drops out."""
+    """Return all rounds and the number of meanings; strata drop out when their cores are used."""
     lives = [(stratum.size // stratum.share, stratum) for stratum in _strata()]
     rounds, first, turn = [], 0, 0
     for end in sorted({life for life, _ in lives}):
@@ -161,12 +168,12 @@ def _schedule() -> tuple[tuple[_Rounds, ...], int]:
 
 
 def capacity() -> int:
-    """Return how many meanings there are numbers for."""
+    """Return how many meanings have numbers."""
     return _schedule()[1]
 
 
 def core(seed: int, index: int) -> tuple[Stratum, list[Any]]:
-    """Return the stratum of a number, and the core that no other number has in it.
+    """Return the stratum of a number, and its core; no other number has both.
 
     Raises:
         InputError: the number is negative or not below `capacity()`.

@@ -1,7 +1,7 @@
-"""Czech forms: the whole morphology of the testbed behind one door.
+"""Czech forms: other modules import the whole morphology of the testbed from here.
 
-Nouns and adjectives are in `declension`, verbs in `conjugation`; here are the closed classes:
-pronouns, possessives, demonstratives, numerals, and prepositions that take a vowel.
+Nouns and adjectives are in `declension`, verbs in `conjugation`. This module has the closed
+classes: pronouns, possessives, demonstratives, numerals, and prepositions that take a vowel.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ _POSSESSIVES = {
 }
 _INVARIABLE = {"his": "jeho", "their": "jejich"}
 
-# Cases as in CASES: leaning on the sentence (clitic), standing alone, after a preposition.
+# Cases as in CASES; three rows: clitic, stressed, after a preposition.
 _PRONOUNS = {
     "I": (
         "já mě mi mě já mně mnou",
@@ -138,7 +138,7 @@ _LARGE = {
     10: ("deset", "deseti"),
 }
 
-# A preposition that is one consonant takes a vowel where it could not be heard.
+# A preposition of one consonant takes a vowel before sounds that would hide it.
 _SIBILANT_GROUP = r"[szšž][bcčdďfghkmnňpqtťv]"
 _ANY_GROUP = r"dv|tř|čt|mn|vš|vz|vs|ps|lž"
 _VOCALISED = {
@@ -173,7 +173,7 @@ def indefinite(gender: str, case: str, number: str) -> str:
 
 
 def possessive(owner: str, gender: str, case: str, number: str) -> str:
-    """Return whose a noun is, in agreement with it.
+    """Return the possessive pronoun of a noun, in agreement with it.
 
     Args:
         owner: ``my``, ``your``, ``your_plural``, ``his``, ``her``, ``our``, ``their``, or ``own``
@@ -225,7 +225,7 @@ def numeral(value: int, gender: str, case: str) -> str:
 
 
 def counted_case(value: int, case: str) -> str:
-    """Return the case of a noun (in the plural) after a numeral: pět žen, but s pěti ženami.
+    """Return the case of a plural noun after a numeral: pět žen, but s pěti ženami.
 
     A subject in such a genitive takes its verb in the third person singular neuter.
     """

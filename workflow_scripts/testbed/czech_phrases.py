@@ -1,4 +1,4 @@
-"""Czech noun phrases in any case, places, and how a subject agrees with its verb."""
+"""Czech noun phrases in any case, places, and how a verb agrees with its subject."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 from workflow_scripts.testbed import czech
 from workflow_scripts.testbed.structure import SOMEONE, NounPhrase, Place, Relative
 from workflow_scripts.testbed.vocabulary import NUMERALS
-from workflow_scripts.testbed.words import LEXICON, Name, Noun, Verb
+from workflow_scripts.testbed.words import LEXICON, Name, Noun, Verb, place_of
 
 _NUMBERS = {"singular": "sg", "plural": "pl"}
 # "You" is the polite vy, which is plural; the other names are those of `czech`.
@@ -22,7 +22,7 @@ _CACHE = 1 << 16
 
 
 class Agreement(NamedTuple):
-    """What a verb takes over from its subject."""
+    """The person, number and gender that a verb takes from its subject."""
 
     person: int
     number: str
@@ -41,7 +41,7 @@ _PRONOUN_AGREEMENT = {
 
 
 def entry(phrase: NounPhrase) -> Noun | Name:
-    """Return the word of the lexicon that a phrase is about."""
+    """Return the word of the lexicon that heads a noun or a name."""
     return (LEXICON.name if phrase.kind == "name" else LEXICON.noun)[phrase.head]
 
 
@@ -122,23 +122,29 @@ def _after(preposition: str, words: tuple[str, ...]) -> tuple[str, ...]:
 
 @lru_cache(_CACHE)
 def place(where: Place) -> tuple[str, ...]:
-    """Return the words of a place: v or na as its noun demands, or a preposition of position."""
+    """Return the words of a place: v or na, whichever its noun needs, or another preposition."""
     if where.phrase is None:
         return tuple(LEXICON.adverb[where.relation].czech.split())
     if where.relation in _RELATIONS:
         preposition, case = _RELATIONS[where.relation]
     else:
-        preposition, case = entry(where.phrase).place.czech, "loc"
+        preposition, case = place_of(entry(where.phrase)).czech, "loc"
     return _after(preposition, noun_phrase(where.phrase, case))
 
 
 @lru_cache(_CACHE)
 def goal(where: Place) -> tuple[str, ...]:
-    """Return the words of a direction: do or na as its noun demands, směrem k, z."""
+    """Return the words of a direction: do or na, whichever its noun needs, or směrem k, or z.
+
+    Raises:
+        ValueError: the direction has no phrase.
+    """
+    if where.phrase is None:
+        raise ValueError(f"a direction needs a noun or a name: {where}")
     if where.relation == "towards":
         return ("směrem", *_after("k", noun_phrase(where.phrase, "dat")))
     if where.relation == "from":
         return _after("z", noun_phrase(where.phrase, "gen"))
-    if entry(where.phrase).place.czech == "na":
+    if place_of(entry(where.phrase)).czech == "na":
         return _after("na", noun_phrase(where.phrase, "acc"))
     return _after("do", noun_phrase(where.phrase, "gen"))

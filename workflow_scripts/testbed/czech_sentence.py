@@ -29,7 +29,7 @@ _MODALS = {"must": czech.MUST, "can": czech.CAN}
 
 
 class _Predicate(NamedTuple):
-    """A verb group: its finite word, the clitics it sends to the second place, and the rest."""
+    """A verb group: its finite word, its clitics, which go to the second place, and the rest."""
 
     finite: str
     clitics: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class _Predicate(NamedTuple):
 
 
 def _aspect(verb: Verb, tense: str) -> str:
-    """Return the aspect that tells a tense; states have only the imperfective."""
+    """Return the aspect of a verb in a tense; states have only the imperfective."""
     if verb.stative or verb.perfective is None or tense in _IMPERFECTIVE:
         return "imperfective"
     return "perfective"
@@ -84,7 +84,7 @@ def _adverb(concept: str | None) -> tuple[str, ...]:
 
 
 def _subject(phrase: NounPhrase) -> tuple[str, ...]:
-    """Return the subject; the verb's ending says I, we and you without a pronoun."""
+    """Return the subject; none for I, we and you, as the verb's ending shows them."""
     if phrase.kind == "pronoun" and phrase.head in ("I", "we", "you"):
         return ()
     return noun_phrase(phrase, "nom")
@@ -101,16 +101,16 @@ def _quality(clause: Clause) -> tuple[str, ...]:
 
 def _complements(clause: Clause) -> list[tuple[str, ...]]:
     """Return what follows the verb, in its usual order."""
-    parts = [_quality(clause)]
+    complements = [_quality(clause)]
     if clause.recipient:
-        parts.append(noun_phrase(clause.recipient, "dat"))
+        complements.append(noun_phrase(clause.recipient, "dat"))
     if clause.object:
-        parts.append(governed(clause.object, LEXICON.verb[clause.verb]))
+        complements.append(governed(clause.object, LEXICON.verb[clause.verb]))
     if clause.goal:
-        parts.append(goal(clause.goal))
+        complements.append(goal(clause.goal))
     if clause.place and clause.frame != "existential":
-        parts.append(place(clause.place))
-    return parts
+        complements.append(place(clause.place))
+    return complements
 
 
 def _clause(clause: Clause, opening: tuple[str, ...] = (), *, asked: bool = False) -> list[str]:
@@ -130,19 +130,19 @@ def _clause(clause: Clause, opening: tuple[str, ...] = (), *, asked: bool = Fals
     else:
         middle = [subject, how, verb, rest, *_complements(clause)]
     order = [opening, *middle, time] if asked else [opening, attitude, time, *middle]
-    parts = [part for part in order if part]
-    return [*parts[0], *clitics, *(word for part in parts[1:] for word in part)]
+    first, *others = [constituent for constituent in order if constituent]
+    return [*first, *clitics, *(word for constituent in others for word in constituent)]
 
 
-def _connective(meaning: Meaning) -> tuple[str, ...]:
-    """Return the conjunction; "when" is "až" of what is still to come."""
-    if meaning.connective == "when" and meaning.subordinate.tense == "eventual":
+def _conjunction(connective: str, subordinate: Clause) -> tuple[str, ...]:
+    """Return the conjunction; "when" is "až" if the event is still to come."""
+    if connective == "when" and subordinate.tense == "eventual":
         return ("až",)
-    return tuple(_CONNECTIVES[meaning.connective].split())
+    return tuple(_CONNECTIVES[connective].split())
 
 
 def _joined(words: list[str]) -> str:
-    """Write words as a sentence; a comma never doubles, nor stands before the end."""
+    """Write words as a sentence; a comma is left out before another one and at the end."""
     text = ""
     for word, following in zip(words, [*words[1:], ""], strict=True):
         if word == "," and following in (",", ".", "?"):
@@ -153,11 +153,12 @@ def _joined(words: list[str]) -> str:
 
 
 def source(meaning: Meaning) -> str:
-    """Return the Czech sentence of a meaning, which determines it completely."""
+    """Return the Czech sentence of a meaning; each meaning has exactly one."""
     asked = meaning.mood == "question"
     words = _clause(meaning.main, asked=asked)
-    if meaning.subordinate:
-        words += [",", *_clause(meaning.subordinate, _connective(meaning))]
+    if meaning.tied:
+        _, subordinate = meaning.tied
+        words += [",", *_clause(subordinate, _conjunction(*meaning.tied))]
     if meaning.mood == "confirmation":
         words += [",", "že"]
     return _joined([*words, "." if meaning.mood == "statement" else "?"])

@@ -1,7 +1,7 @@
-"""Czech declension: nouns, adjectives and what declines like them.
+"""Czech declension: nouns, adjectives, and words that decline like them.
 
-A paradigm gives an ending for each of the fourteen cells; upper-case endings stand for a choice
-that the end of the stem makes (`_RULES`). Cells that no rule gives are listed in the lexicon.
+A paradigm gives an ending for each of the fourteen cells. Where the ending depends on the end of
+the stem, an upper-case name stands for the rule (`_RULES`). The lexicon lists exceptions.
 """
 
 from __future__ import annotations

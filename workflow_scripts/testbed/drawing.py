@@ -15,12 +15,12 @@ from workflow_scripts.testbed.structure import (
     Tense,
 )
 from workflow_scripts.testbed.vocabulary import NUMERALS, POSSESSIVES
-from workflow_scripts.testbed.words import LEXICON, Noun, Verb, suits
+from workflow_scripts.testbed.words import LEXICON, Noun, Verb, place_of, suits
 
 T = TypeVar("T")
 
 _PLACES = ("building", "place")
-# Drawn from with equal chances: most clauses have none.
+# One is drawn for each clause, all with the same chance: most clauses have none.
 _ADVERBIALS = ("time", "time", "manner", "attitude", *[None] * 7)
 
 
@@ -41,14 +41,14 @@ class Draws:
 
 @cache
 def _determiners(number: str) -> tuple[str, ...]:
-    """Return the determiners of a noun, in the proportions in which they are drawn."""
+    """Return the determiners of a noun, each as often as its share in the draw."""
     if number == "singular":
         return ("the",) * 14 + ("a",) * 4 + ("this",) * 2 + POSSESSIVES
     return ("the",) * 16 + ("a",) * 2 + ("this",) * 2 + NUMERALS
 
 
 def determined(draws: Draws, phrase: NounPhrase, *, definite: bool = False) -> NounPhrase:
-    """Give a bare noun a determiner; `definite` where an indefinite one would be ambiguous."""
+    """Give a bare noun a determiner; ask for a `definite` one where others are ambiguous."""
     if phrase.kind != "noun":
         return phrase
     determiner = draws.pick(_determiners(phrase.number))
@@ -67,7 +67,7 @@ def attributed(draws: Draws, phrase: NounPhrase, probability: float) -> NounPhra
 
 
 def owned(draws: Draws, phrase: NounPhrase) -> NounPhrase:
-    """Make a noun somebody's: of a person by name, or of "the" or "this" person."""
+    """Give a noun an owner: a person with a name, or "the" or "this" person."""
     if draws.chance(0.4):
         owner = draws.pick(selection.people())
     else:
@@ -77,7 +77,7 @@ def owned(draws: Draws, phrase: NounPhrase) -> NounPhrase:
 
 
 def place(draws: Draws, taken: frozenset[str] = frozenset()) -> Place:
-    """Draw where something happens: in a city, here, in or near a place that is not `taken`."""
+    """Draw where something happens: a city, an adverb, or a place whose noun is not `taken`."""
     if draws.chance(0.12):
         return Place("in", draws.pick(selection.cities()))
     if draws.chance(0.12):
@@ -85,7 +85,7 @@ def place(draws: Draws, taken: frozenset[str] = frozenset()) -> Place:
     noun = _place_noun(draws, taken)
     phrase = NounPhrase(noun.concept)
     if draws.chance(0.65):
-        return Place(noun.place.english, phrase)
+        return Place(place_of(noun).english, phrase)
     return Place(draws.pick(("near", "behind", "in_front_of", "beside")), phrase)
 
 
@@ -156,8 +156,9 @@ def with_adverbials(draws: Draws, clause: Clause, *, question: bool = False) -> 
     else:
         clause = _with_time_or_manner(draws, clause, question)
     if clause.frame in ("transitive", "ditransitive", "intransitive") and draws.chance(0.08):
-        heads = {clause.subject.head, clause.object.head if clause.object else None}
-        clause = replace(clause, place=place(draws, frozenset(heads - {None})))
+        named = [clause.subject, clause.object] if clause.object else [clause.subject]
+        taken = frozenset(phrase.head for phrase in named)
+        clause = replace(clause, place=place(draws, taken))
     return clause
 
 
@@ -181,7 +182,7 @@ def time(draws: Draws, tense: Tense) -> str:
 def second_clause(
     draws: Draws, tenses: tuple[Tense, ...], taken: frozenset[str], *, deniable: bool
 ) -> Clause:
-    """Draw a short clause in one of some tenses, about others than those `taken`."""
+    """Draw a short clause in one of some tenses, about nobody and nothing that is `taken`."""
     tense = draws.pick(tenses)
     if tense in ("past", "present", "future") and draws.chance(0.2):
         return _quality_clause(draws, tense, taken)
@@ -215,11 +216,12 @@ def _verb_clause(
 
 
 def _other(draws: Draws, options: tuple[NounPhrase, ...], taken: frozenset[str]) -> NounPhrase:
-    """Pick a phrase whose head is not taken; after many vain attempts, any."""
-    for _ in range(20):
-        phrase = draws.pick(options)
+    """Pick a phrase whose head is not taken; any phrase after 20 attempts."""
+    phrase = draws.pick(options)
+    for _ in range(19):
         if phrase.head not in taken:
             break
+        phrase = draws.pick(options)
     return phrase
 
 

@@ -1,7 +1,8 @@
-"""English sentences: all the realisations of a meaning, or one at random."""
+"""The English sentences of a meaning: all its realisations, or one at random."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -33,8 +34,8 @@ class Realisation:
 
     Attributes:
         text: as it is written.
-        tree: in Penn Treebank brackets; its yield is the tokens of `text`.
-        variations: the choices it embodies, (kind, form), sorted.
+        tree: in Penn Treebank brackets; its words are the tokens of `text`.
+        variations: the choices that it stands for, (kind, form), sorted.
     """
 
     text: str
@@ -43,17 +44,18 @@ class Realisation:
 
 
 def _statement(meaning: Meaning) -> Forest:
-    if meaning.connective is None:
+    if meaning.tied is None:
         return Sequence("S", (declarative(meaning.main), _STOP))
-    subordinate = declarative(meaning.subordinate, fronting=False)
-    if meaning.connective == "that":
+    tie, clause = meaning.tied
+    subordinate = declarative(clause, fronting=False)
+    if tie == "that":
         said = Sequence("SBAR", (_THAT, Sequence("S", (subordinate,))), (("that", "said"),))
         tails = [said]
         if meaning.main.verb in THATLESS:
             content = (Sequence("S", (subordinate,)),)
             tails.append(Sequence("SBAR", content, (("that", "dropped"),)))
         return choice([Sequence("S", (declarative(meaning.main, [tail]), _STOP)) for tail in tails])
-    connective = lexical("connective", meaning.connective)
+    connective = lexical("connective", tie)
     because = Sequence("SBAR", (connective, Sequence("S", (subordinate,))))
     main = declarative(meaning.main, fronting=False)
     first, last = (("clause order", "subordinate first"),), (("clause order", "main first"),)
@@ -81,7 +83,7 @@ def _question(meaning: Meaning) -> Forest:
 def _confirmation(meaning: Meaning) -> Forest:
     options: list[Forest] = []
     for rule, group in layouts(meaning.main, False):
-        clause = Deferred(lambda rule=rule, group=group: arranged(meaning.main, rule, group, []))
+        clause = Deferred(partial(arranged, meaning.main, rule, group, []))
         for words, mark in question_tags(meaning.main, rule, group):
             tag = Sequence("SQ", tuple(Word(*word) for word in words), (mark,))
             options.append(Sequence("S", (clause, _COMMA, tag, _QUESTION)))
@@ -97,7 +99,7 @@ def forest(meaning: Meaning) -> Forest:
 
 
 def _finished(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Make words agree with their neighbours: a/an, 's after a plural, the first capital."""
+    """Adapt words to their neighbours: a or an, 's or ', a capital at the beginning."""
     out = list(words)
     for index, (tag, word) in enumerate(words):
         if word == "a" and tag == "DT":
@@ -122,7 +124,7 @@ def _realisation(drawn: Drawn) -> Realisation:
 
 
 def reference(meaning: Meaning, rng: np.random.Generator) -> Realisation:
-    """Draw one realisation: each choice by itself, its options with equal chances."""
+    """Draw one realisation: every choice by itself, each of its options with the same chance."""
     return _realisation(forest(meaning).sample(lambda options: int(rng.random() * options)))
 
 

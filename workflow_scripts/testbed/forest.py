@@ -1,7 +1,7 @@
-"""Sets of phrases that share what they can: counted, sampled and listed without unfolding them.
+"""Forests: sets of trees that share their subtrees, so that they need little memory.
 
-A forest is an and-or graph: a `Sequence` is one of each child, a `Choice` one of its options. It
-stands for all trees that follow from choosing; the choices taken are recorded as marks.
+A forest is an and-or graph: a `Sequence` has one tree of each child, a `Choice` one of its options.
+Trees are counted and drawn without a list of all. Marks record the choices that lead to a tree.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,13 +10,13 @@ from functools import cached_property, lru_cache
 from itertools import product
 from math import prod
 
-# (kind of variation, which of its forms): what tells two realisations of a meaning apart.
+# (kind of variation, one of its forms). Two realisations of a meaning differ in their marks.
 Mark = tuple[str, str]
 
 
 @lru_cache(1 << 14)
 def marked(concept: str, marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
-    """Return marks that say where in the sentence the choice was made: at which concept."""
+    """Return marks that also name the concept at which the choice was made."""
     return tuple((kind, f"{concept}: {form}") for kind, form in marks)
 
 
@@ -41,12 +41,13 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """One tree out of a forest, and the choices that lead to it."""
+    """One tree of a forest, and the choices that lead to it."""
 
     tree: Tree
     marks: tuple[Mark, ...]
 
 
+# Number of options -> the number of one of them.
 Draw = Callable[[int], int]
 
 
@@ -80,7 +81,7 @@ class Sequence:
         """How many trees there are."""
         return prod(child.count for child in self.children)
 
-    def _join(self, drawn: tuple[Drawn, ...] | list[Drawn]) -> Drawn:
+    def _join(self, drawn: tuple[Drawn, ...]) -> Drawn:
         marks = self.marks
         for one in drawn:
             marks += one.marks
@@ -88,13 +89,13 @@ class Sequence:
 
     def sample(self, draw: Draw) -> Drawn:
         """Draw every child by itself."""
-        return self._join([child.sample(draw) for child in self.children])
+        return self._join(tuple(child.sample(draw) for child in self.children))
 
     def all(self) -> Iterator[Drawn]:
         """Yield every tree, the last child's choices changing fastest."""
         if len(self.children) == 1:
-            for drawn in self.children[0].all():
-                yield self._join((drawn,))
+            for only in self.children[0].all():
+                yield self._join((only,))
             return
         for drawn in product(*(child.all() for child in self.children)):
             yield self._join(drawn)
@@ -122,7 +123,7 @@ class Choice:
 
 
 class Deferred:
-    """A forest that is built when it is needed: most options of a choice are never drawn."""
+    """A forest that is built when it is needed, as most options of a choice are never drawn."""
 
     def __init__(self, build: "Callable[[], Forest]"):
         self._build = build

@@ -53,11 +53,11 @@ def items(
 ) -> Iterator[Item]:
     """Yield the pairs of the meanings `first` to `first + count - 1`, `realisations` of each.
 
-    A pair depends on nothing but the seed, its numbers and the rates of noise. A pair to which
-    its kind of noise can't be done (no number to change, nothing to negate) stays clean.
+    A pair depends only on the seed, its numbers and the rates of noise. A pair stays clean where
+    its kind of noise is impossible (no number to change, nothing to negate).
 
     Raises:
-        InputError: see `checked_rates`; or the range leaves that of the meanings.
+        InputError: see `checked_rates`; or some of the numbers have no meaning.
     """
     rates = checked_rates(noise)
     if first < 0 or count < 0 or first + count > capacity():
@@ -88,7 +88,7 @@ def pairs(
 
 
 def write(found: Iterator[Item], paths: dict[str, Path]) -> None:
-    """Write attributes of pairs, one a line, each to the file that `paths` has for it."""
+    """Write the attributes that `paths` names, each to its file, one pair a line."""
     with ExitStack() as stack:
         files = {}
         for attribute, path in paths.items():

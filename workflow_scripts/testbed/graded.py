@@ -2,8 +2,8 @@
 
 python -m workflow_scripts.testbed.graded --first 700000 --count 500 --output graded.tsv
 
-The held-out set on which sentence embeddings trained on testbed paraphrases are tested: take
-meanings that no corpus has.
+Sentence embeddings that were trained on testbed paraphrases are tested on such pairs. Take meanings
+that no corpus has.
 """
 
 import argparse
@@ -21,12 +21,13 @@ from workflow_scripts.core.seeding import generator
 from workflow_scripts.testbed import english, selection
 from workflow_scripts.testbed.meaning import capacity, meaning
 from workflow_scripts.testbed.noise import renumbered
+from workflow_scripts.testbed.participants import participants
 from workflow_scripts.testbed.similarity import similarity
-from workflow_scripts.testbed.structure import Clause, Meaning, NounPhrase, well_formed
+from workflow_scripts.testbed.structure import Meaning, well_formed
 
 # STS scores go from 0 to this.
 HIGHEST = 5.0
-# Meanings among which a partner is sought, and the longest chain of changes of one's own.
+# How many other meanings may be the partner, and how many changes of the meaning itself.
 _POOL = 100
 _CHANGES = 6
 
@@ -34,10 +35,10 @@ _CHANGES = 6
 def graded_pairs(seed: int, first: int, count: int) -> Iterator[tuple[float, str, str]]:
     """Yield (score, sentence, sentence) for each of the meanings `first` to `first + count - 1`.
 
-    The score is 5 times the similarity of the two meanings. Partners are chosen so that scores
-    spread over the whole scale: each meaning gets, of 100 others of the range, of itself and of
-    itself after 1 to 6 small changes, the one nearest to a similarity drawn for it. The two
-    sentences are drawn independently.
+    The score is 5 times the similarity of the two meanings. Scores spread over the whole scale: a
+    similarity is drawn for each meaning, and its partner is the meaning whose similarity is
+    nearest to it. The partner may be one of 100 others of the range, the meaning itself, or the
+    meaning after 1 to 6 small changes. The two sentences are drawn independently.
 
     Raises:
         InputError: the range leaves that of the meanings, or is too small to have partners.
@@ -55,8 +56,8 @@ def graded_pairs(seed: int, first: int, count: int) -> Iterator[tuple[float, str
         options += [meaning(seed, int(other)) for other in others if other != index]
         scored = [(similarity(what, option), option) for option in options]
         score, partner = min(scored, key=lambda entry: abs(entry[0] - wanted))
-        sentences = (english.reference(each, rng).text for each in (what, partner))
-        yield (round(HIGHEST * score, 3), *sentences)
+        one, other = (english.reference(each, rng).text for each in (what, partner))
+        yield round(HIGHEST * score, 3), one, other
 
 
 def _changed(what: Meaning, rng: np.random.Generator) -> Iterator[Meaning]:
@@ -74,25 +75,28 @@ def _changed(what: Meaning, rng: np.random.Generator) -> Iterator[Meaning]:
 
 
 def _renamed(what: Meaning, rng: np.random.Generator) -> Iterator[Meaning]:
-    """Yield the meaning with somebody else in the place of a participant known by name."""
+    """Yield the meaning with another person for one participant, for each who has a name."""
     people = selection.people()
-    for part in ("main", "subordinate"):
-        clause: Clause | None = getattr(what, part)
-        for slot in ("subject", "object", "recipient") if clause else ():
-            phrase: NounPhrase | None = getattr(clause, slot)
-            if phrase in people:
-                person = people[int(rng.integers(len(people)))]
-                yield replace(what, **{part: replace(clause, **{slot: person})})
+    for one in participants(what):
+        if one.phrase in people:
+            yield one.exchanged(people[int(rng.integers(len(people)))])
 
 
 def _told_otherwise(what: Meaning) -> Iterator[Meaning]:
-    """Yield the meaning denied, and without one of its adverbials or its second clause."""
+    """Yield the meaning denied, without one of its adverbials, and without its second clause."""
     main = what.main
     if main.tense != "habitual" and main.frame != "existential":
         yield replace(what, main=replace(main, negative=not main.negative))
-    for slot in ("manner", "place", "time", "attitude", "degree"):
-        if getattr(main, slot) is not None and main.frame != "existential":
-            yield replace(what, main=replace(main, **{slot: None}))
+    shorter = (
+        replace(main, manner=None),
+        replace(main, place=None),
+        replace(main, time=None),
+        replace(main, attitude=None),
+        replace(main, degree=None),
+    )
+    for one in shorter if main.frame != "existential" else ():
+        if one != main:
+            yield replace(what, main=one)
     if what.subordinate is not None and main.frame != "clausal":
         yield Meaning(what.mood, main)
 

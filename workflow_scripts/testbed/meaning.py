@@ -4,15 +4,15 @@ The number decides the core of the meaning; no two numbers have the same core, s
 are the same. Everything else is drawn from the number's own random generator.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.testbed import drawing
 from workflow_scripts.testbed.cores import CONNECTED, SOMEBODY, capacity, core
 from workflow_scripts.testbed.drawing import Draws
-from workflow_scripts.testbed.structure import Clause, Meaning, NounPhrase, Place, Tense
+from workflow_scripts.testbed.structure import Clause, Meaning, Mood, NounPhrase, Place, Tense
 from workflow_scripts.testbed.words import LEXICON, Verb
 
 __all__ = ["capacity", "meaning"]
@@ -28,9 +28,9 @@ def meaning(seed: int, index: int) -> Meaning:
     Raises:
         InputError: the number is negative or not below `capacity()`.
     """
-    stratum, parts = core(seed, index)
+    stratum, values = core(seed, index)
     draws = Draws(generator(seed, "meaning", index))
-    return _BUILDERS[stratum.pattern](draws, stratum.word, *parts)
+    return _BUILDERS[stratum.pattern](draws, stratum.word, *values)
 
 
 def _main(
@@ -49,7 +49,7 @@ def _main(
     negative = can_deny and draws.chance(0.15)
     clause = Clause(verb.frame, subject, word, tense, negative)
     if subject != SOMEBODY:
-        # Under negation the passive of an indefinite phrase might mean something else.
+        # In a negative clause the passive of an indefinite phrase might mean something else.
         phrase = drawing.detailed(draws, subject, past=past, definite=negative, simple=simple)
         clause = replace(clause, subject=phrase)
         if thing is not None:
@@ -65,20 +65,21 @@ def _main(
     return replace(clause, object=thing)
 
 
-def _simple(draws: Draws, word: str, *parts: Any) -> Meaning:
-    return Meaning("statement", drawing.with_adverbials(draws, _main(draws, word, *parts)))
+def _simple(
+    draws: Draws, word: str, subject: NounPhrase, tense: Tense, *thing: NounPhrase
+) -> Meaning:
+    main = _main(draws, word, subject, tense, *thing)
+    return Meaning("statement", drawing.with_adverbials(draws, main))
 
 
-def _asked(draws: Draws, word: str, *parts: Any) -> Clause:
-    return drawing.with_adverbials(draws, _main(draws, word, *parts), question=True)
+def _asked(mood: Mood) -> "Builder":
+    def build(
+        draws: Draws, word: str, subject: NounPhrase, tense: Tense, *thing: NounPhrase
+    ) -> Meaning:
+        main = _main(draws, word, subject, tense, *thing)
+        return Meaning(mood, drawing.with_adverbials(draws, main, question=True))
 
-
-def _question(draws: Draws, word: str, *parts: Any) -> Meaning:
-    return Meaning("question", _asked(draws, word, *parts))
-
-
-def _confirmation(draws: Draws, word: str, *parts: Any) -> Meaning:
-    return Meaning("confirmation", _asked(draws, word, *parts))
+    return build
 
 
 def _complex(
@@ -114,19 +115,22 @@ def _existential(
     draws: Draws, word: str, subject: NounPhrase, tense: Tense, where: Place
 ) -> Meaning:
     subject = drawing.attributed(draws, subject, 0.3)
-    where = replace(where, phrase=drawing.attributed(draws, where.phrase, 0.1))
+    if where.phrase is not None:
+        where = replace(where, phrase=drawing.attributed(draws, where.phrase, 0.1))
     clause = Clause("existential", subject, "be", tense, place=where)
-    mood = "question" if draws.chance(0.15) else "statement"
+    mood: Mood = "question" if draws.chance(0.15) else "statement"
     if draws.chance(0.25):
         clause = replace(clause, time=drawing.time(draws, tense))
     return Meaning(mood, clause)
 
 
-_BUILDERS = {
+# (the random choices, the stratum's word, the values of the core) -> meaning.
+Builder = Callable[..., Meaning]
+_BUILDERS: dict[str, Builder] = {
     "simple": _simple,
     "someone": _simple,
-    "question": _question,
-    "confirmation": _confirmation,
+    "question": _asked("question"),
+    "confirmation": _asked("confirmation"),
     "complex": _complex,
     "content": _content,
     "copular": _copular,

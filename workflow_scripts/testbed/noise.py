@@ -1,4 +1,4 @@
-"""The ways in which a pair of real bitext can be bad, done to a testbed pair."""
+"""Noise: a testbed pair spoiled in one of the ways in which pairs of real bitext are bad."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -9,7 +9,8 @@ from workflow_scripts.core.seeding import generator
 from workflow_scripts.testbed import english
 from workflow_scripts.testbed.czech_sentence import source
 from workflow_scripts.testbed.meaning import capacity, meaning
-from workflow_scripts.testbed.structure import Clause, Meaning, NounPhrase
+from workflow_scripts.testbed.participants import participants
+from workflow_scripts.testbed.structure import Meaning, NounPhrase
 from workflow_scripts.testbed.vocabulary import NUMERALS
 
 
@@ -18,7 +19,7 @@ class Item:
     """One pair of the testbed.
 
     Attributes:
-        source, reference: its two sides.
+        source, reference: its Czech and its English side.
         noise: the kind of noise it has, or None.
         tree: of the reference, in Penn Treebank brackets; empty where noise left no English
             sentence.
@@ -35,7 +36,10 @@ _ATTEMPTS = 20
 
 
 def clean(seed: int, index: int, realisations: int) -> list[Item]:
-    """Return the clean pairs of a number: one for each realisation, distinct as far as possible."""
+    """Return the clean pairs of a meaning's number, one for each of some realisations.
+
+    They are distinct as far as the meaning has so many.
+    """
     what = meaning(seed, index)
     czech, rng = source(what), generator(seed, "reference", index)
     items: dict[str, Item] = {}
@@ -55,19 +59,20 @@ def clean(seed: int, index: int, realisations: int) -> list[Item]:
 Noise = Callable[[Item, int, int, np.random.Generator], Item]
 
 
-def _of(what: Meaning, rng: np.random.Generator) -> dict[str, str]:
+def _with_reference(item: Item, what: Meaning, rng: np.random.Generator) -> Item:
+    """Return the pair with a drawn sentence of a meaning as its reference."""
     drawn = english.reference(what, rng)
-    return {"reference": drawn.text, "tree": drawn.tree}
+    return replace(item, reference=drawn.text, tree=drawn.tree)
 
 
 def _other(index: int, seed: int, rng: np.random.Generator) -> Meaning:
-    """Return a meaning with any other number."""
+    """Draw a meaning with another number."""
     number = int(rng.integers(capacity() - 1))
     return meaning(seed, number + (number >= index))
 
 
 def _misaligned(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
-    return replace(item, **_of(_other(index, seed, rng), rng))
+    return _with_reference(item, _other(index, seed, rng), rng)
 
 
 def _copied(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
@@ -85,7 +90,7 @@ def _wrong_language(item: Item, index: int, seed: int, rng: np.random.Generator)
 
 
 def _truncated(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
-    """Cut either side after a fifth to three fifths of its words, at least one."""
+    """Keep of one side a fifth to three fifths of its words, at least one."""
 
     def cut(text: str) -> str:
         words = text.split()
@@ -97,19 +102,21 @@ def _truncated(item: Item, index: int, seed: int, rng: np.random.Generator) -> I
 
 
 def _wrong_charset(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
-    """Read the UTF-8 of the source as Windows-1252, its byte order mark too if it is all ASCII."""
+    """Read the UTF-8 of the source as Windows-1252; pure ASCII gets a byte order mark first."""
     text = item.source if not item.source.isascii() else "\ufeff" + item.source
     return replace(item, source=text.encode("utf-8").decode("cp1252", errors="replace"))
 
 
 def _duplicate(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
-    """Give the clean pair of the number before (of the first number, the one after) again."""
+    """Return the clean pair of the number before again; the first number repeats the second."""
     return clean(seed, index - 1 if index else 1, 1)[0]
 
 
 def _number_changed(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
     options = list(renumbered(meaning(seed, index), rng))
-    return replace(item, **_of(options[int(rng.integers(len(options)))], rng)) if options else item
+    if not options:
+        return item
+    return _with_reference(item, options[int(rng.integers(len(options)))], rng)
 
 
 def _negated(item: Item, index: int, seed: int, rng: np.random.Generator) -> Item:
@@ -117,20 +124,14 @@ def _negated(item: Item, index: int, seed: int, rng: np.random.Generator) -> Ite
     if what.main.tense == "habitual" or what.main.frame == "existential":
         return item
     opposite = replace(what.main, negative=not what.main.negative)
-    return replace(item, **_of(replace(what, main=opposite), rng))
+    return _with_reference(item, replace(what, main=opposite), rng)
 
 
 def renumbered(what: Meaning, rng: np.random.Generator) -> Iterator[Meaning]:
-    """Yield the meaning with one participant more or fewer than there were."""
-    for part in ("main", "subordinate"):
-        clause: Clause | None = getattr(what, part)
-        if clause is None:
-            continue
-        for slot in ("subject", "object", "recipient"):
-            phrase: NounPhrase | None = getattr(clause, slot)
-            if phrase is not None and phrase.kind == "noun":
-                changed = replace(clause, **{slot: _other_number(phrase, rng)})
-                yield replace(what, **{part: changed})
+    """Yield the meaning with another number of one participant, for each that is a noun."""
+    for one in participants(what):
+        if one.phrase.kind == "noun":
+            yield one.exchanged(_other_number(one.phrase, rng))
 
 
 def _other_number(phrase: NounPhrase, rng: np.random.Generator) -> NounPhrase:

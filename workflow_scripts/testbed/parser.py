@@ -1,34 +1,41 @@
-"""English sentences back to their meanings: a chart parser over the rules that generate them."""
+"""The meanings of an English sentence: a chart parser with the rules that generate sentences."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workflow_scripts.testbed.chart import Chart
 from workflow_scripts.testbed.clauses import THATLESS
-from workflow_scripts.testbed.constituents import Found, Marks
-from workflow_scripts.testbed.structure import Meaning, well_formed
+from workflow_scripts.testbed.constituents import Found, Marks, Stated
+from workflow_scripts.testbed.structure import Meaning, Mood, well_formed
 from workflow_scripts.testbed.tags import question_tags
 from workflow_scripts.testbed.tokens import tokenised
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way to understand a sentence, and the choices that it was said with."""
+    """One way to understand a sentence, and the choices of words and forms behind it."""
 
     meaning: Meaning
     variations: Marks
 
 
-def _reading(marks: Marks, mood: str, main: Found, connective=None, subordinate=None) -> Reading:
-    parts = [found for found in (main, subordinate) if found is not None]
-    marks += tuple(mark for found in parts for mark in found.marks)
-    clauses = main.value, connective, subordinate.value if subordinate else None
-    return Reading(Meaning(mood, *clauses), tuple(sorted(marks)))
+def _reading(
+    marks: Marks,
+    mood: Mood,
+    main: Found[Stated],
+    connective: str | None = None,
+    subordinate: Found[Stated] | None = None,
+) -> Reading:
+    marks += main.marks
+    if subordinate is None:
+        return Reading(Meaning(mood, main.value.clause), tuple(sorted(marks)))
+    meaning = Meaning(mood, main.value.clause, connective, subordinate.value.clause)
+    return Reading(meaning, tuple(sorted(marks + subordinate.marks)))
 
 
 def _statements(chart: Chart, last: int) -> Iterator[Reading]:
     for main in chart.find("declarative", 0):
-        if main.value.frame == "clausal":
+        if main.value.clause.frame == "clausal":
             yield from _contents(chart, main, last)
         elif main.end == last:
             yield _reading((), "statement", main)
@@ -44,15 +51,15 @@ def _statements(chart: Chart, last: int) -> Iterator[Reading]:
                     yield _reading(marks, "statement", main, connective.value, subordinate)
 
 
-def _unfronted(chart: Chart, start: int) -> Iterator[Found]:
+def _unfronted(chart: Chart, start: int) -> Iterator[Found[Stated]]:
     """Yield the clauses that begin with their subject and may depend on another one."""
     for found in chart.find("declarative", start):
-        if not found.layout[0].front and found.value.frame != "clausal":
+        if not found.value.rule.front and found.value.clause.frame != "clausal":
             yield found
 
 
-def _contents(chart: Chart, main: Found, last: int) -> Iterator[Reading]:
-    starts = [(main.end, ("that", "dropped"))] if main.value.verb in THATLESS else []
+def _contents(chart: Chart, main: Found[Stated], last: int) -> Iterator[Reading]:
+    starts = [(main.end, ("that", "dropped"))] if main.value.clause.verb in THATLESS else []
     if chart.tokens[main.end] == "that":
         starts.append((main.end + 1, ("that", "said")))
     for start, mark in starts:
@@ -61,7 +68,7 @@ def _contents(chart: Chart, main: Found, last: int) -> Iterator[Reading]:
                 yield _reading((mark,), "statement", main, "that", subordinate)
 
 
-def _main_first(chart: Chart, main: Found, last: int) -> Iterator[Reading]:
+def _main_first(chart: Chart, main: Found[Stated], last: int) -> Iterator[Reading]:
     for connective in chart.find("connective", main.end):
         marks = (*connective.marks, ("clause order", "main first"))
         for subordinate in _unfronted(chart, connective.end):
@@ -80,15 +87,15 @@ def _questions(chart: Chart, last: int) -> Iterator[Reading]:
     for main in chart.find("declarative", 0):
         if chart.tokens[main.end] == ",":
             said = tuple(chart.tokens[main.end + 1 : last])
-            for words, mark in question_tags(main.value, *main.layout):
+            for words, mark in question_tags(*main.value):
                 if said == tuple(word.lower() for _, word in words):
                     yield _reading((mark,), "confirmation", main)
 
 
 def readings(sentence: str) -> list[Reading]:
-    """Return every way to understand a sentence; none if the grammar doesn't have it.
+    """Return every way to understand a sentence; none if the sentence is not in the grammar.
 
-    Letter case and blanks don't matter, punctuation does.
+    Letter case and blanks don't matter; punctuation does.
     """
     tokens = tokenised(sentence)
     if not tokens or tokens[-1] not in (".", "?"):

@@ -1,4 +1,4 @@
-"""Seeded permutations of the first n numbers that need no table."""
+"""Seeded permutations of the numbers below n, without a table."""
 
 import hashlib
 from functools import lru_cache
@@ -22,7 +22,7 @@ def _mixed(value: int, key: int) -> int:
 
 
 def permuted(index: int, size: int, seed: int, name: str) -> int:
-    """Return where a permutation of range(size) takes `index`.
+    """Return the value at `index` of a permutation of range(size).
 
     A Feistel network permutes the next power of four; values beyond `size` are sent through it
     again until they fall below (Black & Rogaway 2002), which keeps it a permutation.

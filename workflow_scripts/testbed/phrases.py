@@ -1,4 +1,4 @@
-"""English noun phrases and what hangs on them: all the ways to say one."""
+"""English noun phrases, relative clauses and places: all the ways to say each."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -8,9 +8,9 @@ from workflow_scripts.testbed.forest import Choice, Forest, Sequence, Word, mark
 from workflow_scripts.testbed.rules import (
     GRAMMATICAL,
     PHRASES,
+    Constituent,
+    Fixed,
     Item,
-    Literal,
-    Part,
     PhraseRule,
 )
 from workflow_scripts.testbed.structure import NounPhrase, Place, Relative
@@ -20,7 +20,7 @@ _CACHE = 1 << 16
 
 
 def choice(options: list[Forest]) -> Forest:
-    """Return one of some forests."""
+    """Return the forest that offers each of some forests; a single one as it is."""
     return options[0] if len(options) == 1 else Choice(tuple(options))
 
 
@@ -36,11 +36,11 @@ def lexical(category: str, value: Value) -> Forest:
 
 
 def build(item: Item, values: dict[str, Forest]) -> Forest:
-    """Return what an item of a rule becomes when its slots have these values."""
-    if isinstance(item, Literal):
+    """Return the forest of a rule's item; `values` holds the forests of its slots."""
+    if isinstance(item, Fixed):
         return Word(item.tag, item.word)
-    if isinstance(item, Part):
-        return Sequence(item.label, tuple(build(part, values) for part in item.items))
+    if isinstance(item, Constituent):
+        return Sequence(item.label, tuple(build(inner, values) for inner in item.items))
     return values[item.slot]
 
 
@@ -50,7 +50,7 @@ def _phrase(rule: PhraseRule, values: dict[str, Forest], concept: str) -> Forest
 
 
 def _fitting(category: str, values: dict[str, Forest], concept: str) -> Forest:
-    """Return what the rules of a category make of exactly these values about a concept."""
+    """Return all forms of a category that express exactly these values; marks name the concept."""
     slots = frozenset(values) - GRAMMATICAL
     return choice(
         [_phrase(rule, values, concept) for rule in PHRASES[category] if rule.slots == slots]

@@ -1,7 +1,7 @@
 """The grammar of the testbed's English: which constituents stand in which order.
 
-Rules are data. Generation fills their slots with what a meaning holds, parsing matches their items
-against a sentence and reads the slots off; so each is the exact inverse of the other.
+Rules are data. Generation fills their slots with what a meaning holds. Parsing matches their items
+against a sentence and reads the slots off. So each is the exact inverse of the other.
 """
 
 from collections.abc import Iterator
@@ -18,35 +18,35 @@ class Slot(NamedTuple):
     slot: str
 
 
-class Literal(NamedTuple):
+class Fixed(NamedTuple):
     """A fixed word with its part-of-speech tag."""
 
     tag: str
     word: str
 
 
-class Part(NamedTuple):
+class Constituent(NamedTuple):
     """Several items under a phrase label."""
 
     label: str
     items: tuple["Item", ...]
 
 
-Item = Slot | Literal | Part
+Item = Slot | Fixed | Constituent
 
-COMMA = Literal(",", ",")
+COMMA = Fixed(",", ",")
 
-# Adverbials whose synonyms don't all fit everywhere: "usually" before the verb, "daily" after it.
+# Adverbials whose synonyms fit in different places: "usually" before the verb, "daily" after it.
 POSITIONED = frozenset({"manner", "frequency", "attitude"})
 # Slots whose words follow from other slots.
 GRAMMATICAL = frozenset({"genitive", "past", "relativizer"})
 
 
-def flat(items: tuple[Item, ...]) -> tuple[Slot | Literal, ...]:
+def flat(items: tuple[Item, ...]) -> tuple[Slot | Fixed, ...]:
     """Return the slots and words of items, without phrase labels."""
-    out: list[Slot | Literal] = []
+    out: list[Slot | Fixed] = []
     for item in items:
-        out.extend(flat(item.items) if isinstance(item, Part) else (item,))
+        out.extend(flat(item.items) if isinstance(item, Constituent) else (item,))
     return tuple(out)
 
 
@@ -55,10 +55,10 @@ class PhraseRule:
     """One form of a noun phrase or relative clause.
 
     Attributes:
-        name: what `phrases.py` dispatches on.
+        name: `constituents.py` finds the form by it.
         label: of the constituent.
-        items: what it consists of.
-        marks: the choices it embodies.
+        items: what the constituent consists of.
+        marks: the choices that the form stands for.
     """
 
     name: str
@@ -68,14 +68,14 @@ class PhraseRule:
 
     @property
     def slots(self) -> frozenset[str]:
-        """The attributes it expresses, without those that grammar demands."""
+        """The attributes that it expresses, without `GRAMMATICAL` ones."""
         slots = {item.slot for item in flat(self.items) if isinstance(item, Slot)}
         return frozenset(slots - GRAMMATICAL)
 
 
 _NOUN = Slot("noun", "head")
 _ADJECTIVE = Slot("adjective", "adjective")
-_THE = Literal("DT", "the")
+_THE = Fixed("DT", "the")
 
 
 def _plain_rules() -> Iterator[PhraseRule]:
@@ -89,11 +89,11 @@ def _noun_phrase_rules() -> Iterator[PhraseRule]:
     plain = Slot("plain", "base")
     yield PhraseRule("plain", "", (plain,))
     owner = Slot("plain", "possessor")
-    genitive = Part("NP", (Part("", (owner,)), Slot("genitive", "genitive")))
+    genitive = Constituent("NP", (Constituent("", (owner,)), Slot("genitive", "genitive")))
     for adjective in ((), (_ADJECTIVE,)):
         yield PhraseRule("owned", "NP", (genitive, *adjective, _NOUN), (("possessive", "'s"),))
-        head = Part("NP", (_THE, *adjective, _NOUN))
-        of = Part("PP", (Literal("IN", "of"), owner))
+        head = Constituent("NP", (_THE, *adjective, _NOUN))
+        of = Constituent("PP", (Fixed("IN", "of"), owner))
         yield PhraseRule("owned", "NP", (head, of), (("possessive", "of"),))
     yield PhraseRule("doing", "NP", (plain, Slot("relative", "relative")))
 
@@ -101,9 +101,10 @@ def _noun_phrase_rules() -> Iterator[PhraseRule]:
 def _relative_rules() -> Iterator[PhraseRule]:
     verb = Slot("verb", "verb")
     for complement in (Slot("plain", "object"), Slot("place", "place")):
-        doing = Part("VP", (verb, complement))
-        be = Part("VP", (Slot("be", "past"), doing))
-        clause = (Part("WHNP", (Slot("relativizer", "relativizer"),)), Part("S", (be,)))
+        doing = Constituent("VP", (verb, complement))
+        be = Constituent("VP", (Slot("be", "past"), doing))
+        who = Constituent("WHNP", (Slot("relativizer", "relativizer"),))
+        clause = (who, Constituent("S", (be,)))
         yield PhraseRule("clause", "SBAR", clause, (("relative", "clause"),))
         yield PhraseRule("participle", "", (doing,), (("relative", "participle"),))
 

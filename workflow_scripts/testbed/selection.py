@@ -1,4 +1,4 @@
-"""Which words go together: who can do what to what, where, how and when."""
+"""Which words go together in a clause: subjects, objects, adjectives and adverbs that suit."""
 
 from functools import cache
 
@@ -136,11 +136,13 @@ def told(tense: Tense) -> str:
 
 @cache
 def tenses(verb: Verb) -> tuple[Tense, ...]:
-    """Return the tenses in which Czech and English say the same of a verb.
+    """Return the tenses in which a verb means the same in Czech and English.
 
-    "Past" is a perfective past or that of a state, "past_progressive" an imperfective past.
+    "past" is the perfective past, or the past of a state; "past_progressive" is the imperfective
+    past.
     """
     if verb.stative:
         return ("past", "present", "future")
+    progressive: tuple[Tense, ...]
     progressive = ("past_progressive", "present", "habitual", "future", "must", "can")
     return progressive if verb.perfective is None else ("past", *progressive)

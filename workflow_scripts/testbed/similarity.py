@@ -1,11 +1,10 @@
 """How alike two meanings are, from 0 (nothing shared) to 1 (the same)."""
 
 from dataclasses import fields, is_dataclass
-from typing import Any
 
 from workflow_scripts.testbed.structure import Clause, Meaning, NounPhrase, Place, Relative
 
-# What each attribute counts, if at least one of the two has it. Who does what counts most.
+# The weight of each attribute, if at least one of the two has it. Who does what weighs most.
 WEIGHTS: dict[type, dict[str, float]] = {
     Meaning: {"mood": 1.0, "main": 10.0, "connective": 1.0, "subordinate": 6.0},
     Clause: {
@@ -39,12 +38,16 @@ WEIGHTS: dict[type, dict[str, float]] = {
 }
 
 
-def similarity(first: Any, second: Any) -> float:
-    """Return the weighted share of attributes that two meanings, or parts of meanings, share.
+def similarity(first: object, second: object) -> float:
+    """Return the weighted share of the attributes in which two meanings agree, from 0 to 1.
 
-    Attributes that are themselves structured share in part. It is symmetric, and 1 only for
-    equals. The parts of one meaning are compared with the same parts of the other: two clauses
-    that changed places are no more alike than any.
+    Attributes that have attributes of their own, such as clauses, may agree in some of them. The
+    similarity is symmetric, and 1 only for equal meanings. Each attribute is compared with the
+    same attribute of the other meaning: clauses that changed places do not count as alike.
+
+    Args:
+        first: a meaning, or the value of any attribute of one.
+        second: the other.
     """
     if not is_dataclass(first) or type(first) is not type(second):
         return float(first == second)

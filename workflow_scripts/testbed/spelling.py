@@ -1,7 +1,7 @@
 """Regular English inflection, by the rules of spelling.
 
-Irregular forms are listed in the lexicon; what is here is what any regular word does. The one thing
-spelling cannot tell is where the stress lies, hence ``STRESSED_LAST``.
+The lexicon lists irregular forms; the rules here are for regular words. Spelling does not show the
+stress, so ``STRESSED_LAST`` lists the words that need it.
 """
 
 from __future__ import annotations

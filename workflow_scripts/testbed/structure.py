@@ -1,7 +1,7 @@
-"""What a testbed sentence means: frozen, hashable, independent of either language's wording.
+"""What a testbed sentence means: frozen, hashable, and the same for both languages.
 
-Words appear as the concepts of the lexicon; everything that either language marks by inflection,
-function words or order is a slot. Two sentences mean the same when their `Meaning`s are equal.
+Words appear as the concepts of the lexicon. Whatever a language shows by inflection, function words
+or order is an attribute. Two sentences mean the same when their `Meaning`s are equal.
 """
 
 from dataclasses import dataclass
@@ -65,11 +65,12 @@ class Relative:
 
     Attributes:
         verb: concept; transitive with `object`, or intransitive with `place`.
-        past: the clause around it is in a past tense, and so is this.
+        past: the clause around it is in a past tense, and so is this one. None only while a
+            sentence is parsed: "the woman reading the letter" alone does not show it.
     """
 
     verb: str
-    past: bool
+    past: bool | None
     object: NounPhrase | None = None
     place: Place | None = None
 
@@ -79,7 +80,7 @@ class Clause:
     """Who does what, when, where and how.
 
     Attributes:
-        frame: which participants there are.
+        frame: tells which participants there are.
         verb: concept; "be" in copular and existential clauses.
         quality: concept of the predicate adjective of a copular clause.
         degree: concept of the adverb that modifies `quality`.
@@ -107,20 +108,20 @@ class Clause:
 
     @property
     def topic(self) -> str:
-        """The concept that stands for the whole: of the verb, of what someone is or what exists."""
+        """The concept that stands for the clause: its verb, or what someone is, or what exists."""
         if self.frame == "existential":
             return self.subject.head
         return self.quality or self.verb
 
     @property
     def past(self) -> bool:
-        """Whether it is told in a past tense."""
+        """Whether its tense is a past one."""
         return self.tense in ("past", "past_progressive")
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """One sentence: a clause, and maybe one more that `connective` ties to it.
+    """One sentence: a clause, and maybe a second one that `connective` ties to it.
 
     Attributes:
         mood: statement; yes/no question; or a statement that asks for confirmation.
@@ -137,13 +138,26 @@ class Meaning:
         """The one or two clauses."""
         return (self.main,) if self.subordinate is None else (self.main, self.subordinate)
 
+    @property
+    def tied(self) -> tuple[str, Clause] | None:
+        """The connective and the clause that it ties to the main one; None of a single clause.
 
-# The tense of an event in a clause that one of these connects, told of the future.
+        Raises:
+            ValueError: there is one of them without the other.
+        """
+        if self.connective is not None and self.subordinate is not None:
+            return self.connective, self.subordinate
+        if self.connective is None and self.subordinate is None:
+            return None
+        raise ValueError(f"a connective and a second clause need each other: {self}")
+
+
+# Connectives of clauses that may be in the tense "eventual".
 EVENTUAL = frozenset({"if", "when", "before", "after", "until"})
 
 
 def _exists(clause: Clause) -> bool:
-    """Return whether what is said to exist is new to the hearer and told in a plain way."""
+    """Return whether an existential clause is positive and its subject new to the hearer."""
     subject = clause.subject
     bare = subject.possessor is None and subject.relative is None
     new = subject.kind == "noun" and subject.determiner not in _DEFINITE

@@ -19,9 +19,10 @@ _BEFORE_NT = {"will": "wo", "can": "ca", "am": "are"}
 
 
 def question_tags(clause: Clause, rule: ClauseRule, group: Group) -> list[tuple[Words, Mark]]:
-    """Return the tags that may follow a statement in this layout, with their marks.
+    """Return the tags that may follow a statement with this rule and verb group, and their marks.
 
-    A tag of its own repeats operator and subject with the opposite polarity: "didn't he?".
+    Fixed tags follow any statement. One more repeats operator and subject, with the opposite
+    polarity: "didn't he?".
     """
     tags = [(words, ("tag", " ".join(word for _, word in words))) for words in FIXED_TAGS]
     there = not isinstance(rule.subject, Slot)

@@ -1,10 +1,10 @@
-"""English text as the tokens of the Penn Treebank, and back."""
+"""English text to the tokens of the Penn Treebank, and back."""
 
 import re
 from itertools import pairwise
 
 _TOKEN = re.compile(r"can(?=not\b)|n't\b|'(?:s|ll|re|m)\b|\w+?(?=n't\b)|[\w-]+|\S", re.IGNORECASE)
-# Tokens that join the word before them.
+# Tokens that are written without a blank before them.
 _JOINED = frozenset({"n't", "'s", "'", "'ll", "'re", "'m", ",", ".", "?"})
 
 

@@ -1,4 +1,4 @@
-"""The English surface of every lexical slot, from meaning to words and from words to meaning."""
+"""The English words of every lexical slot: from a value to its words, and from words to values."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -10,8 +10,9 @@ from workflow_scripts.testbed.forest import Mark
 from workflow_scripts.testbed.structure import SOMEONE
 from workflow_scripts.testbed.words import LEXICON, EnglishVerb
 
-# What a lexical slot expresses: a concept, or a concept with a number or verb form.
-Value = str | tuple[str, str]
+# What a lexical slot expresses: a concept; or a concept with a number, or with a verb form and
+# maybe a particle.
+Value = str | tuple[str, ...]
 
 FORM_TAGS = {"base": "VB", "third": "VBZ", "past": "VBD", "participle": "VBN", "gerund": "VBG"}
 
@@ -45,8 +46,8 @@ CONNECTIVES = {
     "if": ("if", "provided that"),
     "until": ("until", "till"),
 }
-# Adverbs of frequency that stand before the verb (the others are said at the end of the clause),
-# those of them that may also end it, and all that may open it.
+# Adverbs of frequency: those that stand before the verb (the others stand at the end of the
+# clause), those of them that may also stand at the end, and all that may open the clause.
 _MID_FREQUENCY = frozenset(
     [
         "always",
@@ -96,11 +97,15 @@ class Surface:
 
 
 class Entry(NamedTuple):
-    """A surface found in a sentence: its words in lower case, and what they may mean."""
+    """A surface as a parser looks for it: its words in lower case, and the value they express."""
 
     words: tuple[str, ...]
     value: Value
     marks: tuple[Mark, ...]
+
+
+# (category of the slot, value, surface)
+Expressed = tuple[str, Value, Surface]
 
 
 def _tagged(tag: str, phrase: str) -> TaggedWords:
@@ -108,25 +113,25 @@ def _tagged(tag: str, phrase: str) -> TaggedWords:
 
 
 def _synonyms(concept: str, names: Iterable[str]) -> list[tuple[Mark, ...]]:
-    """Return the marks of the synonyms of a concept; none where there is no choice."""
+    """Return the marks of each synonym of a concept; a single one has no marks."""
     names = list(names)
     if len(names) == 1:
         return [()]
     return [(("synonym", f"{concept}: {name}"),) for name in names]
 
 
-def _phrases(category: str, concept: str, phrases: Iterable[str]) -> Iterator[tuple]:
+def _phrases(category: str, concept: str, phrases: Iterable[str]) -> Iterator[Expressed]:
     phrases = list(phrases)
     for phrase, marks in zip(phrases, _synonyms(concept, phrases), strict=True):
         yield category, concept, Surface(_tagged(_TAGS[category], phrase), marks)
 
 
-def _nouns() -> Iterator[tuple]:
+def _nouns() -> Iterator[Expressed]:
     for noun in LEXICON.nouns:
         names = [english.singular for english in noun.english]
         for english, marks in zip(noun.english, _synonyms(noun.concept, names), strict=True):
-            singular, plural = ("noun", (noun.concept, "singular")), (noun.concept, "plural")
-            yield *singular, Surface(_tagged("NN", english.singular), marks)
+            singular, plural = (noun.concept, "singular"), (noun.concept, "plural")
+            yield "noun", singular, Surface(_tagged("NN", english.singular), marks)
             yield "noun", plural, Surface(_tagged("NNS", english.plural), marks)
 
 
@@ -134,7 +139,7 @@ def _verb_words(verb: EnglishVerb, form: str) -> TaggedWords:
     return ((FORM_TAGS[form], getattr(verb, form)),)
 
 
-def _verbs() -> Iterator[tuple]:
+def _verbs() -> Iterator[Expressed]:
     for concept in LEXICON.verbs:
         names = [f"{verb.base} {verb.particle}".strip() for verb in concept.english]
         for verb, marks in zip(concept.english, _synonyms(concept.concept, names), strict=True):
@@ -147,7 +152,7 @@ def _verbs() -> Iterator[tuple]:
                     yield "particle", verb.particle, Surface(particle)
 
 
-def _pronouns() -> Iterator[tuple]:
+def _pronouns() -> Iterator[Expressed]:
     for subject, other in PRONOUNS.items():
         yield "nominative", subject, Surface((("PRP", subject),))
         yield "objective", subject, Surface((("PRP", other),))
@@ -158,7 +163,7 @@ def _pronouns() -> Iterator[tuple]:
             yield category, SOMEONE, Surface((("NN", word),), marks)
 
 
-def _determiners() -> Iterator[tuple]:
+def _determiners() -> Iterator[Expressed]:
     for number in ("singular", "plural"):
         forms = {"the": "the", "a": "a" if number == "singular" else "some"}
         forms["this"] = "this" if number == "singular" else "these"
@@ -170,7 +175,7 @@ def _determiners() -> Iterator[tuple]:
         yield "determiner", (word, "plural"), Surface((("CD", word),))
 
 
-def _function_words() -> Iterator[tuple]:
+def _function_words() -> Iterator[Expressed]:
     for relation, phrases in RELATIONS.items():
         yield from _phrases("relation", relation, phrases)
     for direction, phrases in DIRECTIONS.items():
@@ -191,7 +196,7 @@ def _function_words() -> Iterator[tuple]:
         yield "genitive", word, Surface((("POS", word),))
 
 
-def _surfaces() -> Iterator[tuple]:
+def _surfaces() -> Iterator[Expressed]:
     yield from _nouns()
     yield from _verbs()
     yield from _pronouns()
@@ -207,7 +212,7 @@ def _surfaces() -> Iterator[tuple]:
 
 
 def _positions(kind: str, phrase: str) -> Iterator[str]:
-    """Yield the categories of an adverb: its kind, after where it may stand if that matters."""
+    """Yield the categories of an adverb: its kind, with the position where it may stand."""
     if kind == "manner":
         yield "end_manner"
         if phrase.endswith("ly") and " " not in phrase:
@@ -227,7 +232,7 @@ def _positions(kind: str, phrase: str) -> Iterator[str]:
         yield "place_adverb" if kind == "place" else kind
 
 
-def _adverbs() -> Iterator[tuple]:
+def _adverbs() -> Iterator[Expressed]:
     for adverb in LEXICON.adverbs:
         marks = _synonyms(adverb.concept, adverb.english)
         for phrase, mark in zip(adverb.english, marks, strict=True):
@@ -235,9 +240,11 @@ def _adverbs() -> Iterator[tuple]:
                 yield category, adverb.concept, Surface(_tagged("RB", phrase), mark)
 
 
-def _tables() -> tuple[dict, dict]:
-    forward: dict = defaultdict(lambda: defaultdict(list))
-    backward: dict = defaultdict(lambda: defaultdict(list))
+def _tables() -> tuple[
+    dict[str, dict[Value, tuple[Surface, ...]]], dict[str, dict[str, list[Entry]]]
+]:
+    forward: dict[str, dict[Value, list[Surface]]] = defaultdict(lambda: defaultdict(list))
+    backward: dict[str, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
     for category, value, surface in _surfaces():
         if surface in forward[category][value]:
             continue

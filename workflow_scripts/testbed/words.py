@@ -1,13 +1,13 @@
-"""The lexicon of the testbed: what each word is, on both sides.
+"""The lexicon of the testbed: its words in both languages.
 
-One table per word class in ``lexicon/*.tsv``. A row is a concept: one Czech lemma and its English
-synonyms, which the grammar may exchange freely. In a cell, ``|`` separates alternatives, ``:`` the
-irregular forms of one word and ``+`` a verb from its particle; ``-`` is an empty cell.
+There is one table per word class in ``lexicon/*.tsv``. A row is a concept: one Czech lemma and its
+English synonyms, which the grammar may exchange freely. In a cell, ``|`` separates alternatives,
+``:`` the irregular forms of one word and ``+`` a verb from its particle; ``-`` is an empty cell.
 
 - ``nouns.tsv``: concept, kind, czech, gender (``ma`` masculine animate, ``mi`` masculine inanimate,
   ``f``, ``n``), paradigm (the model word it declines like), stem (of the other cases, where it is
-  not what the paradigm makes of the lemma), forms (``case.number=form``, where the paradigm is not
-  followed), place (``v:in``: the Czech and English prepositions of being there), english
+  not what the paradigm makes of the lemma), forms (``case.number=form``, exceptions to the
+  paradigm), place (``v:in``: the Czech and English prepositions of being there), english
   (``singular`` or ``singular:plural``)
 - ``verbs.tsv``: concept, frame, subject, object (kinds or concepts of nouns that suit), government
   (case of the Czech object, after its preposition if it has one: ``na+acc``), imperfective,
@@ -25,13 +25,15 @@ irregular forms of one word and ``+`` a verb from its particle; ``-`` is an empt
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypedDict, TypeVar
 
 from workflow_scripts.testbed import spelling
 from workflow_scripts.testbed.spelling import article
+from workflow_scripts.testbed.structure import Frame
 
 __all__ = [
     "LEXICON",
@@ -48,12 +50,23 @@ __all__ = [
     "Verb",
     "article",
     "load",
+    "place_of",
     "suits",
 ]
 
+Text = TypeVar("Text", bound=str)
+Entry = TypeVar("Entry")
+
 FOLDER = Path(__file__).parent / "lexicon"
 
-FRAMES = ("transitive", "ditransitive", "intransitive", "motion", "clausal")
+# Those of verbs; "be" has the others.
+FRAMES: tuple[Frame, ...] = (
+    "transitive",
+    "ditransitive",
+    "intransitive",
+    "motion",
+    "clausal",
+)
 ADVERB_KINDS = ("manner", "time", "place", "frequency", "degree", "sentence")
 TENSES = ("past", "present", "future", "any")
 GENDERS = ("ma", "mi", "f", "n")
@@ -69,7 +82,7 @@ class EnglishNoun:
 
 @dataclass(frozen=True)
 class EnglishVerb:
-    """The forms of an English verb; ``particle`` is empty or goes with every one of them."""
+    """The forms of an English verb; ``particle``, unless empty, goes with each of them."""
 
     base: str
     third: str
@@ -90,7 +103,10 @@ class EnglishAdjective:
 
 @dataclass(frozen=True)
 class Place:
-    """Prepositions of being there: Czech ``v`` (going: ``do``) or ``na``; English in, at, on."""
+    """The prepositions of being at a place.
+
+    Czech has ``v`` (and ``do`` for going there) or ``na``; English has in, at or on.
+    """
 
     czech: str
     english: str
@@ -98,7 +114,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun. ``forms`` lists the cells (``gen.pl``) in which it leaves its paradigm."""
+    """A noun. ``forms`` lists its exceptions from the paradigm: (cell such as ``gen.pl``, form)."""
 
     concept: str
     kind: str
@@ -128,7 +144,7 @@ class Name:
 
 @dataclass(frozen=True)
 class CzechVerb:
-    """One aspect of a verb; empty parts follow from the class; ``clitic``: ``se``, ``si``, ""."""
+    """One aspect of a verb; empty stems follow from the class; ``clitic``: ``se``, ``si``, ""."""
 
     infinitive: str
     clitic: str
@@ -147,7 +163,7 @@ class Verb:
     """
 
     concept: str
-    frame: str
+    frame: Frame
     subject: tuple[str, ...]
     object: tuple[str, ...]
     preposition: str
@@ -172,7 +188,7 @@ class Adjective:
 
 @dataclass(frozen=True)
 class Adverb:
-    """An adverb or a fixed expression used as one; ``tense`` restricts the clause it stands in."""
+    """An adverb, or a fixed expression used as one; it needs a clause in its ``tense``."""
 
     concept: str
     kind: str
@@ -217,8 +233,19 @@ class Lexicon:
         return {entry.concept: entry for entry in self.names}
 
 
+def place_of(entry: Noun | Name) -> Place:
+    """Return the prepositions of a noun or name that is a place.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if entry.place is None:
+        raise ValueError(f"{entry.concept!r} has no prepositions: it is no place")
+    return entry.place
+
+
 def suits(entry: Noun | Name, wanted: Iterable[str]) -> bool:
-    """Whether a noun or name is among the kinds or concepts that a verb or adjective wants."""
+    """Return whether a noun or name has a kind or concept that a verb or adjective wants."""
     wanted = tuple(wanted)
     return entry.kind in wanted or entry.concept in wanted
 
@@ -250,18 +277,38 @@ def english_adjective(text: str) -> EnglishAdjective:
     return EnglishAdjective(base, comparative, superlative)
 
 
-def _one_of(value: str, allowed: tuple[str, ...], column: str) -> str:
-    if value not in allowed:
-        raise ValueError(f"{column} {value!r} is none of {', '.join(allowed)}")
-    return value
+def _one_of(value: str, allowed: tuple[Text, ...], column: str) -> Text:
+    for one in allowed:
+        if one == value:
+            return one
+    raise ValueError(f"{column} {value!r} is none of {', '.join(allowed)}")
 
 
 def _alternatives(cell: str) -> tuple[str, ...]:
     return tuple(cell.split("|")) if cell else ()
 
 
-def _declension(row: dict[str, str]) -> dict:
-    forms = tuple(tuple(form.split("=", 1)) for form in _alternatives(row["forms"]))
+class _Declined(TypedDict):
+    """What nouns and names have in common."""
+
+    concept: str
+    kind: str
+    czech: str
+    gender: str
+    paradigm: str
+    stem: str
+    forms: tuple[tuple[str, str], ...]
+    place: Place | None
+
+
+def _form(text: str) -> tuple[str, str]:
+    cell, separator, form = text.partition("=")
+    if not separator:
+        raise ValueError(f"form {text!r}: write case.number=form")
+    return cell, form
+
+
+def _declined(row: dict[str, str]) -> _Declined:
     czech, _, english = row["place"].partition(":")
     return {
         "concept": row["concept"],
@@ -270,26 +317,26 @@ def _declension(row: dict[str, str]) -> dict:
         "gender": _one_of(row["gender"], GENDERS, "gender"),
         "paradigm": row["paradigm"],
         "stem": row["stem"],
-        "forms": forms,
+        "forms": tuple(map(_form, _alternatives(row["forms"]))),
         "place": Place(czech, english) if czech else None,
     }
 
 
 def _noun(row: dict[str, str]) -> Noun:
-    return Noun(**_declension(row), english=tuple(map(english_noun, _alternatives(row["english"]))))
+    return Noun(**_declined(row), english=tuple(map(english_noun, _alternatives(row["english"]))))
 
 
 def _name(row: dict[str, str]) -> Name:
-    return Name(**_declension(row), english=row["english"])
+    return Name(**_declined(row), english=row["english"])
 
 
-def _czech_verb(lemma: str, conjugation: str) -> CzechVerb | None:
-    if not lemma:
-        return None
-    infinitive, _, clitic = lemma.partition(" ")
-    verb_class, *principal = conjugation.split()
-    parts = ["" if part == "-" else part for part in principal]
-    present, past, passive = (*parts, "", "", "")[:3]
+def _czech_verb(row: dict[str, str], aspect: str) -> CzechVerb:
+    infinitive, _, clitic = row[aspect].partition(" ")
+    if not infinitive:
+        raise ValueError(f"the {aspect} verb is missing")
+    verb_class, *listed = row[f"{aspect}_class"].split()
+    stems = ["" if stem == "-" else stem for stem in listed]
+    present, past, passive = (*stems, "", "", "")[:3]
     return CzechVerb(infinitive, clitic, verb_class, present, past, passive)
 
 
@@ -302,8 +349,8 @@ def _verb(row: dict[str, str]) -> Verb:
         object=_alternatives(row["object"]),
         preposition=preposition,
         case=case,
-        imperfective=_czech_verb(row["imperfective"], row["imperfective_class"]),
-        perfective=_czech_verb(row["perfective"], row["perfective_class"]),
+        imperfective=_czech_verb(row, "imperfective"),
+        perfective=_czech_verb(row, "perfective") if row["perfective"] else None,
         stative=_one_of(row["state"], ("state", "action"), "state") == "state",
         english=tuple(map(english_verb, _alternatives(row["english"]))),
     )
@@ -339,11 +386,11 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             yield reader.line_num, {key: "" if cell == "-" else cell for key, cell in row.items()}
 
 
-def _read(path: Path, entry) -> tuple:
+def _read(path: Path, entry_of: Callable[[dict[str, str]], Entry]) -> tuple[Entry, ...]:
     entries = []
     for line, row in _rows(path):
         try:
-            entries.append(entry(row))
+            entries.append(entry_of(row))
         except (KeyError, ValueError) as error:
             raise ValueError(f"{path.name}, line {line}: {error}") from error
     return tuple(entries)

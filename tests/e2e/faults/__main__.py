@@ -1,4 +1,4 @@
-"""All faults, one after another, on the micro run; a table of what became of each.
+"""All faults, one after another, on the micro run; prints a table of their outcomes.
 
 python -m tests.e2e.faults [--seed N]
 
@@ -22,12 +22,12 @@ from tests.e2e.pipeline import Pipeline
 
 
 def all_faults(undisturbed: Undisturbed, folder: Path, seed: str) -> Iterator[Event]:
-    """Yield what came of every fault.
+    """Yield the outcome of every fault.
 
     Args:
         undisturbed: the finished run.
-        folder: for the disturbed ones.
-        seed: of everything that is drawn.
+        folder: for the disturbed runs.
+        seed: of all draws.
     """
     for number, stages in enumerate(kills.SERIES):
         name = f"kills{number}"
@@ -43,7 +43,7 @@ def all_faults(undisturbed: Undisturbed, folder: Path, seed: str) -> Iterator[Ev
 
 
 def guarded(name: str, events: Iterator[Event]) -> Iterator[Event]:
-    """Pass on events; a run that ends otherwise than it should is one, and the others go on."""
+    """Yield the events; if the run fails, yield that as an event, so that the others go on."""
     start = time.monotonic()
     try:
         yield from events

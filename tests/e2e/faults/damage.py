@@ -1,7 +1,8 @@
-"""Finished files that a flipped byte or a lost end has damaged, in one stage after another.
+"""Damaged files of finished stages: a byte is flipped, or the end is lost.
 
-Whoever reads such a file next must find it and say what to do; doing that must lead to the same
-bytes. Records and manifests lose their end; data files lose theirs or have a byte flipped.
+The next job that reads such a file must find the damage and say what to do. If the user does that,
+the run must end with the same bytes. Records and manifests lose their end; data files lose their
+end or have a byte flipped.
 """
 
 import os
@@ -17,7 +18,7 @@ from tests.e2e.faults.undisturbed import STAGES, Event, Undisturbed, outcome
 from tests.e2e.pipeline import Pipeline
 
 FLIPPED, TRUNCATED = "a byte flipped", "truncated"
-# What is made of files of the same stage: it is made again, so that they are read.
+# Files that a stage makes of its own files: they are made again, so that the latter are read.
 READ_INSIDE = {
     "subword": ("000?.*", "manifest.json"),
     "generate": ("references/*/000?.*",),
@@ -27,19 +28,19 @@ READ_INSIDE = {
     "evaluate": ("manifest.json",),
     "release": ("manifest.json",),
 }
-# Nothing reads these again: for the user alone, or already in the manifest.
+# No job reads these again: they are for the user, or already in the manifest.
 UNREAD = (
     *("rejected.tsv.*", "learning_curve.svg", "report.html", "README.md", "SHA256SUMS"),
     *("*.py", "config_sentence_transformers.json", "whitespacetokenizer_config.json"),
 )
-# What the user is told to delete.
+# The message that tells the user what to delete.
 _ORDER = re.compile(r"error: (\S+) .*; delete (.+?)(?: beside it)? and run again")
 # How often the same command may have to be given for one stage.
 _ATTEMPTS = 15
 
 
 def damage(path: Path, how: str) -> None:
-    """Flip a bit of the byte in the middle of a file, or cut it off there; its times stay."""
+    """Flip a bit in the middle of a file, or cut the file off there; its times stay the same."""
     content, status = bytearray(path.read_bytes()), path.stat()
     middle = len(content) // 2
     if how == FLIPPED:
@@ -53,9 +54,9 @@ def damage(path: Path, how: str) -> None:
 def chosen(
     undisturbed: Undisturbed, stage: str, records: bool, chance: random.Random
 ) -> dict[str, str]:
-    """Draw files of a stage, and how each is damaged: one of each kind of folder.
+    """Draw files of a stage, one of each kind of folder, and how each is damaged.
 
-    One alone, because with a damaged file all that its job wrote is made again.
+    One is enough: if a file is damaged, all files of its job are made again.
 
     Args:
         undisturbed: the run.
@@ -92,13 +93,13 @@ def _is_record(path: Path) -> bool:
 def ruin(
     undisturbed: Undisturbed, folder: Path, seed: str, stages: tuple[str, ...] = STAGES
 ) -> Iterator[Event]:
-    """Let one run go on stage by stage, and damage files of each before the next reads them.
+    """Run one stage after the other, and damage files of each before the next stage reads them.
 
     Args:
         undisturbed: the run to compare with.
-        folder: a new one, of the run.
-        seed: of which files are damaged, and how.
-        stages: consecutive ones, whose files are damaged.
+        folder: of the run; it is new.
+        seed: of the choice of files and damages.
+        stages: consecutive stages whose files are damaged.
     """
     first = STAGES.index(stages[0])
     pipeline, chance = undisturbed.begun(folder, STAGES[: first + 1]), random.Random(seed)
@@ -128,7 +129,7 @@ def ruin(
 
 
 def make_readers_run(pipeline: Pipeline, stage: str) -> None:
-    """Remove what was made of the files of a stage, in it and in the next."""
+    """Remove the files that were made of a stage's files, in this stage and in the later ones."""
     results = pipeline.folder / "results"
     for following in STAGES[STAGES.index(stage) + 1 :]:
         if following != "train":  # which would begin anew; it verifies before it publishes again
@@ -141,7 +142,7 @@ def make_readers_run(pipeline: Pipeline, stage: str) -> None:
 
 
 def follow_orders(pipeline: Pipeline, targets: tuple[str, ...]) -> set[str]:
-    """Give the same command until it succeeds, deleting what it says; return what it named."""
+    """Repeat the command until it succeeds; delete the files that it names, and return them."""
     named: set[str] = set()
     for _ in range(_ATTEMPTS):
         status, output = pipeline.attempt(*targets)

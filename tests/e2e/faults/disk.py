@@ -1,4 +1,4 @@
-"""A disk that is too small: a tmpfs, enlarged bit by bit, whose end is met again and again."""
+"""A disk that is too small: a tmpfs that is full again and again, and each time enlarged a bit."""
 
 import os
 import random
@@ -14,8 +14,8 @@ from tests.e2e.faults.undisturbed import Event, Undisturbed, outcome
 from workflow_scripts.core.space import ADVICE
 
 RESULTS, ALL = "results", "."
-# KiB that are free when a run begins: some files. Twice as many, and twice again, while the same
-# jobs need more: a training, for its checkpoints.
+# The range of free KiB when a run begins: enough for some files. The size doubles as long as the
+# same jobs need more, as a training does for its checkpoints.
 FREE = (4, 120)
 ENOUGH = 1 << 16
 _FAILED = re.compile(r"^Error in rule (\w+):", re.MULTILINE)
@@ -23,7 +23,7 @@ _NAMED = re.compile(r"\S+: no space left on device", re.IGNORECASE)
 
 
 def obstacle() -> str | None:
-    """Return why no small disk can be had here, None if it can."""
+    """Return why there can be no small disk on this machine; None if there can."""
     if os.geteuid() != 0:
         return "only root may mount a tmpfs"
     if shutil.which("mount") is None:
@@ -38,7 +38,7 @@ class SmallDisk:
         self.folder = folder
 
     def free(self, kibibytes: int) -> None:
-        """Give it so much free space."""
+        """Enlarge or shrink the disk to so much free space."""
         used = shutil.disk_usage(self.folder).used // 1024
         self._mount(f"remount,size={used + kibibytes}k")
 
@@ -49,7 +49,7 @@ class SmallDisk:
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[SmallDisk]:
-    """Mount a tmpfs on a folder, whose content moves into it, for the block."""
+    """Mount a tmpfs on a folder for the block; the folder's content moves to the tmpfs."""
     beside = folder.with_name(f"{folder.name}.before")
     folder.rename(beside)
     folder.mkdir()
@@ -60,12 +60,12 @@ def small_disk(folder: Path) -> Iterator[SmallDisk]:
         shutil.rmtree(beside)
         yield disk
     finally:
-        # Processes that hang would hold it.
+        # Lazily, as processes that hang would keep it mounted.
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def complaints(output: str) -> list[str]:
-    """Return what is wrong with what the user is told when the disk is full."""
+    """Return the faults of the message that the user gets when the disk is full."""
     missing = {
         "no file is named": _NAMED.search(output),
         "no advice is given": ADVICE in output,
@@ -82,15 +82,15 @@ def fill(
     place: str,
     most: int = 60,
 ) -> Iterator[Event]:
-    """Run on a disk with next to no space, enlarge it a little, run again, until all is done.
+    """Run on a nearly full disk, enlarge it a little, and run again until all stages are done.
 
     Args:
         undisturbed: the run to compare with.
-        folder: a new one, of the run.
+        folder: of the run; it is new.
         seed: of the sizes.
-        done: the stages that are done when it begins.
-        place: what is on the small disk: `results`, or all of the working directory.
-        most: times that the disk is full, after which it gets all the space it needs.
+        done: the stages that are done at the start.
+        place: the folder on the small disk: `results`, or all of the working directory.
+        most: how often the disk is full at most; after that it gets all the space that it needs.
     """
     pipeline, chance = undisturbed.begun(folder, done), random.Random(seed)
     (folder / "results").mkdir(exist_ok=True)

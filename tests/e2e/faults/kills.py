@@ -1,9 +1,8 @@
 """Kills (-9) at random moments of random processes, spread over all stages.
 
-A series is one run that is killed again and again, each time started again by the same command,
-until it has been through all stages. The moments are drawn from a seed: when a job of the stage
-appears, the kill waits for a random part of the time that the stage's longest job takes; what is
-hit then is what runs then.
+A series is one run that is killed many times. Each time the same command starts it again, until all
+stages are done. The moments are drawn from a seed: when a job of the stage appears, the kill waits
+for a random share of the time of the stage's longest job. It hits the jobs that run at that moment.
 """
 
 import os
@@ -25,18 +24,21 @@ from tests.e2e.pipeline import Pipeline
 
 WORKER, SNAKEMAKE, ALL = "a worker", "Snakemake", "all"
 VICTIMS = (WORKER, SNAKEMAKE, ALL)
-# The first series begins with nothing done; the others with the trained models.
+# The first series begins with no stage done; the others begin with the trained models.
 LATE = STAGES[len(TRAINED) :]
 EARLY = ("corpus", "corpus", "clean", "clean", "subword", "subword", *["train"] * 3, *LATE)
 SERIES = (EARLY, LATE, LATE)
 PATIENCE_SECONDS = 600
 _WRITES = re.compile(r"\bresults/(\w+)/")
-# How often a run may come to its end before the kill, which is then tried with a shorter wait.
+# How often a run may end before the kill; after that the kill is tried with a shorter wait.
 _ATTEMPTS = 5
 
 
 class Kill(NamedTuple):
-    """A kill of `victim`, `share` of the longest job's time after a job of `stage` appeared."""
+    """A kill of `victim`.
+
+    It comes when a job of `stage` has run for `share` of the time of the stage's longest job.
+    """
 
     stage: str
     victim: str
@@ -44,7 +46,7 @@ class Kill(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """What a kill met: the stages whose jobs were running, and files that are not whole."""
+    """The effect of a kill: the stages whose jobs were running, and files that are not whole."""
 
     kill: Kill
     stages: list[str]
@@ -53,7 +55,7 @@ class Hit(NamedTuple):
 
 
 def planned(stages: tuple[str, ...], seed: str) -> list[Kill]:
-    """Draw the kills of a series; who is killed takes turns, from a random one on."""
+    """Draw the kills of a series; the victims take turns, and the first one is random."""
     chance = random.Random(seed)
     first = chance.randrange(len(VICTIMS))
     return [
@@ -82,8 +84,8 @@ def wait_for_moment(
 
     Args:
         snakemake: the run.
-        kill: what is to come.
-        seconds: that the stage's longest job takes.
+        kill: the next one.
+        seconds: time of the stage's longest job.
     """
     parent, deadline = psutil.Process(snakemake.pid), time.monotonic() + PATIENCE_SECONDS
     moment: float | None = None
@@ -101,13 +103,13 @@ def wait_for_moment(
 def strike(undisturbed: Undisturbed, pipeline: Pipeline, kill: Kill, chance: random.Random) -> Hit:
     """Run the pipeline and kill it.
 
-    Where the stage is finished, by the run or by orphans of an earlier kill, it is made again.
+    A stage that is finished already, by the run or by orphans of an earlier kill, is made again.
     """
     seconds = undisturbed.seconds(kill.stage)
     for attempt in range(_ATTEMPTS):
         if undisturbed.is_finished(pipeline, kill.stage):
             wait_for_orphans(pipeline.folder)
-            # With what came after, or else nobody needs it.
+            # Later stages too; otherwise no job needs this one.
             for stage in STAGES[STAGES.index(kill.stage) :]:
                 shutil.rmtree(pipeline.folder / "results" / stage, ignore_errors=True)
         start = time.monotonic()
@@ -151,7 +153,7 @@ def _works_in(process: psutil.Process, folder: Path) -> bool:
 def series(
     undisturbed: Undisturbed, folder: Path, stages: tuple[str, ...], seed: str
 ) -> Iterator[Event]:
-    """Kill one run in stage after stage, bring it to its end, and compare it."""
+    """Kill one run in one stage after the other, let it finish, and compare its files."""
     before = STAGES[: STAGES.index(stages[0])]
     pipeline, chance = undisturbed.begun(folder, before), random.Random(seed)
     hits = []

@@ -1,8 +1,8 @@
-"""A device that runs out of memory while candidates are searched and scored, in jobs of a run.
+"""A device that runs out of memory in jobs of a run that search and score candidates.
 
-The limit is half of what the search asks for without one, and half of what the scoring does; so
-rows and batches are halved. Sums are then added in another order, and may differ in their last
-digits; where two tokens are almost equally probable, a sample may become another.
+The limit is half of the memory that search and scoring use without a limit; so rows and batches are
+halved. Sums are then added in another order, and may differ in their last digits. If two tokens are
+almost equally probable, a sample may change.
 """
 
 import os
@@ -24,7 +24,7 @@ from tests.e2e.pipeline import Pipeline, environment
 
 # Nats per token.
 TOLERANCE = 1e-4
-# Of the samples; more would mean that halving does more than round.
+# Share of the samples; if more change, halving has another effect than rounding.
 MOST_CHANGED = 0.01
 # The stages whose jobs run on the small device, with their modules and the columns compared.
 STAGES = {
@@ -51,7 +51,7 @@ def on_small_device(pipeline: Pipeline, limits: dict[str, int]) -> None:
     """Let jobs of a pipeline run on a small device.
 
     Args:
-        pipeline: its other jobs run as ever.
+        pipeline: its other jobs run as usual.
         limits: bytes by module; 0 for none.
     """
     folder = pipeline.folder / "bin"
@@ -70,7 +70,7 @@ def on_small_device(pipeline: Pipeline, limits: dict[str, int]) -> None:
 
 
 def reports(pipeline: Pipeline) -> dict[tuple[str, str], tuple[int, int]]:
-    """Return what the last job of each stage and system used at most, and how often it ran out."""
+    """Return the peak memory of the last job of each stage and system, and how often it ran out."""
     found = {}
     for stage in STAGES:
         for system in pipeline.config["run"]["systems"]:
@@ -99,9 +99,10 @@ def forget(pipeline: Pipeline) -> None:
 
 
 def compare(before: Table, after: Table, columns: tuple[str, ...]) -> tuple[int, int, float]:
-    """Count candidates, and those that are not the same; and the largest difference of the same.
+    """Return the number of candidates, the number of changed ones, and the largest difference.
 
-    Samples are told apart by constraint set and number, scored candidates by their text.
+    The difference is that of scores of equal candidates. A sample is identified by constraint set
+    and number, a scored candidate by its text.
     """
     total, changed, largest = 0, 0, 0.0
     for old, new in zip(before, after, strict=True):
@@ -125,11 +126,11 @@ def _identity(candidate: dict[str, Any]) -> tuple[Any, ...]:
 def run_out(
     undisturbed: Undisturbed, folder: Path, beam: bool = True, target: tuple[str, ...] = ()
 ) -> Iterator[Event]:
-    """Run search and scoring with all the memory they want, then with half of it, and compare.
+    """Run search and scoring with all the memory they need, then with half of it, and compare.
 
     Args:
         undisturbed: the run with the trained models.
-        folder: a new one, of the run.
+        folder: of the run; it is new.
         beam: whether beam search runs beside the sampling.
         target: of the run with little memory; everything by default.
     """

@@ -30,7 +30,7 @@ class SmallDevice(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
         for tensor in tree_leaves(result):
-            # A weight packed for oneDNN has no storage, and stays: it is no part of what varies.
+            # A weight packed for oneDNN has no storage; it stays, so it does not vary.
             if isinstance(tensor, torch.Tensor) and not tensor.is_mkldnn:
                 self._count(tensor.untyped_storage())
         return result

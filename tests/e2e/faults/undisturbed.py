@@ -1,4 +1,4 @@
-"""The run that nothing happened to, and what a disturbed one is compared with it by."""
+"""The undisturbed run, and how a disturbed run is compared with it."""
 
 import csv
 import shutil
@@ -14,16 +14,17 @@ _WITHOUT = ("dual_filter", "syntax")
 STAGES = tuple(stage.name for stage in DECLARED if stage.name not in _WITHOUT)
 TRAINED = STAGES[: STAGES.index("train") + 1]
 SCORED = STAGES[: STAGES.index("score") + 1]
-# Below results/, what is no stage.
+# Folders of results/ that are no stage.
 _NO_STAGE = ("logs", "benchmarks")
-# In a stage's folder, what only its own job reads.
+# Files and folders of a stage that only its own job reads.
 _NO_DATA = ("work", "timings.json")
 
 
 class Event(NamedTuple):
-    """One fault: what was done to the run, the stage that it hit, and what came of it.
+    """One fault: its kind, the stage that it hit, and the outcome.
 
-    `seconds`: from the command that met the fault to the end of that which made it good.
+    `seconds`: from the start of the command that met the fault to the end of the command that
+    repaired it.
     """
 
     fault: str
@@ -53,7 +54,7 @@ class Undisturbed:
         return max(_benchmarked(folder))
 
     def wrong_files(self, pipeline: Pipeline) -> list[str]:
-        """Return the files of another run that have their final name and not the right bytes.
+        """Return the files of another run that have their final name but wrong bytes.
 
         There must be none at any moment: a file appears whole or not at all.
         """
@@ -69,7 +70,7 @@ class Undisturbed:
         return all((pipeline.folder / name).exists() for name in files)
 
     def differences(self, pipeline: Pipeline) -> list[str]:
-        """Return the files that a run which has come to its end has differently, or left behind."""
+        """Return the files of a finished run that differ, are missing, or were left behind."""
         found = pipeline.hashes()
         both = found.keys() | self.hashes.keys()
         names = {name for name in both if found.get(name) != self.hashes.get(name)}
@@ -99,7 +100,7 @@ def _benchmarked(folder: Path) -> Iterator[float]:
 
 
 def outcome(differences: list[str]) -> tuple[str, bool]:
-    """Say in the table how a finished run compares with the undisturbed one, and if it is right."""
+    """Return the outcome of a finished run for the table, and whether it is right."""
     if not differences:
         return "same bytes", True
     return f"DIFFERENT: {', '.join(differences[:5])} ({len(differences)} in all)", False

@@ -6,10 +6,11 @@ import torch
 import yaml
 
 from tests.unit.embed.examples import as_tensors
-from workflow_scripts.core.config import schema, validate
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.schema import definition
 from workflow_scripts.embed.encoders import ENCODERS, Encoder, Entry, Network, Recurrent
 from workflow_scripts.embed.tokens import KINDS
+from workflow_scripts.stages import validate
 
 ROOT = Path(__file__).resolve().parents[3]
 ROWS = [[1, 2, 2], [], [4], [3, 1, 0, 2]]
@@ -155,9 +156,9 @@ def test_a_network_is_sorted_by_length_if_one_of_its_encoders_is(monkeypatch):
 
 
 def test_a_configuration_may_name_exactly_these_encoders():
-    model = schema()["properties"]["embeddings"]["additionalProperties"]["properties"]["model"]
-    assert model["properties"]["encoders"]["items"]["enum"] == list(ENCODERS)
-    kinds = set(model["properties"]["tokens"]["enum"])
+    keys = definition("embedding_model")["properties"]
+    assert keys["encoders"]["items"]["enum"] == list(ENCODERS)
+    kinds = set(keys["tokens"]["enum"])
     assert {entry.tokens for entry in ENCODERS.values()} - {None} <= KINDS.keys() - kinds
 
 

@@ -1,3 +1,7 @@
+import re
+from pathlib import Path
+
+import pyarrow as pa
 import pytest
 
 from tests.unit.filter.conftest import write_table
@@ -7,6 +11,8 @@ from workflow_scripts.core.tables import SCHEMAS, read_rows
 from workflow_scripts.core.training_sets import PAIR_COLUMNS
 from workflow_scripts.filter import columns
 from workflow_scripts.filter.columns import main
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def reference(number, text, paraphrases):
@@ -104,3 +110,17 @@ def test_damaged_shard_is_refused(shard, tmp_path):
 
 def test_the_schema_has_the_columns_that_a_configuration_can_name():
     assert SCHEMAS["pair_columns"].names == ["id", "reference", "paraphrase", *PAIR_COLUMNS]
+
+
+def test_every_column_that_is_computed_is_written():
+    """What the schema lacks would be left out without a word."""
+    texts = pa.array(["A dog."])
+    computed = columns.Counter().columns(texts, texts)
+    assert set(computed) <= set(PAIR_COLUMNS)
+
+
+def test_the_docs_describe_every_column():
+    text = (ROOT / "docs" / "filter.md").read_text(encoding="utf-8")
+    table = text.partition("\n| column | of a pair |")[2].partition("\n\n")[0]
+    names = [name for row in re.findall(r"(?m)^\| (`.*?) \|", table) for name in row.split(", ")]
+    assert names == [f"`{column}`" for column in PAIR_COLUMNS]

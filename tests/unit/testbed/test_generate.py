@@ -54,7 +54,10 @@ def test_realisations_of_one_meaning_differ():
 
 
 def test_realisations_are_diverse():
-    """1-BLEU (DESIGN 10) between two realisations of the same meaning is above 60."""
+    """1-BLEU between two realisations of the same meaning is above 60.
+
+    How it is measured: docs/architecture.md, "Measures".
+    """
     found = list(pairs(1, 0, 1000, realisations=2))
     counts = sum(
         bleu_counts(sentence(one[1]), sentence(other[1]))

@@ -153,6 +153,12 @@ def test_charsets():
             line.split("\t")[english].encode("latin-1")
 
 
+def test_only_places_have_prepositions():
+    assert words.place_of(LEXICON.noun["school"]) == LEXICON.noun["school"].place
+    with pytest.raises(ValueError, match="'teacher' has no prepositions"):
+        words.place_of(LEXICON.noun["teacher"])
+
+
 def test_english_cells():
     verb = words.english_verb("throw:threw:thrown+away")
     assert verb == words.EnglishVerb("throw", "throws", "threw", "thrown", "throwing", "away")
@@ -179,7 +185,9 @@ def test_the_tables_load_from_any_folder(tmp_path):
     ("name", "old", "new", "message"),
     [
         ("nouns.tsv", "\tma\t", "\tmasculine\t", r"nouns\.tsv, line 2: gender 'masculine'"),
+        ("nouns.tsv", "nom.pl=šéfové", "šéfové", r"nouns\.tsv, line 9: form 'šéfové'"),
         ("verbs.tsv", "\ttransitive\t", "\tfactive\t", r"verbs\.tsv, line 2: frame 'factive'"),
+        ("verbs.tsv", "\tpsát\t", "\t-\t", r"verbs\.tsv, line 2: the imperfective verb"),
         ("adjectives.tsv", "\thard\t", "\t", r"adjectives\.tsv, line 2: wrong number of columns"),
         ("adverbs.tsv", "\tpast\t", "\tperfect\t", r"adverbs\.tsv, line 2: tense 'perfect'"),
     ],

@@ -1,0 +1,116 @@
+"""The flow as a picture: which stage reads what, in a run with everything enabled."""
+
+import copy
+import textwrap
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests import stanza_package
+from tests.pictures.board import Row, draw
+from workflow_scripts.core.layout import Layout
+from workflow_scripts.core.selection import Unit
+from workflow_scripts.stages import STAGES, run_layout
+
+# Letters in a line of units: the longest name of one.
+WIDTH = 25
+# One of each kind but `vectors`, which needs a file of the user's.
+COLUMNS = ("perplexity", "lstm", "paraphrase_score")
+ROOT = Path(__file__).resolve().parents[2]
+# A visit of a stage: a stage that is needed, then left, then needed again has two.
+Visit = tuple[str, int]
+LEGEND = (
+    "A lane leaves each stage. An arrow leads into a stage; its dots are the lanes that it "
+    "reads. Below a name: its units in a run with everything that can be enabled."
+)
+
+
+def everything(results: Path) -> dict[str, Any]:
+    """Return the default configuration with all stages, and all that they read, enabled."""
+    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config = copy.deepcopy(config)  # YAML's anchors share blocks
+    config["results"] = str(results)
+    config["corpora"]["web"] = {"testbed": {"first": 500000, "count": 100}}
+    config["run"] |= {"corpora": ["testbed", "web"], "systems": ["parabank"]}
+    config["dual_filter"]["enabled"] = True
+    config["evaluate"] |= {
+        "columns": list(COLUMNS),
+        "syntax": {
+            "folder": str(stanza_package.FOLDER),
+            "package": stanza_package.PACKAGE,
+            "levels": 3,
+            "share": 1.0,
+        },
+    }
+    return config
+
+
+def visits(layout: Layout) -> dict[Unit, Visit]:
+    """Return the visit in which each unit is made."""
+    found: dict[Unit, Visit] = {}
+    for unit in layout.units():
+        number = 1
+        for read in layout.upstream(unit):
+            same = read[0] == unit[0]
+            for each in layout.all_upstream([read]):
+                if each[0] == unit[0]:
+                    number = max(number, found[each][1] + (0 if same else 1))
+        found[unit] = (unit[0], number)
+    return found
+
+
+def rows(layout: Layout) -> list[Row]:
+    """Return a row for each visit of a stage, each below what it reads."""
+    visit_of = visits(layout)
+    reads: dict[Visit, set[Visit]] = {visit: set() for visit in visit_of.values()}
+    for unit, visit in visit_of.items():
+        reads[visit] |= {visit_of[each] for each in layout.upstream(unit)} - {visit}
+    again = {stage for stage, number in reads if number > 1}
+
+    def name(visit: Visit) -> str:
+        return f"{visit[0]} ({visit[1]})" if visit[0] in again else visit[0]
+
+    return [
+        Row(
+            name(visit),
+            _notes([unit[1] for unit, each in visit_of.items() if each == visit and unit[1]]),
+            frozenset(map(name, reads[visit])),
+        )
+        for visit in in_order(reads)
+    ]
+
+
+def in_order(reads: dict[Visit, set[Visit]]) -> list[Visit]:
+    """Return visits each after those that it reads, otherwise in the order of the stages.
+
+    Raises:
+        ValueError: they read each other in a circle, which a picture of them could not show.
+    """
+    places = {stage.name: place for place, stage in enumerate(STAGES)}
+    sorter = TopologicalSorter(reads)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        raise ValueError(f"stages read each other in a circle: {error.args[1]}") from error
+    ordered: list[Visit] = []
+    ready: list[Visit] = []
+    while sorter.is_active():
+        ready = sorted([*ready, *sorter.get_ready()], key=lambda v: (places[v[0]], v[1]))
+        sorter.done(ready[0])
+        ordered.append(ready.pop(0))
+    return ordered
+
+
+def _notes(instances: list[str]) -> list[str]:
+    text = ", ".join(instances)
+    return textwrap.wrap(text, WIDTH, max_lines=2, placeholder=" …", break_on_hyphens=False)
+
+
+def picture(results: Path) -> str:
+    """Return the picture as SVG; `results` is a folder for the hashes of input files."""
+    layout = run_layout(everything(results))
+    found = rows(layout)
+    steps = [f"{row.name} reads {', '.join(sorted(row.takes)) or 'nothing'}" for row in found]
+    return draw("Which stage reads what", "; ".join(steps), found, LEGEND)

@@ -1,0 +1,30 @@
+"""The rooms as a picture: which package imports which, and which it may import."""
+
+from tests.pictures.board import Row, draw
+from tests.unit.test_rooms import FILES, ORDER, ROOT, allowed, imports_of, room_of
+
+LEGEND = (
+    "A lane leaves each room. An arrow leads into a room; its coloured dots are the rooms "
+    "that it imports, its grey dots those that it may import as well. Red: an import that "
+    "runs against the order."
+)
+
+
+def rows() -> list[Row]:
+    """Return the rooms from the ground up, each with what it imports."""
+    imports: dict[str, set[str]] = {room: set() for room in ORDER}
+    for file in FILES:
+        if file.parent == ROOT and file.name == "__init__.py":
+            continue
+        imports[room_of(file.relative_to(ROOT).parts)] |= imports_of(file)
+    return [
+        Row(room, (), frozenset(imports[room]), frozenset(allowed(room) - imports[room]))
+        for room in ORDER
+    ]
+
+
+def picture() -> str:
+    """Return the picture as SVG."""
+    found = rows()
+    steps = [f"{row.name} imports {', '.join(sorted(row.takes)) or 'nothing'}" for row in found]
+    return draw("Who imports whom", "; ".join(steps), found, LEGEND)

@@ -1,0 +1,94 @@
+"""The pictures of docs/architecture.md show what the code says."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from tests.pictures import flow, rooms
+from tests.pictures.__main__ import DOCS, pictures
+from tests.pictures.board import Row, draw
+from tests.unit.test_rooms import UPWARD, room_of
+from workflow_scripts.stages import STAGES, run_layout
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def shapes(picture, kind):
+    """Return the shapes of a picture whose class begins with a word."""
+    found = [each for each in ET.fromstring(picture).iter() if each.get("class")]
+    return [each for each in found if each.get("class").split()[0] == kind]
+
+
+@pytest.mark.parametrize("name", ["flow.svg", "rooms.svg"])
+def test_a_picture_is_that_of_the_code(name):
+    assert (DOCS / name).read_text(encoding="utf-8") == pictures()[name], (
+        "the code was changed: run python -m tests.pictures, and look at the picture"
+    )
+
+
+def test_the_flow_has_all_stages_and_all_that_they_read(tmp_path):
+    layout = run_layout(flow.everything(tmp_path))
+    rows = flow.rows(layout)
+    stage_of = {row.name: row.name.partition(" ")[0] for row in rows}
+    assert set(stage_of.values()) == {stage.name for stage in STAGES}
+    drawn = {(stage_of[row.name], stage_of[each]) for row in rows for each in row.takes}
+    units = layout.units()
+    read = {(unit[0], each[0]) for unit in units for each in layout.upstream(unit)}
+    assert drawn == {(stage, each) for stage, each in read if stage != each} | {
+        # Of these the second visit reads the first.
+        ("filter", "filter")
+    }
+    places = {row.name: place for place, row in enumerate(rows)}
+    assert all(places[each] < places[row.name] for row in rows for each in row.takes)
+
+
+def test_everything_is_enabled(tmp_path):
+    layout = run_layout(flow.everything(tmp_path))
+    instances = {stage.name: stage.instances() for stage in layout.stages}
+    assert all(instances.values())
+    kinds = {next(iter(layout.config["columns"][name])) for name in flow.COLUMNS}
+    assert kinds == {"language_model", "classifier", "embedding"}  # vectors are a user's file
+    assert "idf" in instances["generate"]
+    assert {"filter_forward", "filter_backward"} <= set(instances["train"])
+    assert "sts" in instances["embed"]
+
+
+def test_visits_that_read_each_other_are_refused():
+    one, other = ("subword", 1), ("train", 1)
+    with pytest.raises(ValueError, match="in a circle"):
+        flow.in_order({one: {other}, other: {one}})
+
+
+def test_a_dot_for_each_arrow_and_none_else():
+    rows = [
+        Row("a", (), frozenset()),
+        Row("b", ("1 < 2",), frozenset("ac")),
+        Row("c", (), frozenset("a"), frozenset("b")),
+    ]
+    picture = draw("Title & more", "text", rows, "legend")
+    dots = [each.get("class") for each in shapes(picture, "dot")]
+    assert sorted(dots) == ["dot l0", "dot l0", "dot up"]  # b takes from c, which stands below
+    assert len(shapes(picture, "free")) == 1
+    assert len(shapes(picture, "head")) == 2
+    lanes = [each.get("class") for each in shapes(picture, "lane")]
+    assert sorted(lanes) == ["lane l0", "lane up"]
+    texts = [each.text for each in ET.fromstring(picture).iter(f"{SVG}text")]
+    assert texts == ["a", "b", "1 < 2", "c", "legend"]
+
+
+def test_every_import_against_the_order_is_red():
+    red = [each for each in shapes(rooms.picture(), "dot") if each.get("class") == "dot up"]
+    assert len(red) == len({(room_of(tuple(file.split("/"))), room) for file, room in UPWARD})
+
+
+@pytest.mark.parametrize("name", ["flow.svg", "rooms.svg"])
+def test_a_picture_fits_a_narrow_screen_and_loads_nothing(name):
+    text = (DOCS / name).read_text(encoding="utf-8")
+    root = ET.fromstring(text)
+    width = float(root.get("width"))
+    assert width <= 430
+    letters = {"name": 8.6, "note": 6.2}
+    for each in root.iter(f"{SVG}text"):
+        assert float(each.get("x")) + letters[each.get("class")] * len(each.text) <= width
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|<script|@import|url\(", text)
