@@ -1,15 +1,17 @@
 """Text files inside archives, read in place: nothing is ever unpacked onto the disk.
 
-A path that goes on behind a file names a member: `de-en.tgz/europarl-v7.de-en.de`. So a member's
-name can lead nowhere, and links and devices, which an archive can hold, are no members. Names are
-compared in their normal form: `tar c .` stores `./a` for what a path calls `a`. Of several members
-of one name the last counts, as for whoever unpacks the archive: that is how `tar -r` updates.
+A path that goes on behind a file names a member: `de-en.tgz/europarl-v7.de-en.de`. As nothing is
+unpacked, no member's name can lead to another file. Links and devices in an archive are not
+members. Names are compared in their normal form: `tar c .` stores `./a` for the path `a`. If
+several members have one name, the last one counts, as when the archive is unpacked: `tar -r`
+updates files this way.
 
-What an archive is, its first bytes say, and not its name.
+The first bytes of a file decide what kind of archive it is, not its name.
 """
 
 import fnmatch
 import functools
+import io
 import lzma
 import posixpath
 import stat
@@ -20,7 +22,8 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import BinaryIO, Self
+from tarfile import EOFHeaderError  # type: ignore[attr-defined]  # typeshed lacks it
+from typing import IO, BinaryIO, Self
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.packed import PackedError, suffix_of, unpacked
@@ -30,12 +33,12 @@ _ENCRYPTED = 0x1
 _UNIX = 3
 _WILDCARDS = frozenset("*?[")
 _CHUNK_BYTES = 1 << 20
-# What the headers of one member may take: a name may be long, but a header can claim gigabytes.
+# The most bytes of the headers of one member. A name may be long, but a header can claim gigabytes.
 _HEADER_BYTES = 1 << 20
-# What the list of a tar file's members may take, and what each takes besides its name, about.
+# The most bytes of the list of a tar file's members, and about how many one takes besides its name.
 _INDEX_BYTES = 1 << 27
 _MEMBER_BYTES = 700
-# What reading a damaged file raises. (zipfile: struct.error and ValueError for headers,
+# The errors that a damaged file raises. (zipfile: struct.error and ValueError for headers,
 # NotImplementedError for methods of compression, RuntimeError for passwords. A chain of headers in
 # a tar file recurses.)
 READ_ERRORS = (
@@ -58,7 +61,7 @@ def split(path: str | Path) -> tuple[Path, str | None]:
 
 
 class _Forward:
-    """What tarfile reads: a stream that only goes on, with a bound on headers."""
+    """The file that tarfile reads: a stream that goes only forward, with a bound on headers."""
 
     def __init__(self, stream: BinaryIO):
         self._stream = stream
@@ -70,7 +73,7 @@ class _Forward:
         return self._place
 
     def seek(self, place: int) -> None:
-        """Go on to a place, or to the end where the stream is shorter."""
+        """Go forward to a place, or to the end if the stream is shorter."""
         if place < self._place:
             raise tarfile.ReadError(f"a header before byte {self._place} points back")
         if self._stream.seekable():
@@ -89,8 +92,15 @@ class _Forward:
         self._place += len(data)
         return data
 
+    def write(self, data: bytes) -> None:
+        """Refuse to write; tarfile asks for a file that has this method."""
+        raise io.UnsupportedOperation("archives are only read")
+
+    def close(self) -> None:
+        """Do nothing: whoever opened the stream closes it."""
+
     def __enter__(self) -> Self:
-        """Begin to read a header, which may have others inside."""
+        """Begin to read a header; it may contain other headers."""
         if not self._headers:
             self._left = _HEADER_BYTES
         self._headers += 1
@@ -100,7 +110,7 @@ class _Forward:
         self._headers -= 1
 
     def drain(self) -> None:
-        """Read what is behind the end mark: zeros, and the checksums of a packed file."""
+        """Read the rest after the end mark: zeros, and the checksums of a packed file."""
         while data := self.read(_CHUNK_BYTES):
             if data.strip(b"\0"):
                 raise tarfile.ReadError(
@@ -109,17 +119,25 @@ class _Forward:
                 )
 
 
+class _Tar(tarfile.TarFile):
+    """A tar file that is read only forward."""
+
+    fileobj: _Forward
+    members: list[tarfile.TarInfo]
+
+
 class _Member(tarfile.TarInfo):
-    """A member of a tar file; damage is an error, where tarfile takes it for the end."""
+    """A member of a tar file. Damage is an error; tarfile would take it for the end."""
 
     @classmethod
     def fromtarfile(cls, opened: tarfile.TarFile) -> Self:
         """Read the next header."""
+        assert isinstance(opened, _Tar)
         place = opened.fileobj.tell()
         try:
             with opened.fileobj:
                 return super().fromtarfile(opened)
-        except tarfile.EOFHeaderError:
+        except EOFHeaderError:
             raise
         except tarfile.HeaderError as error:
             if not place:
@@ -144,7 +162,7 @@ def _is_tar(archive: Path) -> bool:
             tarfile.TarInfo.frombuf(
                 stream.read(tarfile.BLOCKSIZE), tarfile.ENCODING, "surrogateescape"
             )
-        except tarfile.EOFHeaderError:
+        except EOFHeaderError:
             pass  # one without members
         except tarfile.HeaderError:
             return False
@@ -152,18 +170,17 @@ def _is_tar(archive: Path) -> bool:
 
 
 @contextmanager
-def _tar(archive: Path) -> Iterator[tuple[tarfile.TarFile, _Forward]]:
+def _tar(archive: Path) -> Iterator[_Tar]:
     with _tar_stream(archive) as stream:
-        forward = _Forward(stream)
-        yield tarfile.TarFile(fileobj=forward, tarinfo=_Member, errors="surrogateescape"), forward
+        yield _Tar(fileobj=_Forward(stream), tarinfo=_Member, errors="surrogateescape")
 
 
 @functools.lru_cache(maxsize=4)
 def _tar_members(archive: Path, size: int, changed: int) -> dict[str, tarfile.TarInfo]:
-    """Return the last member of each name, if it is a file. It reads the archive to its end."""
+    """Return the last member of each name if it is a file. This reads the whole archive."""
     members: dict[str, tarfile.TarInfo] = {}
     taken = 0
-    with _tar(archive) as (opened, forward):
+    with _tar(archive) as opened:
         while member := opened.next():
             opened.members.clear()  # or it keeps them all
             name = posixpath.normpath(member.name)
@@ -177,7 +194,7 @@ def _tar_members(archive: Path, size: int, changed: int) -> dict[str, tarfile.Ta
                 )
             if member.isreg():
                 members[name] = member
-        forward.drain()
+        opened.fileobj.drain()
     return members
 
 
@@ -201,7 +218,7 @@ def _members(archive: Path) -> dict[str, tarfile.TarInfo] | dict[str, zipfile.Zi
     """Return the regular files in an archive by their names, in their normal form.
 
     Raises:
-        InputError: it is no archive.
+        InputError: the file is not an archive.
         READ_ERRORS: it is damaged.
     """
     status = regular_file(archive).stat()
@@ -221,7 +238,7 @@ def names(archive: Path) -> list[str]:
     """Return the names of the regular files in an archive, in their normal form, sorted.
 
     Raises:
-        InputError: it is no archive, or damaged.
+        InputError: the file is not an archive, or it is damaged.
     """
     try:
         return sorted(_members(archive))
@@ -233,12 +250,12 @@ def names(archive: Path) -> list[str]:
 
 
 def expand(path: str) -> list[str]:
-    """Return the paths that a path with a pattern for its members stands for, sorted.
+    """Return the paths of the members that the pattern in a path matches, sorted.
 
-    Any other path stands for itself.
+    A path without a pattern is returned as it is.
 
     Raises:
-        InputError: no member is meant.
+        InputError: no member matches.
     """
     archive, member = split(path)
     if member is None or not _WILDCARDS & set(member):
@@ -257,12 +274,12 @@ def _missing(archive: Path, member: str, known: list[str]) -> InputError:
 
 
 @contextmanager
-def open_member(archive: Path, member: str) -> Iterator[BinaryIO]:
+def open_member(archive: Path, member: str) -> Iterator[IO[bytes]]:
     """Open one file inside an archive for reading.
 
     Raises:
-        InputError: there is no such file in it (a link is none), or it is no archive.
-        READ_ERRORS: it is damaged.
+        InputError: the archive has no such file (a link is not a file), or it is no archive.
+        READ_ERRORS: the archive is damaged.
     """
     members = _members(archive)
     found = members.get(posixpath.normpath(member))
@@ -274,5 +291,8 @@ def open_member(archive: Path, member: str) -> Iterator[BinaryIO]:
         with zipfile.ZipFile(archive) as opened, opened.open(found) as stream:
             yield stream
         return
-    with _tar(archive) as (opened, _), opened.extractfile(found) as stream:
-        yield stream
+    with _tar(archive) as tar:
+        content = tar.extractfile(found)
+        assert content is not None  # it is a regular file
+        with content:
+            yield content

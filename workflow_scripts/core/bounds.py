@@ -1,7 +1,7 @@
-"""A bound on what a configuration file can stand for.
+"""A bound on the size of a configuration.
 
-YAML's aliases let ten lines stand for a thousand million values: loaded they share one object, and
-whoever walks over them never ends.
+With YAML's aliases ten lines can stand for a thousand million values. After loading they share
+objects, so they need little memory, but a loop over all values never ends.
 
 The Snakefile imports this module: only the standard library.
 """
@@ -17,17 +17,17 @@ _CHARACTERS_OF_A_NODE = 100
 
 
 def require_bounded(config: Any, name: str = "configuration") -> None:
-    """Refuse what is too large or too deep, counting what is shared as often as it stands there.
+    """Refuse a configuration that is too large or too deep; an alias counts at every place.
 
-    Each object is looked at once, so that it takes no longer than the file is long.
+    Each object is visited once, so the time depends on the length of the file only.
 
     Args:
         config: values as YAML or JSON have them.
         name: of the file, for messages.
 
     Raises:
-        InputError: it has more than `MOST_NODES` values, or more than `MOST_DEPTH` levels, as one
-            has that holds itself.
+        InputError: it has more than `MOST_NODES` values, or more than `MOST_DEPTH` levels (a value
+            that contains itself has).
     """
     sizes: dict[int, int] = {}
 

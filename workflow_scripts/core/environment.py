@@ -8,7 +8,7 @@ import os
 
 
 def user_name() -> str:
-    """Return the name of the user; in a container there may be none for their number."""
+    """Return the name of the user; in a container the user's number may have no name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -16,10 +16,10 @@ def user_name() -> str:
 
 
 def prepare_environment() -> None:
-    """Set what Snakemake and all that it starts need.
+    """Set the variables that Snakemake and all its processes need.
 
-    - A job's own Snakemake is started with `python -m`, which must not import what happens to lie
-      in the working directory.
+    - A job's own Snakemake is started with `python -m`. It must not import Python files that happen
+      to be in the working directory.
     - Snakemake, PyTorch and others ask for the name of the user, and fail where there is none.
     """
     os.environ["PYTHONSAFEPATH"] = "1"

@@ -24,7 +24,7 @@ class Lost(NamedTuple):
     Attributes:
         unit: the unit.
         files: paths of the lost files, as the rules name them.
-        trained: finished units that would be trained once more if the files were made again.
+        trained: finished units that would be trained again if the files were made again.
     """
 
     unit: Unit
@@ -33,7 +33,7 @@ class Lost(NamedTuple):
 
 
 def read_manifest(layout: Layout, unit: Unit) -> dict[str, Any] | None:
-    """Return the manifest of a unit; None where there is none that can be read."""
+    """Return the manifest of a unit; None if it is missing or can't be read."""
     try:
         manifest = json.loads(_manifest_path(layout, unit).read_text(encoding="utf-8"))
         return manifest if isinstance(manifest.get("parts"), dict) else None
@@ -106,14 +106,14 @@ def mend_times(layout: Layout) -> list[Unit]:
 
 
 def _benchmarks(layout: Layout, unit: Unit) -> list[str]:
-    """Return the benchmark files of a unit's jobs, whose times count like those of outputs."""
+    """Return the benchmark files of a unit's jobs; their times count like those of outputs."""
     folder = Path(layout.config["results"], "benchmarks", *filter(None, unit))
     key = layout.key(*unit)
     return [str(path) for path in (*folder.glob(f"{key}.tsv"), *folder.glob(f"{key}/**/*.tsv"))]
 
 
 def _agrees(layout: Layout, unit: Unit, manifest: dict[str, Any]) -> bool:
-    """Tell whether a manifest agrees with the unit's records, and with the manifests it read."""
+    """Return whether a manifest agrees with the unit's records and the manifests it read."""
     folder = layout.folder(*unit)
     names = layout.records(*unit)
     if set(manifest["parts"]) != set(names):

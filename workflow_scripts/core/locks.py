@@ -1,18 +1,18 @@
-"""Who works in a results folder: one working directory at a time.
+"""The lock of a results folder: one working directory at a time works in it.
 
-Two Snakemakes of different working directories don't see each other's locks, and each deletes, as
-an output that its own job is to make, what the other has made or is making. So a Snakemake that
-runs jobs holds `<results>/.lock`. Several Snakemakes of one working directory hold it together:
-among them Snakemake's own locks decide.
+Two Snakemakes of different working directories don't see each other's locks. Before a job, each
+deletes the job's outputs, also if the other one has made or is making them. So a Snakemake that
+runs jobs holds `<results>/.lock`. Several Snakemakes of one working directory hold it together;
+between them Snakemake's own locks decide.
 
-- A lock of the operating system (flock) on the file is gone with the last process that holds it,
-  however it ended, so nothing stale remains.
-- The file says who holds it. Where a network file system keeps such locks within each machine, or
-  has none at all, this text is the lock: the holder touches the file every few seconds, and from
-  another machine it counts as alive as long as the file changes.
-- Where there are no such locks at all, who takes it waits a moment after writing and looks again
-  (Fischer's algorithm; Lamport 1987, A fast mutual exclusion algorithm, section 2), so that of
-  two at the same time one remains.
+- The operating system's lock on the file (flock) ends with the last process that holds it, in
+  whatever way the process ends. So no old lock remains.
+- The text of the file names the holder. On a network file system whose locks don't reach other
+  machines, or that has no locks, this text is the lock. The holder touches the file every few
+  seconds; for other machines it is alive as long as the file changes.
+- Without any locks, a process that takes the lock waits a moment after writing and reads the file
+  again (Fischer's algorithm; Lamport 1987, A fast mutual exclusion algorithm, section 2). So only
+  one of two processes at the same time gets it.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """
@@ -42,7 +42,7 @@ NAME = ".lock"
 RUN, COLLECTION = "run", "collection"
 
 _BEAT_SECONDS = 5.0
-# Longer than network file systems remember a file's times (60 s, by default).
+# Longer than network file systems keep a file's times in memory (60 s by default).
 _PATIENCE_SECONDS = 90.0
 # Longer than it takes to write the file and see it on another machine.
 _SETTLE_SECONDS = 2.0
@@ -63,7 +63,7 @@ def _space() -> str:
 
 
 def _start_of(process: int) -> str:
-    """Return when a process started, in ticks since the machine did; empty if there is none."""
+    """Return when a process started, in ticks since the machine's start; empty if it is gone."""
     fields = _read(f"/proc/{process}/stat").rpartition(")")[2].split()
     return fields[19] if len(fields) > 19 and fields[0] != "Z" else ""
 
@@ -72,10 +72,10 @@ def _start_of(process: int) -> str:
 class Holder:
     """Who holds a lock.
 
-    `machine` is the host since its last start; `space` tells containers of one machine apart, whose
-    processes have numbers of their own; `directory` is the device and inode of the working
-    directory, `folder` its path; `purpose` is RUN or COLLECTION; `since` is local time; in the
-    folders `abandoned`, killed holders before it may have left jobs on a cluster.
+    `machine` names the host and its last start. `space` differs between containers of one machine,
+    whose processes have numbers of their own. `directory` is the device and inode of the working
+    directory, `folder` its path. `purpose` is RUN or COLLECTION. `since` is local time. `abandoned`
+    are working directories whose killed holders may have left jobs on a cluster.
     """
 
     host: str
@@ -112,7 +112,7 @@ class Holder:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """Return what the file says; None if it says nothing that can be read."""
+        """Return the holder that the file names; None if the text can't be read."""
         try:
             return cls(**json.loads(text))
         except (ValueError, TypeError):
@@ -126,14 +126,14 @@ class Holder:
         )
 
     def after(self, dead: "Holder | None") -> Self:
-        """Return this holder, knowing whom it follows."""
+        """Return this holder with what it takes over from the dead holder before it."""
         if dead is None or dead.purpose == COLLECTION:
             return self
         folders = {*dead.abandoned, dead.folder} - {self.folder}
         return replace(self, abandoned=sorted(folders))
 
     def is_beside(self, other: "Holder") -> bool:
-        """Tell whether both are runs of the same working directory, on the same machine."""
+        """Return whether both are runs of the same working directory on the same machine."""
         return (self.machine, self.directory, self.purpose, other.purpose) == (
             other.machine,
             other.directory,
@@ -142,7 +142,7 @@ class Holder:
         )
 
     def lives_here(self, here: "Holder") -> bool | None:
-        """Tell whether its process lives; None if that can't be seen from here."""
+        """Return whether its process lives; None if this can't be seen from here."""
         if (self.machine, self.space) != (here.machine, here.space):
             return None
         return _start_of(self.process) == self.started
@@ -152,11 +152,11 @@ class ResultsLock:
     """The lock of a results folder, as one process holds it."""
 
     def __init__(self, results: str | Path, purpose: str = RUN):
-        """Take no lock yet, but remember the state of the file: see `enter`.
+        """Remember the state of the file; `enter` takes the lock.
 
         Args:
             results: the folder.
-            purpose: RUN, or COLLECTION, which nobody holds beside others.
+            purpose: RUN, or COLLECTION, which only one process holds at a time.
         """
         self.path = Path(results) / NAME
         self._purpose = purpose
@@ -172,16 +172,16 @@ class ResultsLock:
         return None
 
     def enter(self, planned: bool = False) -> None:
-        """Take the lock, for as long as this process lives; nothing happens if it is held already.
+        """Take the lock until this process ends; nothing happens if this object holds it already.
 
-        While garbage is collected it waits.
+        It waits while garbage is collected.
 
         Args:
-            planned: what is to be done was decided on before this call.
+            planned: the caller decided before this call what to do.
 
         Raises:
-            InputError: another working directory holds it, or, if `planned`, held it since this
-                object was made; or it can't be written.
+            InputError: another working directory holds the lock; or, if `planned`, another one held
+                it since this object was made; or the file can't be written.
         """
         if self._stream is not None:
             return
@@ -207,9 +207,9 @@ class ResultsLock:
             )
 
     def settle(self, cancel: Callable[[list[str]], object]) -> None:
-        """Let `cancel` end what killed holders left in other working directories.
+        """Let `cancel` end the jobs that killed holders left in other working directories.
 
-        Whoever is killed before that hands the folders on to the next holder.
+        If this process is killed before that, the next holder takes these folders over.
         """
         if self._stream is not None and self._holder.abandoned:
             cancel(self._holder.abandoned)
@@ -217,7 +217,7 @@ class ResultsLock:
             self._write(self._stream, self._holder)
 
     def leave(self) -> None:
-        """Give the lock back; nothing happens if it is not held."""
+        """Give the lock back; nothing happens if this object does not hold it."""
         if self._stream is None:
             return
         self._ended.set()
@@ -242,7 +242,7 @@ class ResultsLock:
     # --- taking it ---------------------------------------------------------------------------
 
     def _attempt(self, me: Holder) -> "Holder | str | None":
-        """Try to take the lock; return who is in the way, if only as a word, or None."""
+        """Try to take the lock; return None, or who holds it, as a text if it is not known."""
         deadline = time.monotonic() + _SETTLE_SECONDS
         while True:
             self._found = self._state()
@@ -290,7 +290,7 @@ class ResultsLock:
         return None if now is not None and now.is_beside(me) else _AGAIN
 
     def _lives(self, holder: Holder, me: Holder, exclusive: bool | None) -> bool:
-        """Tell whether a holder lives of whom no lock of the operating system is seen here."""
+        """Return whether a holder lives whose lock of the operating system can't be seen here."""
         if exclusive and holder.machine == me.machine:
             return False
         lives = holder.lives_here(me)
@@ -312,7 +312,7 @@ class ResultsLock:
     # --- the file ----------------------------------------------------------------------------
 
     def _open(self) -> IO[bytes]:
-        """Open the file, which whoever may write into the folder may write."""
+        """Open the file; all users who may write into the folder may write the file."""
         folder = self.path.parent
         with explained(self.path):
             try:
@@ -339,7 +339,7 @@ class ResultsLock:
             os.fsync(stream.fileno())
 
     def _beat(self, stream: IO[bytes]) -> None:
-        """Show others that this process lives, and notice if one of them did not see it."""
+        """Show others that this process lives; end it if another one has taken the lock over."""
         while not self._ended.wait(_BEAT_SECONDS):
             me = self._holder
             with suppress(OSError, ValueError):  # a file that was deleted, a stream just closed
@@ -363,7 +363,7 @@ class ResultsLock:
 
 
 def _try_exclusive(stream: IO[bytes]) -> bool | None:
-    """Try to lock a file for this process alone; None where the file system knows no locks."""
+    """Try to lock a file for this process only; None if the file system has no locks."""
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

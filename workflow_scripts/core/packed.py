@@ -1,12 +1,12 @@
-"""Reading of gzip, bzip2, xz and Zstandard files, whole or not at all.
+"""Reading of gzip, bzip2, xz and Zstandard files: the whole file, or an error.
 
-A packed file may hold several streams, one after the other: what `cat a.xz b.xz` makes, and
-parallel packers. Python's own readers take an error at the start of a later stream for the end of
-the file, and all that follows would be lost without a word. Here whatever is not a whole stream,
-nor the padding that a format allows, is an error that says where it stands.
+A packed file may hold several streams, one after the other: `cat a.xz b.xz` and parallel packers
+make such files. Python's own readers take an error at the start of a later stream for the end of
+the file, and the rest is lost without a message. Here all bytes must belong to a whole stream or to
+padding that the format allows. Anything else is an error that says where it is.
 
-Padding: xz allows zeros in groups of four bytes between and behind streams; `gzip` ignores zeros
-behind a stream, which tapes leave there. Bzip2 and Zstandard have none.
+Padding: xz allows zeros in groups of four bytes between and after streams. `gzip` ignores zeros
+after a stream, as tapes leave them there. Bzip2 and Zstandard have no padding.
 """
 
 import bz2
@@ -14,7 +14,8 @@ import io
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from functools import partial
+from typing import Any, Protocol
 
 import zstandard
 
@@ -36,13 +37,20 @@ _XZ_PADDING = 4
 
 
 class PackedError(Exception):
-    """A packed file that is damaged, cut off or followed by something else; it says where."""
+    """A packed file is damaged, cut off or followed by something else; the message says where."""
+
+
+class Readable(Protocol):
+    """A file that gives its bytes one after the other, as one inside an archive does."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most `size` bytes, none at the end."""
 
 
 class _Source:
-    """The packed bytes; `place` is that of the next one."""
+    """The packed bytes; `place` is the number of the next byte."""
 
-    def __init__(self, raw: BinaryIO):
+    def __init__(self, raw: Readable):
         self._raw = raw
         self._ahead = b""
         self.place = 0
@@ -55,12 +63,12 @@ class _Source:
         return data
 
     def back(self, data: bytes) -> None:
-        """Take back the end of what `some` gave last."""
+        """Take back the last bytes of those that `some` returned last."""
         self._ahead = data
         self.place -= len(data)
 
     def at_most(self, count: int) -> bytes:
-        """Return `count` bytes, fewer where the file ends."""
+        """Return `count` bytes, or fewer if the file ends."""
         parts = []
         while count and (data := self.some()):
             parts.append(data[:count])
@@ -72,7 +80,7 @@ class _Source:
         """Return `count` bytes.
 
         Raises:
-            PackedError: the file ends before.
+            PackedError: the file ends too early.
         """
         data = self.at_most(count)
         if len(data) < count:
@@ -90,7 +98,7 @@ class _Source:
 
 
 class _Gzip:
-    """A gzip member behind the interface of Python's other decompressors."""
+    """A gzip member with the interface of Python's other decompressors."""
 
     def __init__(self) -> None:
         self._member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
@@ -111,7 +119,7 @@ class _Gzip:
         return self._member.decompress(self._member.unconsumed_tail + data, max_length)
 
 
-# A decompressor of one stream, and the zeros allowed behind it: None, or in groups of so many.
+# A decompressor of one stream, and the padding after it: None, or zeros in groups of so many.
 _STREAMS: dict[str, tuple[Callable[[], Any], int | None]] = {
     ".gz": (_Gzip, 1),
     ".bz2": (bz2.BZ2Decompressor, None),
@@ -121,22 +129,27 @@ SUFFIXES = frozenset({*_STREAMS, ".zst"})
 
 
 def suffix_of(start: bytes) -> str | None:
-    """Return the suffix of files that begin so, where they are packed."""
+    """Return the suffix of packed files that begin with these bytes; None for other files."""
     return next((suffix for magic, suffix in _MAGIC.items() if start.startswith(magic)), None)
 
 
-def unpacked(raw: BinaryIO, suffix: str) -> io.BufferedReader:
+def plain(raw: Readable) -> io.BufferedReader:
+    """Return the content of a file that is not packed."""
+    return io.BufferedReader(_Blocks(iter(partial(raw.read, _CHUNK_BYTES), b"")), _BUFFER_BYTES)
+
+
+def unpacked(raw: Readable, suffix: str) -> io.BufferedReader:
     """Return the content of a packed file; several streams or frames are one.
 
-    Memory holds some 2 MB, besides the window that an xz or Zstandard file asks for: 8 MB by
-    default, up to 2 GB of what `zstd --long=31` packed.
+    Memory holds some 2 MB and the window that an xz or Zstandard file needs: 8 MB by default, up to
+    2 GB for a file of `zstd --long=31`.
 
     Args:
         raw: the packed bytes, from their beginning.
         suffix: of `SUFFIXES`.
 
     Raises:
-        PackedError: (while it is read) not all of it is whole streams.
+        PackedError: (while it is read) it does not consist of whole streams.
         MemoryError: (while it is read) there is no memory for the window.
     """
     source = _Source(raw)
@@ -203,7 +216,7 @@ def _zstd(source: _Source) -> Iterator[bytes]:
     """Yield the content of all frames.
 
     Each block is unpacked alone: a few bytes can stand for 128 KB, and the library would unpack all
-    blocks that it is given at once. So the end of a frame is known as well, and that there is one.
+    given blocks at once. This also shows where a frame ends, and that it does end.
     """
     start = 0
     while magic := source.at_most(len(_ZSTD_MAGIC)):

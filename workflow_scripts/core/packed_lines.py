@@ -5,26 +5,24 @@ return, form feeds, U+0085 or U+2028; one of these inside a sentence would shift
 of a bitext's side against the other side.
 """
 
-import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from workflow_scripts.core.archive import READ_ERRORS, open_member, split
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.packed import SUFFIXES, unpacked
+from workflow_scripts.core.packed import SUFFIXES, Readable, plain, unpacked
 from workflow_scripts.core.regular_files import regular_file
 
 _BOM = b"\xef\xbb\xbf"
-_BUFFER_BYTES = 1 << 20
 _ARCHIVE = re.compile(r"\.(zip|tgz|tbz2|txz|tar(\.(gz|bz2|xz|zst))?)$", re.IGNORECASE)
 _UNREADABLE = re.compile(r"\.(z|lz|lz4|lzma|lzo|7z|rar)$", re.IGNORECASE)
 
 
 @contextmanager
-def _raw(path: Path) -> Iterator[BinaryIO]:
+def _raw(path: Path) -> Iterator[Readable]:
     """Open a file, or a file inside an archive, as it is."""
     archive, member = split(path)
     if member is None:
@@ -36,10 +34,10 @@ def _raw(path: Path) -> Iterator[BinaryIO]:
 
 
 def _refuse_unreadable(path: Path) -> None:
-    """Refuse what would be read as the text that it is not.
+    """Refuse a file that is not text but would be read as text.
 
     Raises:
-        InputError: by its suffix it is an archive, or compressed in another way.
+        InputError: its suffix is that of an archive, or of another way of compression.
     """
     if _ARCHIVE.search(path.name):
         raise InputError(
@@ -54,15 +52,11 @@ def _refuse_unreadable(path: Path) -> None:
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for reading, unpacked by its suffix; several streams or frames are one."""
+def _open(path: Path) -> Iterator[BufferedReader]:
+    """Open a file for reading, unpacked by its suffix; several streams are joined."""
     suffix = path.suffix.lower()
-    with _raw(path) as raw:
-        buffered = (
-            unpacked(raw, suffix) if suffix in SUFFIXES else io.BufferedReader(raw, _BUFFER_BYTES)
-        )
-        with buffered:
-            yield buffered
+    with _raw(path) as raw, unpacked(raw, suffix) if suffix in SUFFIXES else plain(raw) as content:
+        yield content
 
 
 def read_lines(path: str | Path, max_bytes: int) -> Iterator[bytes]:

@@ -1,6 +1,6 @@
-"""Input files are regular files.
+"""A check that input files are regular files.
 
-A FIFO keeps its reader waiting for a writer, and a device may have no end.
+The reader of a FIFO waits for a writer, and a device may have no end.
 
 The Snakefile imports this module: only the standard library.
 """
@@ -27,7 +27,7 @@ def regular_file(path: str | Path, key: str | None = None) -> Path:
         key: the configuration key that names it, for messages.
 
     Raises:
-        InputError: it is missing, or something else than a file.
+        InputError: the path is missing, or is not a regular file.
     """
     path = Path(path)
     where = f"{key}: {path}" if key else str(path)

@@ -1,4 +1,4 @@
-"""SIGTERM to Snakemake: heard at whatever moment it comes.
+"""SIGTERM to Snakemake: it works at any moment.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """
@@ -8,21 +8,21 @@ from contextlib import suppress
 
 
 def hear_every_sigterm() -> None:
-    """Let this Snakemake hear a SIGTERM also while it deals with a job that just ended.
+    """Let this Snakemake react to a SIGTERM also while it cleans up after a job.
 
-    Snakemake's handler takes the lock of its scheduler in the main thread. If that thread holds
-    this lock already, which it does while it cleans up after a job, it waits for itself for ever,
-    and deaf to any further SIGTERM. A cluster that cancels a job sends SIGTERM to the job and to
-    its Snakemake at the same time, so this happens; where nothing sends SIGKILL to a process whose
-    parent is gone (Slurm's proctrack/linuxproc), the Snakemake stays on the node. Here the handler
-    does its work in a thread, which gets the lock when the main thread gives it back.
+    Snakemake's handler takes the lock of its scheduler in the main thread. While that thread cleans
+    up after a job, it holds this lock already. Then it waits for itself for ever, and no further
+    SIGTERM reaches it. This happens: a cluster that cancels a job sends SIGTERM to the job and to
+    its Snakemake at the same time. Where nothing sends SIGKILL to a process whose parent has ended
+    (Slurm's proctrack/linuxproc), the Snakemake stays on the node. Here the handler works in a
+    thread of its own, which gets the lock when the main thread gives it back.
     """
-    # A later Snakemake may have mended it in a way of its own.
+    # A later Snakemake may have repaired this itself.
     with suppress(ImportError, AttributeError):
         from snakemake.scheduling.job_scheduler import JobScheduler
 
         handler = JobScheduler.exit_gracefully
-        if getattr(handler, "__module__", None) == __name__:  # it is ours
+        if hasattr(JobScheduler, "exits_in_a_thread"):
             return
 
         def exit_gracefully(self: JobScheduler, *_: object) -> None:
@@ -31,3 +31,4 @@ def hear_every_sigterm() -> None:
             _thread.start_new_thread(handler, (self,))
 
         JobScheduler.exit_gracefully = exit_gracefully
+        JobScheduler.exits_in_a_thread = True

@@ -1,4 +1,4 @@
-"""What is wrong with `corpora` beyond what a schema can say.
+"""Checks of `corpora` that a schema can't make.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """

@@ -1,7 +1,7 @@
-"""Download one file: resumed where it was cut off, kept only if its SHA-256 is the right one.
+"""Download of one file. It goes on where it was cut off; only the right SHA-256 is kept.
 
-A server may be slow, or hostile: no answer leads to another scheme than http and https, none fills
-the disk, and a file that comes in drips is given up.
+A server may be slow or hostile. So no answer leads to another scheme than http and https, no answer
+fills the disk, and a file that comes too slowly is given up.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import run
@@ -26,16 +26,16 @@ from workflow_scripts.core.manifest import sha256
 from workflow_scripts.core.progress import INTERVAL_SECONDS, progress_line
 
 _CHUNK_BYTES = 1 << 20
-# Tries in a row that bring nothing; the pauses between them are 1, 2, 4, 8 seconds.
+# So many tries in a row may bring nothing; the pauses between them are 1, 2, 4, 8 seconds.
 _TRIES = 5
-# Connections in a row that bring less than `_LITTLE_BYTES` each: a server that drips.
+# So many connections in a row may bring less than `_LITTLE_BYTES` each.
 _DRIPS = 50
 _LITTLE_BYTES = 1 << 16
 # A connection that brings less than `_LITTLE_BYTES` in this time is cut.
 _TIMEOUT_SECONDS = 60
 # No bitext of one file is larger: CCMatrix and its like come in parts of some gigabytes.
 _MOST_BYTES = 1 << 40
-# What a download leaves free on its disk.
+# A download leaves so many bytes free on its disk.
 _SPARED_BYTES = 1 << 28
 _SCHEMES = ("http", "https")
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
@@ -44,7 +44,7 @@ _NETWORK_ERRORS = (OSError, http.client.HTTPException)
 
 
 class _RestartError(Exception):
-    """The server can't go on from where the file was cut off."""
+    """The server can't go on where the file was cut off."""
 
 
 def _check_scheme(url: str, origin: str = "") -> None:
@@ -58,13 +58,20 @@ def _check_scheme(url: str, origin: str = "") -> None:
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows to http and https alone: the library's own would go on to ftp."""
+    """Follows redirects to http and https only; the library would also follow them to ftp."""
 
-    def http_error_302(self, request, response, code, message, headers):
-        """Go where an answer sends us."""
+    def http_error_302(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+    ) -> http.client.HTTPResponse | None:
+        """Follow the redirect of an answer."""
         place = headers.get("Location") or headers.get("URI") or ""
-        _check_scheme(urllib.parse.urljoin(request.full_url, place), origin=request.full_url)
-        return super().http_error_302(request, response, code, message, headers)
+        _check_scheme(urllib.parse.urljoin(req.full_url, place), origin=req.full_url)
+        return super().http_error_302(req, fp, code, msg, headers)
 
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
@@ -85,16 +92,16 @@ def _total(response: http.client.HTTPResponse, offset: int) -> int | None:
 
 
 def _check_size(url: str, size: int, more: int, part: Path) -> None:
-    """Refuse what is too large.
+    """Refuse a file that is too large.
 
     Args:
         url: for messages.
-        size: of the whole file, or what came of it.
-        more: bytes of it that are to be written now.
-        part: where.
+        size: bytes of the whole file, or those that have come.
+        more: bytes that are still to be written.
+        part: the unfinished file.
 
     Raises:
-        InputError: it is larger than any bitext, or its disk would be full.
+        InputError: the file is larger than any bitext, or the disk would be full.
     """
     if size > _MOST_BYTES:
         raise InputError(
@@ -114,9 +121,9 @@ def _transfer(url: str, stream: BinaryIO, part: Path) -> None:
     """Append what is missing of `url` to `stream`, which writes `part`.
 
     Raises:
-        OSError, http.client.HTTPException: it was cut off; what came is in the stream.
-        _RestartError: what is in the stream is of no use.
-        InputError: it is too large, or elsewhere than on the web.
+        OSError, http.client.HTTPException: it was cut off; the stream has all bytes that came.
+        _RestartError: the bytes in the stream are of no use.
+        InputError: the file is too large, or its URL is not http or https.
     """
     offset = stream.seek(0, os.SEEK_END)
     # Identity: hashes and offsets are those of the file, not of a compression on the way.
@@ -148,7 +155,7 @@ def _copy(
     offset: int,
     total: int | None,
 ) -> int:
-    """Write what comes, and return how much of the file there is then.
+    """Write all bytes that come, and return how many bytes of the file there are then.
 
     Args:
         response: the answer.
@@ -162,7 +169,7 @@ def _copy(
     done, start = offset, time.monotonic()
     reported = watched = start
     watched_done = done
-    # read1, as read would wait for the last byte of a chunk however slowly they come.
+    # Not `read`: it would wait for the last byte of a chunk, even from a very slow server.
     while chunk := response.read1(_CHUNK_BYTES):
         stream.write(chunk)
         done += len(chunk)
@@ -193,7 +200,7 @@ def _copy(
 
 @contextmanager
 def _alone(part: Path) -> Iterator[None]:
-    """Let a second download of the same file wait until the first has ended."""
+    """Make a second download of the same file wait until the first one has ended."""
     part.parent.mkdir(parents=True, exist_ok=True)
     with part.with_suffix(".lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -201,30 +208,30 @@ def _alone(part: Path) -> Iterator[None]:
 
 
 def _explain(url: str, error: Exception) -> str:
-    reason = getattr(error, "reason", None) or error or type(error).__name__
+    reason = getattr(error, "reason", None) or str(error) or type(error).__name__
     if isinstance(error, urllib.error.HTTPError):
         reason = f"the server answers {error.code} {error.reason}"
     return printable(f"{url}: {reason}")
 
 
 def download(url: str, part: Path, pause: float = 1.0) -> None:
-    """Bring a file whole into `part`, from wherever an earlier try left it.
+    """Download a whole file into `part`, and go on from where an earlier try stopped.
 
-    A file whose length the server does not tell is thrown away where the disk gets full.
+    If the server does not tell the length and the disk gets full, the file is deleted.
 
     Args:
         url: http or https.
         part: the unfinished file.
-        pause: seconds before the second try in a row; doubled for each that follows.
+        pause: seconds before the second try in a row; doubled before each further try.
 
     Raises:
-        InputError: the server refuses, leads elsewhere than to http or https, or sends too much;
-            or try after try brings nothing, or next to nothing.
+        InputError: the server refuses, redirects to another scheme than http or https, or sends too
+            much; or too many tries in a row bring nothing, or nearly nothing.
     """
     failures = drips = 0
     with part.open("ab") as stream:
         _check_scheme(url)
-        # The most that there ever was: without ranges each try begins anew.
+        # The most bytes there ever were: a server without ranges begins anew in each try.
         reached = stream.tell()
         while True:
             before = part.stat().st_size
@@ -262,7 +269,7 @@ def download(url: str, part: Path, pause: float = 1.0) -> None:
 
 
 def publish(part: Path, output: Path, url: str, digest: str) -> None:
-    """Move a whole file to where it is kept, and write its record: hash, bytes, origin."""
+    """Move a whole file to its place, and write its record: hash, bytes, URL."""
     with part.open("rb") as stream:
         os.fsync(stream.fileno())
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -276,10 +283,10 @@ def _write_record(output: Path, url: str, digest: str) -> None:
 
 
 def fetch(url: str, expected: str, output: Path, pause: float = 1.0) -> None:
-    """Download `url` to `output`, which appears only when its SHA-256 is the expected one.
+    """Download `url` to `output`; the file appears only if its SHA-256 is the expected one.
 
     Raises:
-        InputError: see `download`; or the file is another one, and both hashes are told.
+        InputError: see `download`; or the file has another hash; the message has both.
     """
     part = output.with_name(f".{output.name}.part")
     with _alone(part):

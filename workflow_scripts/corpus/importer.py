@@ -20,6 +20,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import sha256, shard_paths, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rows import PairRow
 from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.core.text import dedup_key
 from workflow_scripts.corpus.pairs import Pair, Rejected, read_pairs
@@ -30,7 +31,7 @@ _SHOWN_BYTES = 200
 
 
 def shard_of(source: str, reference: str, shards: int) -> int:
-    """Return a pair's shard: pairs that count as duplicates of each other get the same one."""
+    """Return the shard of a pair; pairs that count as duplicates get the same shard."""
     key = dedup_key(source, reference).encode("utf-8")
     return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") % shards
 
@@ -44,7 +45,7 @@ def rejected_line(rejected: Rejected) -> str:
 
 @contextmanager
 def _compressed_lines(path: Path) -> Iterator[Callable[[str], Any]]:
-    """Give a function that writes text to a zstd file, which appears whole."""
+    """Give a function that writes text to a zstd file. The file appears when it is whole."""
     with (
         atomic_path(path) as temporary,
         temporary.open("wb") as raw,
@@ -54,10 +55,10 @@ def _compressed_lines(path: Path) -> Iterator[Callable[[str], Any]]:
 
 
 def verify_downloads(hashes: dict[str, str]) -> None:
-    """Check downloaded files, given by path, against their SHA-256.
+    """Check downloaded files against their SHA-256, which `hashes` has by path.
 
     Raises:
-        InputError: one differs.
+        InputError: a file is missing or has another hash.
     """
     for path, expected in hashes.items():
         if not Path(path).is_file() or sha256(path) != expected:
@@ -69,24 +70,24 @@ def verify_downloads(hashes: dict[str, str]) -> None:
 def import_corpus(name: str, rows: Iterable[Pair | Rejected], shards: int, folder: Path) -> None:
     """Write a corpus' shards, its list of rejected lines, and the record of each file.
 
-    The records add up over the folder: a shard's speaks for its pairs, that of the rejected lines
-    for all others.
+    The records add up over the folder: the record of a shard counts its pairs, the record of the
+    rejected lines counts all other lines.
 
     Raises:
-        InputError: there is no pair at all.
+        InputError: the corpus has no pair.
     """
     rejected: Counter[str] = Counter()
     pairs = 0
     with Spill(folder, shards) as spill:
         with _compressed_lines(folder / REJECTED) as write:
-            for row in progress(rows, desc=f"corpus {name}: lines read"):
-                if isinstance(row, Pair):
+            for read in progress(rows, desc=f"corpus {name}: lines read"):
+                if isinstance(read, Pair):
                     pairs += 1
-                    shard = shard_of(row.source, row.reference, shards)
-                    spill.add(shard, (f"{name}:{row.place}", row.source, row.reference))
+                    shard = shard_of(read.source, read.reference, shards)
+                    spill.add(shard, (f"{name}:{read.place}", read.source, read.reference))
                 else:
-                    rejected[row.reason] += 1
-                    write(rejected_line(row))
+                    rejected[read.reason] += 1
+                    write(rejected_line(read))
             if not pairs:
                 why = ", ".join(f"{count} {reason}" for reason, count in rejected.items())
                 raise InputError(
@@ -98,9 +99,13 @@ def import_corpus(name: str, rows: Iterable[Pair | Rejected], shards: int, folde
         for shard, path in enumerate(progress(paths, shards, f"corpus {name}: shards written")):
             with TableWriter(path, "pairs") as table:
                 for identity, source, reference in spill.rows(shard):
-                    table.write(
-                        {"id": identity, "source": source, "reference": reference, "corpus": name}
-                    )
+                    row: PairRow = {
+                        "id": identity,
+                        "source": source,
+                        "reference": reference,
+                        "corpus": name,
+                    }
+                    table.write(row)
             write_record(path, table.rows_written, table.rows_written, {})
 
 

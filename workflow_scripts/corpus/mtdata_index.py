@@ -1,7 +1,8 @@
-"""What mtdata's index says of a corpus: where it is, and which of its files hold what.
+"""What mtdata's index says about a corpus: its URL, and what each of its files holds.
 
-mtdata is asked for no more than that. Downloading, verifying and reading are ours, so that a corpus
-found by its id is pinned like any other, whatever later versions of the index say.
+Nothing else is taken from mtdata: Paraloom itself downloads, verifies and reads the files. So a
+corpus that was found by its id is pinned like any other, and later versions of the index change
+nothing.
 """
 
 from typing import Any
@@ -16,7 +17,7 @@ _COMPRESSED = {"gz", "bz2", "xz"}
 
 
 def find(identity: str) -> Entry:
-    """Return the entry of an id such as `Statmt-europarl-10-deu-eng`; no network is needed.
+    """Return the entry of an id such as `Statmt-europarl-10-deu-eng`; this needs no network.
 
     Raises:
         InputError: the index has no such id.
@@ -32,7 +33,7 @@ def find(identity: str) -> Entry:
 
 
 def _sides(entry: Entry, source: str, reference: str) -> list[int]:
-    """Return the places of source and reference among the two sides of an entry."""
+    """Return which of the two sides of an entry is the source, and which is the reference."""
     codes = [tag.lang for tag in entry.did.langs]
     wanted = [bcp47(source).lang, bcp47(reference).lang]
     if sorted(codes) != sorted(wanted):
@@ -51,7 +52,7 @@ def _unsupported(entry: Entry, what: str) -> InputError:
 
 
 def block_of(entry: Entry, source: str, reference: str) -> dict[str, Any]:
-    """Return the block of a corpus in the config, but for its hashes.
+    """Return the block of a corpus in the config, without its hashes.
 
     Args:
         entry: of mtdata's index.
@@ -59,12 +60,12 @@ def block_of(entry: Entry, source: str, reference: str) -> dict[str, Any]:
         reference: of the reference language.
 
     Returns:
-        `url`, and `source` and `reference`, or `tsv` and `columns`, with paths in which the file's
-        name stands for what will be downloaded as `{0}` (the second as `{1}`); names of members
-        may be patterns.
+        `url`, and `source` and `reference`, or `tsv` and `columns`. In the paths `{0}` stands for
+        the name of the first file that will be downloaded, `{1}` for that of the second. Names of
+        members may be patterns.
 
     Raises:
-        InputError: other languages, or a format that the corpus stage does not read.
+        InputError: the languages are others, or the corpus stage can't read the format.
     """
     first, second = _sides(entry, source, reference)
     if isinstance(entry.url, tuple | list):

@@ -1,4 +1,4 @@
-"""The pairs of one corpus in the order of its files, and the lines that can't be pairs."""
+"""The pairs of one corpus in the order of its files, and the lines that are rejected."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -12,7 +12,7 @@ from workflow_scripts.testbed.generate import pairs as testbed_pairs
 
 
 class Pair(NamedTuple):
-    """One pair; `place` is its line number (1-based), after `<file number>:` if several files."""
+    """One pair; `place`: its line number from 1, after `<file number>:` if there are several."""
 
     place: str
     source: str
@@ -20,7 +20,7 @@ class Pair(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """One line that is no pair: where it stands, why, and its bytes as far as they were read."""
+    """One rejected line: its file and number, the reason, and the bytes that were read of it."""
 
     file: str
     line: int
@@ -44,7 +44,7 @@ def problem(line: bytes, max_bytes: int) -> str | None:
 def _pair_or_rejected(
     place: str, number: int, sides: list[tuple[str, bytes]], max_bytes: int
 ) -> Pair | Rejected:
-    """Judge both sides of a line, each given as (file, bytes); the first bad one is named."""
+    """Check both sides of a line, each given as (file, bytes); the first bad side is named."""
     for file, line in sides:
         if reason := problem(line, max_bytes):
             return Rejected(file, number, reason, line)
@@ -76,7 +76,7 @@ def _text_pairs(
 def _tsv_pairs(
     path: str, columns: tuple[int, int], header: bool, prefix: str, max_bytes: int
 ) -> Iterator[Pair | Rejected]:
-    """Yield the lines of a tab-separated file; quotation marks are data, not syntax."""
+    """Yield the lines of a tab-separated file; quotation marks have no special meaning."""
     for number, line in enumerate(read_lines(path, max_bytes), 1):
         if header and number == 1:
             continue
@@ -111,11 +111,11 @@ def read_pairs(
         name: the corpus' name in the config, for messages.
         block: the corpus' block of the config: `source` and `reference` (a path or a list of
             paths each), `tsv` with `columns` and `header`, or `testbed`.
-        max_bytes: bound on a line's length; a TSV line counts as a whole.
-        seed: of a testbed that has none of its own.
+        max_bytes: the most bytes of a line; a TSV line counts as a whole.
+        seed: for a testbed that has no seed of its own.
 
     Raises:
-        InputError: see `read_lines`; or the two sides differ in their number of files or lines;
+        InputError: see `read_lines`; or the two sides have different numbers of files or lines;
             or the testbed has no such meanings or noise.
     """
     if "testbed" in block:
@@ -139,5 +139,5 @@ def read_pairs(
 
 
 def _prefixes(paths: list[str]) -> list[str]:
-    """Return what precedes the line number in the ids of each file's pairs."""
+    """Return for each file the text before the line number in the ids of its pairs."""
     return [""] if len(paths) == 1 else [f"{number}:" for number in range(1, len(paths) + 1)]

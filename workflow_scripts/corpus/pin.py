@@ -34,7 +34,7 @@ def obtain(url: str, kept: Path, given: Path | None) -> str:
     Args:
         url: where it is.
         kept: the folder of kept downloads.
-        given: a folder that may hold the file already, by its name.
+        given: a folder that may have the file already, under its name.
 
     Raises:
         InputError: see `fetch.download`.
@@ -44,8 +44,8 @@ def obtain(url: str, kept: Path, given: Path | None) -> str:
     unfinished.parent.mkdir(parents=True, exist_ok=True)
     for leftover in leftovers(unfinished):
         leftover.unlink(missing_ok=True)
-    # Begun anew by each call: without the hash nobody would notice that what an earlier one left
-    # is of another file.
+    # Each call begins anew: without the hash nobody would notice that the bytes of an earlier call
+    # are those of another file.
     part = temporary_path(unfinished)
     try:
         if given and (given / name).is_file():
@@ -61,10 +61,10 @@ def obtain(url: str, kept: Path, given: Path | None) -> str:
 
 
 def _named_members(block: dict[str, Any], files: dict[str, Path]) -> dict[str, Any]:
-    """Return the paths of a block with the members that its patterns mean.
+    """Return the paths of a block; patterns are replaced by the members that they match.
 
     Raises:
-        InputError: no member is meant, or a side would have several files for the other's one.
+        InputError: a pattern matches no member.
     """
     named = {}
     for key in _PATH_KEYS:
@@ -80,16 +80,16 @@ def _named_members(block: dict[str, Any], files: dict[str, Path]) -> dict[str, A
 
 
 def pinned(name: str, block: dict[str, Any], config: Config, given: Path | None) -> dict[str, Any]:
-    """Return the keys of a corpus that were not known: url, sha256, and what is in the files.
+    """Return the keys of a corpus that were not known: url, sha256, and the paths in the files.
 
     Args:
         name: of the corpus, for messages.
         block: of the configuration.
         config: the whole configuration.
-        given: a folder that may hold the files already.
+        given: a folder that may have the files already.
 
     Raises:
-        InputError: a file can't be had, or is not what mtdata's index says.
+        InputError: a file can't be downloaded, or is not what mtdata's index says.
     """
     found = {}
     if "url" not in block:
@@ -105,19 +105,19 @@ def pinned(name: str, block: dict[str, Any], config: Config, given: Path | None)
     urls = as_list(found.get("url") or block["url"])
     kept = Path(config["downloads"])
     hashes = [obtain(url, kept, given) for url in urls]
-    paths = {
+    files = {
         file_name(url): kept / digest / file_name(url)
         for url, digest in zip(urls, hashes, strict=True)
     }
     found["sha256"] = hashes if len(hashes) > 1 else hashes[0]
     try:
-        return {**found, **_named_members(block | found, paths)}
+        return {**found, **_named_members(block | found, files)}
     except InputError as error:
         raise InputError(f"corpora.{name}: {error}") from error
 
 
 def pin(config: Config, given: Path | None) -> dict[str, Any]:
-    """Return, as an override of the configuration, what pins the corpora of the run.
+    """Return an override of the configuration that pins the corpora of the run.
 
     Raises:
         InputError: see `pinned`.

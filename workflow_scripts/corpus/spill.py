@@ -1,8 +1,8 @@
-"""Rows sorted into shards on disk, so that memory depends on neither their number nor the shards'.
+"""Rows sorted into shards on disk. Memory grows neither with the rows nor with the shards.
 
-Writing all Parquet shards at once would hold a row group of each, and the footer of each, which
-grows with its groups: gigabytes at 512 shards of 57 million pairs. Plain append-only files need
-one small common buffer, and each shard's Parquet file is then written alone.
+To write all Parquet shards at once, memory would have to hold a row group and the footer of each
+shard: gigabytes with 512 shards of 57 million pairs. Plain files that only grow need one small
+common buffer. Each shard's Parquet file is then written alone.
 """
 
 import shutil
@@ -24,7 +24,7 @@ class Spill:
     def __init__(self, parent: Path, shards: int):
         """Prepare for `shards` shards below `parent`.
 
-        What a predecessor left there that was killed on this machine is removed.
+        Files that a killed process of this machine left there are removed.
         """
         parent.mkdir(parents=True, exist_ok=True)
         for leftover in leftovers(parent / "spill"):
@@ -67,7 +67,7 @@ class Spill:
         """Yield a shard's rows in the order of `add`.
 
         Raises:
-            InputError: there are not as many as were added: somebody removed or cut the file.
+            InputError: rows are missing: something removed or cut the file.
         """
         self._flush()
         path, count = self._path(shard), 0

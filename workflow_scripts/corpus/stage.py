@@ -12,12 +12,12 @@ from workflow_scripts.core.stage import Stage
 from workflow_scripts.corpus.checks import problems
 
 _TEXT_KEYS = ("source", "reference", "tsv")
-# What makes no difference to what is imported: where it comes from, and whether it is trusted.
+# Keys that do not change the imported pairs: where they come from, and whether they are trusted.
 _APART = {"trusted", "mtdata", "url", "sha256"}
 
 
 class Download(NamedTuple):
-    """A file that a corpus is downloaded from; `path` is where it is kept, below `downloads`."""
+    """A file of a corpus that is downloaded; `path` is where it is kept, below `downloads`."""
 
     url: str
     sha256: str
@@ -88,10 +88,10 @@ class Corpus(Stage):
         return [path for key in _TEXT_KEYS if key in block for path in block[key]]
 
     def downloads(self, corpus: str) -> list[Download]:
-        """Return the files that a corpus is downloaded from; none for any other corpus.
+        """Return the files of a corpus that are downloaded; none for any other corpus.
 
         Raises:
-            InputError: it is not pinned: the hash of a file is not known, or not even its URL.
+            InputError: the corpus is not pinned: a hash or a URL is not known.
         """
         block = self.config["corpora"][corpus]
         if not block.keys() & {"mtdata", "url"}:
@@ -110,7 +110,7 @@ class Corpus(Stage):
         ]
 
     def url(self, sha256: str, file: str) -> str | None:
-        """Return where the file that is kept by this hash and name is downloaded from."""
+        """Return the URL of the file that is kept under this hash and name."""
         for corpus in selection.corpora(self.config):
             for download in self.downloads(corpus):
                 if (download.sha256, Path(download.path).name) == (sha256, file):
@@ -118,9 +118,9 @@ class Corpus(Stage):
         return None
 
     def _located_block(self, name: str) -> dict[str, Any]:
-        """Return a corpus block whose paths are lists and say where the files are.
+        """Return a corpus block whose paths are lists and name the files as they lie on the disk.
 
-        That is below the data folder, or for a downloaded corpus below where downloads are kept.
+        They lie below the data folder, or for a downloaded corpus below the folder of downloads.
         """
         data = Path(self.config["data"])
         block = {k: v for k, v in self.config["corpora"][name].items() if k not in _APART}

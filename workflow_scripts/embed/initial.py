@@ -1,4 +1,4 @@
-"""The untrained model: vocabularies from the training text, vectors from a file or at random."""
+"""The untrained model: vocabularies from the training text, vectors from a file or random."""
 
 import io
 from collections import Counter
@@ -17,12 +17,15 @@ from workflow_scripts.embed.encoders import ENCODERS
 from workflow_scripts.embed.parts import Parts, empty_network
 from workflow_scripts.embed.tokens import Pieces, Tokeniser, Trigrams, Words
 
-# Standard deviation of vectors at random (ParaNMT, section 5.1).
+# Standard deviation of random vectors (ParaNMT, section 5.1).
 _SPREAD = 0.01
-# Sums over threads depend on their number: one number for every machine.
+# Sums depend on the number of threads: one number for every machine.
 _TRAINER_THREADS = 1
-# Sentences that pieces are learnt from, about: the trainer holds them all, 1.2 KB each.
+# Pieces are learnt from about so many sentences: the trainer holds them all, 1.2 KB each.
 PIECE_SENTENCES = 1_000_000
+
+# The tokenisers whose vocabulary is the most frequent tokens of the text.
+_COUNTED: dict[str, type[Words] | type[Trigrams]] = {"words": Words, "trigrams": Trigrams}
 
 Text = Callable[[], Iterable[str]]
 
@@ -41,7 +44,7 @@ def counted_vocabulary(tokens: Iterable[str], least: int, size: int) -> list[str
 
 
 def sampled(text: Text, most: int, seed: int) -> Iterator[str]:
-    """Yield about `most` sentences, a seeded sample, or all if there are no more."""
+    """Yield a seeded sample of about `most` sentences, or all sentences if there are fewer."""
     keep = most / max(1, sum(1 for _ in text()))
     for number, sentence in enumerate(text()):
         if keep >= 1.0 or fraction(seed, "embed", "pieces", number) < keep:
@@ -49,7 +52,7 @@ def sampled(text: Text, most: int, seed: int) -> Iterator[str]:
 
 
 def train_pieces(sentences: Iterable[str], size: int) -> Pieces:
-    """Return a unigram model of lower-cased text (NFKC and case folding are part of it).
+    """Return a unigram model; it turns text into NFKC and lower case itself.
 
     Raises:
         InputError: the text is too small for `size` pieces.
@@ -77,12 +80,12 @@ def train_pieces(sentences: Iterable[str], size: int) -> Pieces:
 def tokenisers(
     model: dict[str, Any], text: Text, seed: int
 ) -> tuple[dict[str, Tokeniser], dict[str, NDArray[np.float32]]]:
-    """Return the tokenisers that a model needs, by kind, and the vectors of its file, by word.
+    """Return a model's tokenisers by kind, and the vectors of its file by word.
 
     Args:
         model: its configuration.
-        text: gives the training sentences, as often as it is called.
-        seed: of the sample that pieces are learnt from.
+        text: gives all training sentences in each call.
+        seed: for the sample that pieces are learnt from.
 
     Raises:
         InputError: the text has no token, or the file of vectors is not what it should be.
@@ -94,7 +97,7 @@ def tokenisers(
         if kind == "pieces":
             found[kind] = train_pieces(sampled(text, PIECE_SENTENCES, seed), size)
             continue
-        made = {"words": Words, "trigrams": Trigrams}[kind]
+        made = _COUNTED[kind]
         vocabulary = counted_vocabulary(_split(made.split, text()), least, size)
         if not vocabulary:
             raise InputError("the training set has no token that is frequent enough to train on")
@@ -107,9 +110,10 @@ def tokenisers(
 def add_vectors(
     vocabulary: list[str], path: str, dimension: int, size: int
 ) -> dict[str, NDArray[np.float32]]:
-    """Return the vectors that a file has for a vocabulary, which grows to `size` by its words.
+    """Return the vectors of a vocabulary's words from a file, and add more words of the file.
 
-    The file's further words are known when sentences are compared later, trained or not.
+    Words are added to `vocabulary` until it has `size`. So sentences that are compared later may
+    have words that the training text does not have.
 
     Raises:
         InputError: the file is not what it should be, or its vectors have another dimension.
@@ -143,7 +147,7 @@ def table(
 ) -> NDArray[np.float32]:
     """Return a vector for each token, shape (vocabulary, dimension).
 
-    A token that `vectors` has gets that one, any other one at random: N(0, 0.01²).
+    A token in `vectors` gets the vector there; any other token gets a random one: N(0, 0.01²).
     """
     rows = random.standard_normal((len(vocabulary), dimension), dtype=np.float32) * _SPREAD
     for row, token in enumerate(vocabulary):
@@ -158,7 +162,7 @@ def initial_model(model: dict[str, Any], text: Text, seed: int, repetition: int)
     Args:
         model: its configuration: `encoders`, `combine`, `dimension`, `hidden`, `tokens`,
             `vocabulary`, `min_count`, `vectors`.
-        text: gives the training sentences, as often as it is called.
+        text: gives all training sentences in each call.
         seed: of the run.
         repetition: the embedding's own seed.
 

@@ -1,4 +1,4 @@
-"""Data sets of semantic textual similarity in the forms in which they are published.
+"""Reading of published data sets of semantic textual similarity.
 
     STS.input.NAME.txt, STS.gs.NAME.txt    SemEval 2012 to 2017 (2016: STS2016.input ...)
     sts-dev.csv                            STS Benchmark (train, dev, test)
@@ -20,7 +20,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.numbers import finite
 from workflow_scripts.core.packed_lines import read_lines
 
-# What the papers report on, by group.
+# The data sets of the papers, by group.
 KNOWN = {
     "2012": ("MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"),
     "2013": ("FNWN", "headlines", "OnWN", "SMT"),
@@ -49,13 +49,13 @@ Scored = tuple[float | None, str, str]
 
 @dataclass(frozen=True)
 class DataSet:
-    """Pairs of sentences with their gold scores; the higher, the more alike.
+    """Pairs of sentences with their gold scores; a higher score means more similar.
 
     Attributes:
-        group: a year of SemEval, or where else the data set belongs.
+        group: a year of SemEval, or another group that the data set belongs to.
         name: begins with the group.
         scores, pairs: of the pairs that have a score.
-        unscored: how many pairs have none.
+        unscored: how many pairs have no score.
     """
 
     group: str
@@ -69,12 +69,12 @@ def read_data_sets(paths: Iterable[str | Path], language: str = "en") -> list[Da
     """Read all data sets in some files and folders, sorted by name.
 
     Args:
-        paths: files, and folders that are searched to their depth.
-        language: of the sentences; tracks of SemEval 2017 in others are passed over.
+        paths: files, and folders, which are searched with all folders inside.
+        language: of the sentences; tracks of SemEval 2017 in other languages are left out.
 
     Raises:
-        InputError: a path is missing or has no data set, or a file is not what its name says, or
-            no pair of it has a score.
+        InputError: a path is missing or has no data set; or a file is not what its name says, or
+            none of its pairs has a score.
     """
     found: dict[str, DataSet] = {}
     places: dict[str, Path] = {}
@@ -97,7 +97,7 @@ def read_data_sets(paths: Iterable[str | Path], language: str = "en") -> list[Da
 
 
 def missing(data_sets: Iterable[DataSet]) -> list[str]:
-    """Return the names of the papers' data sets that are not among these."""
+    """Return the names of the papers' data sets that `data_sets` lack."""
     names = {data_set.name for data_set in data_sets}
     known = (f"{group}.{name}" for group, members in KNOWN.items() for name in members)
     return [name for name in known if name not in names]
@@ -125,12 +125,12 @@ def _check_name(name: str, file: Path, places: dict[str, Path]) -> None:
 
 
 def _read(file: Path, files: list[Path], path: Path, language: str) -> Iterator[DataSet]:
-    """Yield the data sets of a file; none if it is something else.
+    """Yield the data sets of a file; none if it is of no known kind.
 
     Args:
         file: the file.
-        files: those found with it.
-        path: where they were looked for.
+        files: all files that were found with it.
+        path: the file or folder where they were found.
         language: of the sentences.
     """
     semeval, benchmark = _SEMEVAL.fullmatch(file.name), _BENCHMARK.fullmatch(file.name)
@@ -163,7 +163,7 @@ def _data_set(group: str, part: str | None, pairs: Iterable[Scored]) -> DataSet:
 
 
 def _lines(file: Path) -> list[str]:
-    """Return the lines of a file; nothing but a line feed ends one."""
+    """Return the lines of a file; only a line feed ends a line."""
     lines = []
     for number, line in enumerate(read_lines(file, _MOST_BYTES), 1):
         if len(line) > _MOST_BYTES:
@@ -178,7 +178,7 @@ def _lines(file: Path) -> list[str]:
 
 
 def _columns(file: Path, least: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the columns of each line, which have tabs between them."""
+    """Yield the number and the columns of each line; tabs separate columns."""
     for number, line in enumerate(_lines(file), 1):
         row = line.split("\t")
         if len(row) < least:
@@ -202,7 +202,7 @@ def _score(file: Path, number: int, text: str) -> float | None:
 
 
 def _votes(file: Path, number: int, text: str) -> float | None:
-    """Return how many of five said yes: the first of two counts, or the number itself."""
+    """Return how many of five people said yes: the first of two counts, or a single number."""
     votes = _VOTES.fullmatch(text)
     return _score(file, number, votes[1] if votes else text)
 
@@ -231,7 +231,7 @@ def _semeval(
 def _group(file: Path, match: re.Match[str], path: Path) -> str:
     """Return the year, from the file's name or that of the nearest folder that has one.
 
-    Folders above `path`, or above that of a single file, say nothing: a home may be `user12`.
+    Folders above `path` (of a single file: above its folder) do not count: a home may be `user12`.
     """
     if match["year"]:
         return match["year"]
@@ -247,7 +247,7 @@ def _group(file: Path, match: re.Match[str], path: Path) -> str:
 
 
 def _gold(file: Path, name: str, files: list[Path]) -> Path | None:
-    """Return the gold scores of an input file: beside it, or else nearest to it."""
+    """Return the file of the gold scores of an input file: the nearest one of that name."""
 
     def distance(other: Path) -> int:
         shared = zip(file.parent.parts, other.parent.parts, strict=False)

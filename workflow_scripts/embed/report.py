@@ -16,7 +16,7 @@ from workflow_scripts.embed.sts_tables import (
 
 
 def embeddings(run: FinishedRun) -> dict[str, Any]:
-    """Return what the embeddings reached in their test."""
+    """Return the results of the embeddings in their test."""
     sts, training_sets, models = tested(run)
     return {
         "pairs": sts["pairs"],

@@ -23,7 +23,7 @@ def scores(run: FinishedRun) -> dict[str, Any]:
 
 
 def diversity(run: FinishedRun) -> dict[str, Any]:
-    """Return how the paraphrases differ from the references, and from each other."""
+    """Return the differences of the paraphrases from the references and from each other."""
     measures = all_measures(run)
     first = next(iter(measures.values()))
     return {
@@ -51,7 +51,7 @@ def statistics(run: FinishedRun) -> dict[str, Any]:
 
 
 def quality(run: FinishedRun) -> dict[str, Any] | None:
-    """Return how many paraphrases mean the same; None without references of the testbed."""
+    """Return how many paraphrases keep the meaning; None without references of the testbed."""
     measures = all_measures(run)
     found = _of_groups(measures, "testbed")
     return {"quality": found, "most_paraphrases": most_paraphrases(measures)} if found else None
@@ -60,7 +60,7 @@ def quality(run: FinishedRun) -> dict[str, Any] | None:
 def _of_groups(
     measures: dict[str, dict[str, Any]], part: str
 ) -> list[tuple[str, str, dict[str, Any]]]:
-    """Return system, group and a part of its measures, of the groups that have it."""
+    """Return system, group and the measures `part` of the groups that have it."""
     return [
         (system, name, group[part])
         for system, each in measures.items()
@@ -70,9 +70,9 @@ def _of_groups(
 
 
 def matrix(group: dict[str, Any], best: int) -> list[list[float | None]]:
-    """Return the comparison between ranks as ParaBank 2's Table 2 has it, in one square.
+    """Return the comparison between ranks in one square, as in ParaBank 2's Table 2.
 
-    Above the diagonal stands 1-BLEU, below it the words' intersection/union.
+    1-BLEU stands above the diagonal, the words' intersection/union below it.
     """
     cells: list[list[float | None]] = [[None] * best for _ in range(best)]
     for pair in group["between"]:

@@ -1,9 +1,9 @@
 """Paraphrases of single words: a lexical file of PPDB 2.0, or a plain list.
 
-PPDB 2.0 (Pavlick et al., ACL 2015), one rule a line, fields between ` ||| `: syntactic category,
-phrase, paraphrase, features (`name=value`, with blanks between; the higher the PPDB2.0Score, the
-better), alignment, entailment relation. A plain list has a word and then its paraphrases, best
-first, with blanks between.
+PPDB 2.0 (Pavlick et al., ACL 2015) has one rule on each line. Its fields, with ` ||| ` between,
+are: syntactic category, phrase, paraphrase, features (`name=value`, with blanks between; a higher
+PPDB2.0Score is better), alignment, entailment relation. A line of a plain list has a word and then
+its paraphrases, best first, with blanks between.
 """
 
 import heapq
@@ -17,14 +17,14 @@ from workflow_scripts.core.packed_lines import read_lines
 from workflow_scripts.core.progress import progress
 from workflow_scripts.generate.idf import is_plain
 
-# Paraphrases kept of each word and relation: enough that one of them is new to any reference.
+# So many paraphrases of each word and relation are kept: one of them is new to any reference.
 MOST = 8
 SCORE = "PPDB2.0Score="
 _MOST_BYTES = 1 << 16
 
 
 class Rule(NamedTuple):
-    """A word's paraphrase; `score`: the higher the better; `relation`: None in a plain list."""
+    """A word's paraphrase; `score`: higher is better; `relation`: None in a plain list."""
 
     word: str
     paraphrase: str
@@ -35,24 +35,25 @@ class Rule(NamedTuple):
 class Paraphrases:
     """The best paraphrases of each word, by relation.
 
-    Memory holds `MOST` of each, up to twice as many while they are added.
+    Memory holds `MOST` for each word and relation, and up to twice as many while rules are added.
     """
 
     def __init__(self) -> None:
         self._scores: dict[tuple[str, str | None], dict[str, float]] = {}
 
     def add(self, rule: Rule) -> None:
-        """Add a rule; of equal ones with several scores the best counts."""
+        """Add a rule; if it comes several times, its best score counts."""
         scores = self._scores.setdefault((rule.word, rule.relation), {})
         scores[rule.paraphrase] = max(rule.score, scores.get(rule.paraphrase, rule.score))
         if len(scores) >= 2 * MOST:
-            # What leaves had MOST better ones; should it return with a better score, it is added.
+            # The dropped ones had MOST better ones. One that comes again with a better score
+            # counts.
             self._scores[rule.word, rule.relation] = dict(_best(scores))
 
     def of(self, word: str, relations: list[str] | None) -> list[str]:
         """Return a word's paraphrases in any of the relations (None: of a plain list), best first.
 
-        Equal scores are in the order of the alphabet.
+        Paraphrases with equal scores are in alphabetical order.
         """
         merged: dict[str, float] = {}
         among: Sequence[str | None] = relations or [None]
@@ -72,15 +73,15 @@ def _rank(item: tuple[str, float]) -> tuple[float, str]:
 
 
 def read_paraphrases(kind: str, path: Path, words: Container[str]) -> Paraphrases:
-    """Return the paraphrases of some words, both in lower-case letters only.
+    """Return the paraphrases of some words; both have lower-case letters only.
 
     Args:
         kind: "ppdb" or "list".
         path: the file, compressed or not (.gz, .bz2, .zst, .xz).
-        words: whose paraphrases are wanted.
+        words: the words whose paraphrases are returned.
 
     Raises:
-        InputError: the file can't be read, or a line is none of its kind.
+        InputError: the file can't be read, or a line is not in the format.
     """
     found = Paraphrases()
     read = {"ppdb": ppdb_rules, "list": list_rules}[kind]

@@ -1,4 +1,4 @@
-"""Attention blocks, and the keys and values that self-attention keeps of prefixes.
+"""Attention blocks, and the keys and values that self-attention keeps for each prefix.
 
 Letters of shapes as in `blocks`.
 """
@@ -15,13 +15,13 @@ from torch import Tensor
 from workflow_scripts.nmt.blocks import Frame, Grid, Moment
 from workflow_scripts.nmt.linear import Linear, fill_up, stacked
 
-# Positions of prefixes and sources, and places of sources, are allocated in steps of this many.
+# Tensors grow in steps of this many positions of a prefix or source, or places of sources.
 GROWTH = 16
 
 
 @dataclass
 class Attention:
-    """A block that attends: a product, attention by head, another product."""
+    """An attention block: a product, the attention of each head, another product."""
 
     frame: Frame
     heads: int
@@ -31,7 +31,7 @@ class Attention:
     def __call__(self, x: Tensor, attend: Callable[[Tensor], Tensor]) -> Tensor:
         """Return the block's output for `x` [R, D].
 
-        `attend` turns what `inward` puts out [R, ...] into contexts [R, D].
+        `attend` turns the output of `inward` [R, ...] into contexts [R, D].
         """
         projected = self.inward(self.frame.enter(x))
         return self.frame.leave(self.out.added(attend(projected), x))
@@ -48,11 +48,17 @@ class SelfAttention(Attention):
     def of(
         cls, frame: Frame, heads: int, *, query: Linear, key: Linear, value: Linear, out: Linear
     ) -> Self:
-        """Return the block of plain weights [D, D]; rows of queries, keys and values by head."""
+        """Return the block that these plain weights [D, D] make.
+
+        The rows of `query`, `key` and `value` are in the order of the heads.
+        """
         return cls(frame, heads, stacked([_scaled(query, heads), key, value]), out)
 
     def whole(self, x: Tensor, grid: Grid, mask: Tensor | None) -> Tensor:
-        """Return the block's output for all positions of `grid`: causal where no mask is given."""
+        """Return the block's output for all positions of `grid`.
+
+        Without a mask no position sees a later one.
+        """
 
         def attend(projected: Tensor) -> Tensor:
             query, keys, values = grid.heads(projected, 3 * self.heads).chunk(3, 1)
@@ -83,12 +89,13 @@ class CrossAttention(Attention):
     def of(
         cls, frame: Frame, heads: int, *, query: Linear, key: Linear, value: Linear, out: Linear
     ) -> Self:
-        """Return the block of plain weights [D, D]; rows of queries, keys and values by head."""
+        """Return the block that these plain weights [D, D] make; see `SelfAttention.of`."""
         return cls(frame, heads, _scaled(query, heads), out, stacked([key, value]))
 
     def remember(self, encoded: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
         """Return keys and values [S, H, L, d] of the encoder's output [R, D] for `grid`."""
-        return grid.heads(self.memory(encoded), 2 * self.heads).chunk(2, dim=1)
+        keys, values = grid.heads(self.memory(encoded), 2 * self.heads).chunk(2, dim=1)
+        return keys, values
 
 
 def attend_whole(keys: Tensor, values: Tensor, mask: Tensor, grid: Grid, query: Tensor) -> Tensor:
@@ -107,8 +114,8 @@ def attend_whole(keys: Tensor, values: Tensor, mask: Tensor, grid: Grid, query: 
 class KeysAndValues:
     """The state of self-attention: keys and values of all positions that the slots have read.
 
-    `_kept` is [2, capacity, H, T, d]. A CPU has no fast product of one query in bf16: there they
-    are kept in fp32.
+    `_kept` is [2, capacity, H, T, d]. On a CPU it is in fp32: the product with one query is slow
+    there in bf16.
     """
 
     def __init__(self, block: SelfAttention, capacity: int, like: Tensor):
@@ -148,7 +155,7 @@ class KeysAndValues:
 
 
 def grown(tensor: Tensor, dim: int, size: int, fill: int = 0) -> Tensor:
-    """Return `tensor` with at least `size` entries along `dim`, the new ones filled."""
+    """Return `tensor` with at least `size` entries along `dim`; the new ones are `fill`."""
     if tensor.shape[dim] >= size:
         return tensor
     shape = list(tensor.shape)

@@ -1,7 +1,8 @@
-"""Aho-Corasick automata of phrases, those of many requests in one flat table.
+"""Aho-Corasick automata of phrases; one flat table holds those of many requests.
 
-A state stands for the longest suffix of the output that begins a phrase, so phrases that share
-a prefix, overlap or begin inside one another are all found (Aho & Corasick 1975).
+A state stands for the longest suffix of the output that is the beginning of a phrase. So all
+phrases are found, also those that share a prefix, overlap, or begin inside one another (Aho &
+Corasick 1975).
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,17 +14,17 @@ from torch import Tensor
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.vocabulary import BOS
 
-NONE = -1  # fills up the rows of a table; no token has this id
+NONE = -1  # fills the rest of a table's rows; no token has this id
 
 Phrase = tuple[int, ...]
 
 
 class Matcher:
-    """All states of the automaton of some phrases; state 0 is the root, where none has begun.
+    """All states of the automaton of some phrases. In state 0, the root, no phrase has begun.
 
-    `prefixes[state]` is the suffix that the state stands for; `moves[state]` maps tokens to the
-    next state, tokens without a move lead to the root; `matches[state]` are the phrases that
-    end there.
+    `prefixes[state]` is the suffix that the state stands for. `moves[state]` maps a token to the
+    next state; a token without a move leads to the root. `matches[state]` are the phrases that end
+    there.
 
     Raises:
         InputError: a phrase is empty or is <s> alone.
@@ -63,9 +64,9 @@ class Matcher:
 class Automaton:
     """The automaton that keeps the outputs of one request free of its phrases.
 
-    `edges[state]` maps tokens to the next state, tokens without an edge lead to the root, state
-    0; `forbidden[state]` are the tokens that would complete a phrase, which have no edge;
-    `start` is the state before the first token.
+    `edges[state]` maps a token to the next state; a token without an edge leads to the root, state
+    0. `forbidden[state]` are the tokens that would complete a phrase; they have no edge. `start` is
+    the state before the first token.
     """
 
     edges: list[dict[int, int]]
@@ -76,7 +77,7 @@ class Automaton:
 def build(phrases: Iterable[Phrase]) -> Automaton:
     """Build the automaton of negative constraints: phrases of piece ids.
 
-    A phrase that begins with <s> holds at the start of the sentence only.
+    A phrase that begins with <s> is forbidden at the start of the sentence only.
 
     Raises:
         InputError: a phrase is empty or is <s> alone; no output could avoid it.
@@ -103,10 +104,11 @@ def build(phrases: Iterable[Phrase]) -> Automaton:
 
 @dataclass
 class Moves:
-    """The moves of several automata, whose states are numbered through.
+    """The moves of several automata. Their states have consecutive numbers, automaton by automaton.
 
     `tokens`, `following`: [states, most moves of a state], filled up with `NONE`; `root`:
-    [states], the root of a state's own automaton; `offset`: [automata], the number of each root.
+    [states], the root of the automaton that a state belongs to; `offset`: [automata], the number of
+    each root.
     """
 
     tokens: Tensor
@@ -116,8 +118,11 @@ class Moves:
 
     @classmethod
     def pack(cls, automata: Sequence[Sequence[dict[int, int]]], device: torch.device) -> "Moves":
-        """Put the moves of automata, per state from token to state, into tensors."""
-        tokens, following, root, offset = [], [], [], []
+        """Put the moves of automata into tensors; each state has a dict from token to state."""
+        tokens: list[list[int]] = []
+        following: list[list[int]] = []
+        root: list[int] = []
+        offset: list[int] = []
         for automaton in automata:
             base = len(root)
             offset.append(base)
@@ -135,12 +140,12 @@ class Moves:
     def advance(self, states: Tensor, tokens: Tensor) -> Tensor:
         """Return the states [N] after `tokens` [N]."""
         matches = self.tokens[states] == tokens[:, None]
-        # At most one move of a state bears the token: the maximum picks its state.
+        # At most one move of a state has this token: the maximum picks its state.
         following = torch.where(matches, self.following[states], NONE).amax(dim=1)
         return torch.where(following == NONE, self.root[states], following)
 
     def rebase(self, states: Tensor, table: "Moves", index: Tensor) -> Tensor:
-        """Return the numbers that `states` [N, ...] of automata `index` [N] have in `table`."""
+        """Return the numbers that `states` [N, ...], of automata `index` [N], have in `table`."""
         offset = table.offset[index].view(-1, *[1] * (states.dim() - 1))
         return states - self.root[states] + offset
 
@@ -166,7 +171,7 @@ class NegativeTable:
 
 
 def table(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
-    """Return rows of different length as one tensor filled up with NONE, at least one wide."""
+    """Return rows of different lengths as one tensor, filled up with NONE; its width is above 0."""
     width = max([1, *map(len, rows)])
     filled = [[*row, *[NONE] * (width - len(row))] for row in rows]
     return torch.tensor(filled, dtype=torch.int64, device=device).view(len(rows), width)

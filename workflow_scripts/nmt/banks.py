@@ -1,7 +1,8 @@
-"""The next beam out of its candidates, shared out among banks (Post & Vilar, NAACL 2018).
+"""The choice of the next beam; its places are divided among banks (Post & Vilar, NAACL 2018).
 
-A bank holds the candidates that have written equally many pieces of their constraints. Letters of
-shapes: S sentences, W beam size, C candidates of a hypothesis, K = W * (C + 1) of a sentence.
+A bank holds the candidates that have written the same number of pieces of their constraints.
+Letters of shapes: S sentences, W beam size, C candidates of a hypothesis, K = W * (C + 1) of a
+sentence.
 """
 
 import torch
@@ -10,16 +11,16 @@ from torch import Tensor
 
 
 def contenders(totals: Tensor, beam_size: int, phrases: int) -> Tensor:
-    """Leave those candidates that contend for the beam, and make the others infinite.
+    """Return `totals`, infinite for all candidates that may not enter the next beam.
 
-    They are the best ones of the whole sentence, the best one of each hypothesis, and those
-    that go on with a constraint (3.1), besides what has ended.
+    These may: the best candidates of the whole sentence, the best one of each hypothesis, those
+    that go on with a constraint (3.1), and hypotheses that have ended.
 
     Args:
         totals: [S * W, C + 1], the summed NLLs of the candidates of each hypothesis.
         beam_size: W.
-        phrases: the number of the columns of candidates that go on with a constraint; they stand
-            before the last column, which is for what has ended.
+        phrases: how many columns are for candidates that go on with a constraint. They stand
+            before the last column, which is for hypotheses that have ended.
     """
     sentences = totals.view(-1, beam_size * totals.shape[1])
     leading = sentences.topk(beam_size, dim=1, largest=False).indices
@@ -34,22 +35,23 @@ def allocate(
 ) -> tuple[Tensor, Tensor]:
     """Choose the next beam of every sentence from its candidates (Post & Vilar 2018, 3.2).
 
-    Every bank gets an equal share of the beam, the last one what is left over. Shares that a
-    bank has too few candidates for go to the next lower banks, then to the highest ones. In
-    sentences with constraints, hypotheses that have ended keep their part of the beam, and only
-    the rest is shared out: they would crowd out what is open, or be crowded out by worse.
+    Every bank gets an equal share of the beam; the last bank also gets what is left over. A bank
+    may have too few candidates for its share: the rest goes to the next lower banks, then to the
+    highest ones. In sentences with constraints, hypotheses that have ended keep their places, and
+    only the other places are divided. Otherwise they would push out open hypotheses, or worse ones
+    would push them out.
 
     Args:
-        scores: [S, K], the lower the better, infinite where there is no candidate.
+        scores: [S, K]; lower is better; infinite where there is no candidate.
         banks: [S, K], how many constraint pieces each candidate has written.
-        size: [S], constraint pieces of the sentence, the number of its last bank.
-        largest: at least the largest of these.
+        size: [S], how many constraint pieces the sentence has: the number of its last bank.
+        largest: at least the largest value of `size`.
         beam_size: at most K.
         width: the last of every `width` columns is for hypotheses that have ended.
 
     Returns:
-        Scores and columns of the chosen candidates [S, beam size], best first; infinite scores
-        where there were too few.
+        Scores and columns of the chosen candidates [S, beam size], best first. Scores are infinite
+        where there were too few candidates.
     """
     if largest == 0:
         return scores.topk(beam_size, dim=1, largest=False)
@@ -71,9 +73,9 @@ def allocate(
 
 
 def _quotas(counts: Tensor, size: Tensor, shared: Tensor) -> Tensor:
-    """Share out `shared` [S] places to banks of `counts` [S, banks] candidates each.
+    """Divide `shared` [S] places among banks that have `counts` [S, banks] candidates.
 
-    `size` [S] is the last bank of a sentence; quotas are at most the counts.
+    `size` [S] is the last bank of a sentence. No bank gets more places than it has candidates.
     """
     bank = torch.arange(counts.shape[1], device=counts.device)
     quotas = torch.where(bank <= size[:, None], (shared // (size + 1))[:, None], 0)

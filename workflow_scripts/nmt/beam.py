@@ -1,10 +1,10 @@
 """Beam search with n-best lists, plain or with lexical constraints, for a stream of requests.
 
-Scores and stopping are those of Sockeye: a hypothesis is ranked by its summed NLL while it is
-open and by its NLL per token once it has ended, and a sentence is done when nothing in its beam
-is open. Positive constraints follow Post & Vilar (NAACL 2018): the beam is divided into banks by
-the number of constraint pieces written. Letters of shapes: S sentences, W beam size, N slots of
-the decoder (for the open hypotheses, or at a stride above 1 for all), C candidates of a hypothesis.
+Scores and stopping are those of Sockeye. An open hypothesis is ranked by its summed NLL, one that
+has ended by its NLL per token. A sentence is done when no hypothesis in its beam is open. Positive
+constraints follow Post & Vilar (NAACL 2018): the beam is divided into banks by the number of
+constraint pieces written. Letters of shapes: S sentences, W beam size, N slots of the decoder (one
+for each open hypothesis; with a stride above 1 for every hypothesis), C candidates of each.
 """
 
 from collections.abc import Iterable, Iterator
@@ -30,12 +30,12 @@ from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD
 
 @dataclass(frozen=True)
 class BeamRequest:
-    """A translation wanted.
+    """A sentence to translate.
 
-    `source`: piece ids without </s>; `constraints`: phrases of piece ids that it must contain;
-    `avoid`: phrases that it must not contain; where a phrase begins with <s> it must, or must
-    not, stand at the sentence start. With `whole_words` a constraint counts only where its last
-    word ends.
+    `source`: piece ids without </s>; `constraints`: phrases of piece ids that the output must
+    contain; `avoid`: phrases that it must not contain. A phrase that begins with <s> counts at the
+    start of the sentence only. With `whole_words` a constraint counts only where its last word
+    ends.
     """
 
     source: list[int]
@@ -48,9 +48,9 @@ class BeamRequest:
 class BeamResult:
     """The n-best list of a request, best first; every entry meets all constraints.
 
-    `outputs`: piece ids without </s>; `nlls`: NLL in nats per token, </s> included; `unmet`: if
-    there is no output, the positive constraints that the search could not meet together with
-    the others within the maximum length.
+    `outputs`: piece ids without </s>; `nlls`: NLL in nats per token, </s> included; `unmet`: empty
+    if there is an output, or else the positive constraints that the search could not meet together
+    with the others within the maximum length.
     """
 
     request: BeamRequest
@@ -79,9 +79,10 @@ def translate(
         beam_size: hypotheses per sentence.
         nbest: at most `beam_size`.
         batch_rows: most hypotheses at a time, at least those of one sentence.
-        stride: steps at a stretch that have equal shapes and read nothing from the device;
-            sentences that are done wait for the last. Above 1 every hypothesis, open or not, has
-            its own row of the decoder. Default: `streaming.default_stride`.
+        stride: how many steps follow one another with equal shapes, without reading from the
+            device. Sentences that are done wait for the last of these steps. Above 1 every
+            hypothesis, open or not, has its own row of the decoder. Default:
+            `streaming.default_stride`.
     """
     if not 1 <= nbest <= beam_size:
         raise InputError(f"n-best size {nbest}: must be 1 to the beam size, {beam_size}")
@@ -133,13 +134,13 @@ class _Search:
         self._steps = 0
 
     def refill(self) -> bool:
-        """Start new sentences if enough beams are free; tells whether there are any beams."""
+        """Start new sentences if enough beams are free; return whether there are any beams."""
         if starts := self.jobs.take(len(self._beams)):
             self._start([start.job for start in starts])
         return len(self._beams) > 0
 
     def step(self) -> None:
-        """Let all sentences go on by one token; the last step of a stride frees those done."""
+        """Add a token to every open hypothesis; a stride's last step removes done sentences."""
         parents, tokens = self._advance()
         self._steps += 1
         if self._steps % self._stride == 0:
@@ -150,10 +151,10 @@ class _Search:
     def _advance(self) -> tuple[Tensor, Tensor]:
         """Let every open hypothesis read its last token, and choose the next beams.
 
-        No shape depends on what is chosen, and the host reads nothing of it.
+        No shape depends on the choice, and the host does not read it.
 
         Returns:
-            Numbers of the parents, through all beams, and last tokens of the hypotheses [S, W].
+            The numbers of the parents among all hypotheses, and the last tokens [S, W].
         """
         old = self._beams
         candidates = self._candidates()
@@ -200,9 +201,9 @@ class _Search:
         return parents, tokens
 
     def _compact(self, parents: Tensor, tokens: Tensor) -> None:
-        """Hand sentences that are done to their jobs, and let the decoder follow the others.
+        """Give sentences that are done to their jobs, and let the decoder follow the others.
 
-        Numbers of the parents and last tokens: [S, W].
+        `parents` and `tokens` [S, W] are as `_advance` returns them.
         """
         slots = self._slots()
         active = self._beams.open().any(dim=1)
@@ -276,7 +277,7 @@ class _Search:
         return Continuations(total, bank.view_as(token), token, states.view_as(token), mets)
 
     def _open(self, request: BeamRequest) -> _Job:
-        """Make a job of a request; it has no output where the source can't be read."""
+        """Make the job of a request; it has a result at once if the model can't read the source."""
         wanted = positive.build(request.constraints, whole_words=request.whole_words)
         limit = self._model.max_output_length(len(request.source))
         job = _Job(request, automaton.build(request.avoid), wanted, limit)
@@ -289,7 +290,7 @@ class _Search:
         new = Beams.empty(numbers, limits, self._beam_size, self._model.device)
         sources = [self.jobs[number].request.source for number in numbers]
         places = self._model.integers(self._decoder.places(sources))
-        # At a stretch a hypothesis cannot get a slot once there is one: it has it from the start.
+        # Above a stride of 1 slots are given at the start only: every hypothesis has one then.
         hypotheses = torch.arange(new.ended.numel(), device=places.device).view_as(new.ended)
         hypotheses = hypotheses[:, : self._beam_size if self._stride > 1 else 1]
         slots = self._decoder.start(places[:, None].expand_as(hypotheses).flatten())
@@ -316,7 +317,7 @@ class _Search:
         self._negative, self._positive = negative, positive
 
     def _collect(self, done: Beams) -> None:
-        """Hand beams without open hypotheses to their jobs."""
+        """Give beams without open hypotheses to their jobs."""
         columns = (done.score, done.length, done.output, done.last_score, done.last_met)
         beams = zip(done.job.tolist(), *(column.tolist() for column in columns), strict=True)
         for number, scores, lengths, outputs, last_scores, last_met in beams:
@@ -332,7 +333,7 @@ class _Search:
 
 
 def _unmet(phrases: list[Phrase], scores: list[float], met: list[int]) -> list[Phrase]:
-    """Return which phrases the hypothesis of a beam that met most of them, the best one, lacks."""
+    """Return the phrases that a beam lacks: in its best hypothesis of those that met most."""
     *_, best = min(
         (-bits.bit_count(), score, bits)
         for score, bits in zip(scores, met, strict=True)
@@ -342,6 +343,6 @@ def _unmet(phrases: list[Phrase], scores: list[float], met: list[int]) -> list[P
 
 
 def _is_new(tokens: Tensor) -> Tensor:
-    """Return which of `tokens` [N, A] are words that no column before holds."""
+    """Return which of `tokens` [N, A] are words that stand in no earlier column of their row."""
     same = tokens[:, :, None] == tokens[:, None]
     return (tokens > EOS) & ~same.tril(diagonal=-1).any(dim=2)

@@ -1,4 +1,4 @@
-"""The blocks that layers are made of: how they enter and leave, and what a decoder asks of them.
+"""The blocks that layers consist of: their norms, and the methods that a decoder calls.
 
 Letters of shapes: S sentences, L source positions, B target sequences, T target positions,
 N decoder slots, R rows of a product (`linear.filled_up`), H heads, D model size, d = D / H,
@@ -31,27 +31,27 @@ class Norm:
 
 @dataclass
 class Frame:
-    """How a block enters and leaves: the norm of what it reads, the norm of what it puts out.
+    """The norms of a block: one of its input, one of its output.
 
-    A pre-norm block has `before` alone, a post-norm block has `after` alone. Every block adds what
-    it computes to what came in; `leave` takes that sum.
+    A pre-norm block has only `before`, a post-norm block has only `after`. Every block adds what it
+    computes to its input; `leave` takes that sum.
     """
 
     before: Norm | None = None
     after: Norm | None = None
 
     def enter(self, x: Tensor) -> Tensor:
-        """Return what the block reads of `x`."""
+        """Return the input `x` as the block reads it."""
         return x if self.before is None else self.before(x)
 
     def leave(self, total: Tensor) -> Tensor:
-        """Return what the block puts out, given the sum of `x` and what it has computed."""
+        """Return the block's output, given the sum of its input and what it has computed."""
         return total if self.after is None else self.after(total)
 
 
 @dataclass
 class FeedForward:
-    """Two products, one of `linear.ACTIVATIONS` between; weights [hidden, D] and [D, hidden]."""
+    """Two products with one of `linear.ACTIVATIONS` between; weights [hidden, D], [D, hidden]."""
 
     frame: Frame
     inward: Linear
@@ -66,9 +66,9 @@ class FeedForward:
 
 @dataclass
 class Grid:
-    """Sequences whose positions are all computed at once: `count` of `width` positions.
+    """`count` sequences of `width` positions, which are all computed at once.
 
-    Their rows [R, D] stand sequence after sequence; below them rows are filled up.
+    Their rows [R, D] stand sequence after sequence. Rows below them only fill up the number.
     """
 
     count: int
@@ -79,7 +79,7 @@ class Grid:
         return x[: self.count * self.width].view(self.count, self.width, heads, -1).transpose(1, 2)
 
     def rows(self, x: Tensor) -> Tensor:
-        """Turn [count, heads, width, d] into rows [R, heads * d], zeros below what there is."""
+        """Turn [count, heads, width, d] into rows [R, heads * d]; the rows below are zeros."""
         heads, depth = x.shape[1], x.shape[3]
         filled = self.count * self.width
         flat = x.new_zeros(filled_up(filled), heads * depth)
@@ -89,10 +89,10 @@ class Grid:
 
 @dataclass
 class Moment:
-    """What a layer may know of the slots in a step.
+    """What a layer may know about the slots in one step.
 
     `slot`: [N], 0..N-1; `position`: [N], how many tokens each slot has read before; `unread`:
-    [N, room], true at positions that a slot has not reached, this step's own not among them.
+    [N, room], true at positions after the one of this step.
     """
 
     slot: Tensor
@@ -108,10 +108,10 @@ class Moment:
 
 
 class PrefixState(Protocol):
-    """What a block keeps of the prefixes in all slots. The decoder does not look into it."""
+    """What a block keeps about the prefixes in all slots. The decoder does not look into it."""
 
     def grow(self, room: int) -> None:
-        """Make room for `room` positions in every slot; the next steps go no further."""
+        """Make room for `room` positions in every slot; the next steps need no more."""
 
     def copy(self, sources: Tensor, targets: Tensor, read: int) -> None:
         """Copy slots `sources` [M] to slots `targets` [M]; none has read more than `read` tokens.
@@ -125,14 +125,14 @@ class PrefixState(Protocol):
     def step(self, x: Tensor, moment: Moment) -> Tensor:
         """Let all slots go on by one position, and return the block's output [R, D].
 
-        `x` [R, D] has a row for every slot, then rows without meaning; so has what is returned. A
-        slot at position 0 begins a prefix: what is kept there belongs to another. Nothing is read
-        from the device.
+        `x` [R, D] has a row for every slot, then rows without meaning; so has the output. A slot at
+        position 0 begins a new prefix: what is kept for it belongs to an earlier prefix. Nothing is
+        read from the device.
         """
 
 
 class PrefixBlock(Protocol):
-    """The block of a decoder layer that looks at the prefix: this position and those before."""
+    """The block of a decoder layer that reads the prefix: this position and those before."""
 
     def forced(self, x: Tensor, grid: Grid) -> Tensor:
         """Return the block's output [R, D] for `x` [R, D], all positions of the targets in `grid`.

@@ -11,15 +11,15 @@ from workflow_scripts.nmt.model import Model, log_normaliser
 from workflow_scripts.nmt.network import OUTPUT_MULTIPLE
 from workflow_scripts.nmt.vocabulary import EOS
 
-# Rows of logits that a CPU looks through at once, several times: they stay in its cache.
+# Rows of logits that a CPU reads at once. It reads them several times; so few stay in its cache.
 CACHED_ROWS = 16
 
 
 def output_rows(device: torch.device) -> int:
-    """Return how many rows of logits are computed at once: it bounds their memory.
+    """Return how many rows of logits are computed at once; this bounds their memory.
 
-    Enough for fast products. With 512, each number of rows that comes up left a CPU's heap with
-    holes of some 8 MB, at 20,000 columns.
+    They are enough for fast products. With 512 rows of 20,000 columns on a CPU, each new number of
+    rows left holes of some 8 MB in the heap.
     """
     return 128 if device.type == "cpu" else 512
 
@@ -28,8 +28,8 @@ def output_rows(device: torch.device) -> int:
 class Candidates:
     """The `count` best tokens of every slot, best first.
 
-    `ids`: [N, count]; `log_probabilities`: [N, count] under the full softmax, all rows of the
-    output layer in its sum; `asked`: [N, A], those of tokens that were asked for.
+    `ids`: [N, count]; `log_probabilities`: [N, count] under the full softmax, over all rows of the
+    output layer; `asked`: [N, A], the log-probabilities of tokens that the caller asked for.
     """
 
     ids: Tensor
@@ -40,13 +40,14 @@ class Candidates:
 class OutputLayer:
     """Turns the decoder's output into candidates.
 
-    <pad>, <unk>, <s> and the filling entries at the end of a vocabulary have their share of the
-    softmax but are never candidates: they are computed apart, and are minus infinity among
-    the others.
+    <pad>, <unk>, <s> and the entries that fill up a vocabulary count in the softmax but are never
+    candidates. So they are computed apart, and are minus infinity among the others.
     """
 
     def __init__(self, model: Model):
         output, words = model.network.output, model.target_vocab.words
+        if output.bias is None:
+            raise ValueError("the output layer of a network must have a bias")
         self._count = words - EOS
         others = torch.ones_like(output.bias, dtype=torch.bool)
         others[EOS:words] = False
@@ -54,7 +55,7 @@ class OutputLayer:
         self._other_weight, self._other_bias = output.plain()[others], output.bias[others]
 
     def best(self, hidden: Tensor, count: int, asked: Tensor | None = None) -> Candidates:
-        """Return the best `count` tokens (or all there are) for the decoder's output [N, D].
+        """Return the best `count` tokens, or all if there are fewer, for the output [N, D].
 
         `asked` [N, A] are further tokens whose log-probabilities are wanted.
         """
@@ -92,8 +93,8 @@ class OutputLayer:
 def blockwise_topk(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Find the exact `count` largest values of every row and their columns, largest first.
 
-    They lie in the `count` blocks with the largest maxima. So one pass over the memory and a
-    search of few blocks do for a partial sort of the row.
+    They lie in the `count` blocks with the largest maxima. So one pass over the memory and a search
+    in few blocks are enough, and the row is not sorted.
 
     Args:
         scores: [N, V], V a multiple of OUTPUT_MULTIPLE, the size of a block.

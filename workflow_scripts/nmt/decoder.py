@@ -1,7 +1,7 @@
 """Step-by-step decoding of many output prefixes at once.
 
-A slot holds one prefix of one sentence; hypotheses that still agree share a slot. What a slot
-keeps of its prefix is the business of the network's layers. Letters of shapes as in `blocks`.
+A slot holds one prefix of one sentence. Hypotheses with equal prefixes share a slot. The layers of
+the network decide what a slot keeps about its prefix. Letters of shapes as in `blocks`.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ class Decoder:
 
     `position`, `place`: [N], how many tokens each slot has read, and its sentence's place.
 
-    The first step after slots have changed reads their numbers from the device and fixes all
-    shapes; the next `stride - 1` steps have the same shapes and read nothing.
+    The first step after a change of the slots reads numbers from the device and fixes all shapes.
+    The next `stride - 1` steps have the same shapes and read nothing.
     """
 
     def __init__(self, model: Model, capacity: int, stride: int = 1):
@@ -44,16 +44,15 @@ class Decoder:
         return len(self.position)
 
     def places(self, sources: Sequence[Sequence[int]]) -> list[int]:
-        """Return the place of every sentence of `sources`, which may repeat.
+        """Return the place of every sentence of `sources`; a sentence may occur several times.
 
-        Sentences that are not there yet are encoded. They take the places of those that no slot
-        decodes any more.
+        New sentences are encoded. They take the places of sentences that no slot decodes any more.
         """
         self._readers = None
         return self._sources.places(sources, set(self.place.tolist()))
 
     def start(self, places: Tensor) -> Tensor:
-        """Open a slot for each of `places` [M], with nothing read; returns the slots [M]."""
+        """Open a slot with an empty prefix for each of `places` [M]; return the slots [M]."""
         first = len(self)
         if first + len(places) > self.capacity:
             raise ValueError(f"{len(places)} new slots, {self.capacity - first} are free")
@@ -65,8 +64,8 @@ class Decoder:
     def branch(self, parents: Tensor) -> Tensor:
         """Replace all slots by children, one for each of `parents` [M], M <= capacity.
 
-        The first child of a slot takes it over where it stands; only the others are copied,
-        into slots without children, and the last slots into the holes that remain.
+        The first child of a slot stays in it if it can. The other children are copied into slots
+        that are free.
 
         Returns:
             The slots [M] of the children, a permutation of 0..M-1.
@@ -91,7 +90,7 @@ class Decoder:
         return slots
 
     def follow(self, parents: Tensor) -> None:
-        """Let every slot go on, after a step, from that of `parents` [N] of the same sentence.
+        """Let every slot go on, after a step, from one of `parents` [N] of the same sentence.
 
         Unlike `branch` this leaves all shapes as they are and reads nothing from the device.
         """
@@ -100,25 +99,27 @@ class Decoder:
             state.follow(parents)
 
     def step(self, tokens: Tensor) -> Tensor:
-        """Let every slot read one token of `tokens` [N]; returns the decoder's output [N, D]."""
+        """Let every slot read one token of `tokens` [N]; return the decoder's output [N, D]."""
         network = self.model.network
-        if self._readers is None or self._read == self._room:
-            self._arrange()
+        readers = self._readers
+        if readers is None or self._read == self._room:
+            readers = self._arrange()
         moment = Moment.of(self.position, self._room)
         # Between the attentions there are more rows than slots.
         x = fill_up(network.target.at(tokens, self.position))
-        for layer, state, reader in zip(network.decoder, self._states, self._readers, strict=True):
+        for layer, state, reader in zip(network.decoder, self._states, readers, strict=True):
             x = layer(x, partial(state.step, moment=moment), reader)
         self.position = self.position + 1
         self._read += 1
         return network.decoded(x[: len(self)])
 
-    def _arrange(self) -> None:
-        """Fix the shapes of the next steps, and make room for them."""
+    def _arrange(self) -> list[SourceReader]:
+        """Fix the shapes of the next steps, make room for them, and return their readers."""
         self._room = self._read + self._stride
         for state in self._states:
             state.grow(self._room)
         self._readers = self._sources.readers(self.place)
+        return self._readers
 
     def _copy(self, sources: Tensor, targets: Tensor) -> None:
         if not len(sources):

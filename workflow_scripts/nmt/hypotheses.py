@@ -1,4 +1,4 @@
-"""The hypotheses of beam search, and what they may become, as tensors.
+"""The hypotheses of beam search, and their possible next steps, as tensors.
 
 Letters of shapes: S sentences, W beam size, N hypotheses in the decoder, C candidates of each.
 """
@@ -15,7 +15,7 @@ from workflow_scripts.nmt.vocabulary import PAD
 
 @dataclass
 class Beams(Columns):
-    """The beams of all sentences at work; `output` is [S, W, longest output + 1].
+    """The beams of all sentences that are being translated; `output`: [S, W, longest output + 1].
 
     Per sentence [S]: `job`, its number; `limit`, the most tokens; `index`, its request in the
     tables of constraints. Per hypothesis [S, W]: `score` (fp64), infinite where there is no
@@ -40,7 +40,7 @@ class Beams(Columns):
     def empty(
         cls, jobs: list[int], limits: list[int], beam_size: int, device: torch.device
     ) -> Self:
-        """Return beams of one empty hypothesis each, with constraints still to be set."""
+        """Return beams of one empty hypothesis each; their constraints have still to be set."""
         shape = (len(jobs), beam_size)
         zeros = torch.zeros(shape, dtype=torch.int64, device=device)
         score = torch.full(shape, torch.inf, dtype=torch.float64, device=device)
@@ -69,9 +69,10 @@ class Beams(Columns):
         return ~self.ended & self.score.isfinite()
 
     def staying(self, size: Tensor) -> "Continuations":
-        """Return every hypothesis [S, W] as it is, a candidate if it has ended.
+        """Return every hypothesis [S, W] unchanged; it is a candidate only if it has ended.
 
-        `size` [S] is the last bank of a sentence: what has ended has met all constraints.
+        `size` [S] is the last bank of a sentence. A hypothesis that has ended is in this bank, as
+        it has met all constraints.
         """
         return Continuations(
             total=self.score.where(self.ended, torch.inf),
@@ -84,7 +85,7 @@ class Beams(Columns):
 
 @dataclass
 class Continuations:
-    """What hypotheses may become, tensors [hypotheses, C].
+    """The possible next steps of hypotheses: tensors [hypotheses, C].
 
     `total`: the summed NLL, infinite where there is no candidate; `bank`: constraint pieces
     written; `token`: the last one; `positive`, `met`: as in the beams.
@@ -100,17 +101,17 @@ class Continuations:
         """Return the candidates [S * W, C + 1] of all hypotheses, given those of some [N, C].
 
         Args:
-            rows: [N], the hypotheses that these candidates are of, numbered through the beams.
-            staying: [S, W], what comes last, of every hypothesis.
+            rows: [N], the hypotheses of these candidates, by their numbers among all hypotheses.
+            staying: [S, W], the last candidate of every hypothesis.
         """
         pairs = ((getattr(self, each.name), getattr(staying, each.name)) for each in fields(self))
         return type(self)(*(_spread(many, rows, one.flatten()) for many, one in pairs))
 
 
 def _spread(extended: Tensor, rows: Tensor, kept: Tensor) -> Tensor:
-    """Put columns [N, C] into their `rows` of [rows, C + 1], with `kept` [rows] as the last.
+    """Put `extended` [N, C] into `rows` of a tensor [all rows, C + 1]; its last column is `kept`.
 
-    Rows that are not extended get infinity, or 0 where the tensor is one of integers.
+    All other entries are infinite, or 0 in a tensor of integers.
     """
     fill = torch.inf if extended.is_floating_point() else 0
     full = extended.new_full((len(kept), extended.shape[1] + 1), fill)

@@ -1,16 +1,16 @@
-"""The requests of a search that are read and whose results are not out."""
+"""The queue of a search: requests that it has read and whose results it has not yet given out."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-# New work waits until this share of the room is free, so that sentences are encoded, and their
-# constraints packed, for many of them at once.
+# New work waits until this share of the room is free. So many sentences are encoded at once, and
+# their constraints are packed at once.
 REFILL_SHARE = 0.125
 
 
 class Job(Protocol):
-    """A request at work."""
+    """A request that is being worked on."""
 
     @property
     def request(self) -> Any:
@@ -18,27 +18,27 @@ class Job(Protocol):
 
     @property
     def result(self) -> Any:
-        """Its result, None while it is at work."""
+        """Its result; None until it is known."""
 
 
 AnyJob = TypeVar("AnyJob", bound=Job)
 
 
 class Start(NamedTuple):
-    """One of the equal parts in which a job begins: numbers of the job and of the part."""
+    """One of the equal parts of a job that are started: the numbers of the job and of the part."""
 
     job: int
     part: int
 
 
 class Jobs(Generic[AnyJob]):
-    """Opens jobs as there is room for them, and gives out their results in order.
+    """Opens jobs when there is room for them, and gives out their results in order.
 
     Args:
-        requests: read as there is room.
-        opened: makes a job of a request; with a result where there is nothing to do.
-        room: how many starts may be at work at once.
-        parts: how many starts a job has.
+        requests: read when there is room.
+        opened: makes the job of a request; the job has a result if there is nothing to do.
+        room: how many parts may be worked on at once.
+        parts: how many parts a job has.
     """
 
     def __init__(
@@ -57,14 +57,14 @@ class Jobs(Generic[AnyJob]):
         return self._jobs[number]
 
     def take(self, busy: int) -> list[Start]:
-        """Return what to start, given how much is at work; nothing where little room is free."""
+        """Return the parts to start while `busy` are worked on; none if little room is free."""
         free = self._room - busy
         if free < max(1, REFILL_SHARE * self._room):
             return []
         return list(islice(self._waiting, free))
 
     def results(self) -> Iterator[Any]:
-        """Yield, and forget, the results of jobs, up to the first that is at work."""
+        """Yield and forget the results of jobs, up to the first job without a result."""
         for number, job in list(self._jobs.items()):
             result = job.result
             if result is None:
@@ -73,7 +73,7 @@ class Jobs(Generic[AnyJob]):
             yield result
 
     def pending(self) -> list[Any]:
-        """Return the requests read whose results are not out."""
+        """Return the requests whose results have not been given out."""
         return [job.request for job in self._jobs.values()]
 
     def _starts(

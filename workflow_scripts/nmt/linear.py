@@ -8,16 +8,17 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-# For every new number of rows oneDNN compiles a product, in half a millisecond and 0.6 MB, some of
-# which are kept (`memory.bound_compiled_products`). So rows are filled up: to a multiple of this
-# and, where they are many, of a sixteenth of the next power of two.
+# oneDNN compiles a product for every new number of rows. This takes half a millisecond and 0.6 MB,
+# and some of them are kept (`memory.bound_compiled_products`). So rows are filled up to few
+# numbers: multiples of this and, where there are many rows, of a sixteenth of the next power of
+# two.
 ROW_BLOCK = 16
 
 
 class Activation(NamedTuple):
-    """A function between two products, where it may overwrite what it is given.
+    """A function between two products; it may overwrite its input.
 
-    `fused`: what oneDNN calls it, which applies it to a product at once; `function`: torch's.
+    `fused`: its name in oneDNN, which applies it together with the product; `function`: torch's.
     """
 
     fused: str
@@ -32,9 +33,9 @@ ACTIVATIONS = {"relu": Activation("relu", torch.relu_)}
 class Linear:
     """The layer x -> x W^T + b of `weight` [out, in] and `bias` [out] or None.
 
-    On a CPU `to` packs the weight for oneDNN. Its products in fp32 are more than twice as fast on
-    AMD as those of MKL, which torch takes otherwise and which has AVX-512 for Intel alone; with few
-    rows the packing makes them 1.5 to 2 times as fast again.
+    On a CPU `to` packs the weight for oneDNN. Otherwise torch uses MKL, which has AVX-512 for Intel
+    only: on AMD the products of oneDNN in fp32 are more than twice as fast. With few rows the
+    packing makes them 1.5 to 2 times as fast again.
     """
 
     weight: Tensor
@@ -72,14 +73,14 @@ class Linear:
 
 
 def stacked(layers: Sequence[Linear]) -> Linear:
-    """Return one layer of the outputs of several plain ones; all or none have a bias."""
+    """Return one layer that gives the outputs of several plain ones; all or none have a bias."""
     biases = [layer.bias for layer in layers if layer.bias is not None]
     weight = torch.cat([layer.weight for layer in layers])
     return Linear(weight, torch.cat(biases) if biases else None)
 
 
 def filled_up(rows: int) -> int:
-    """Return how many rows to compute where `rows` are wanted.
+    """Return how many rows to compute if `rows` are needed.
 
     There are at most eight such numbers from one power of two to the next.
     """

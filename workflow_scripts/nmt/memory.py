@@ -6,7 +6,7 @@ from contextlib import suppress
 
 # Parameters of glibc's `mallopt`.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-# Bytes; larger blocks, such as caches of keys and values on large machines, are mapped apart.
+# In bytes. Larger blocks, such as keys and values on large machines, are not kept.
 _LARGEST_KEPT = 2**30
 _NEVER = 2**31 - 1
 # Products that oneDNN has compiled and that torch keeps, 0.6 MB each; by default 1,024.
@@ -16,9 +16,9 @@ COMPILED_PRODUCTS = 256
 def keep_freed_memory() -> None:
     """Let the C library keep what is freed for the next tensors, instead of returning it.
 
-    The system zeroes every page that it hands out: for tensors of some megabytes, made anew in
-    every step, that can take longer than the arithmetic on them (measured: scoring gains 8 %,
-    sampling in bf16 23 %). Without glibc nothing happens.
+    The system fills every new page with zeros. Every step makes new tensors of some megabytes, and
+    the zeros can take longer than the arithmetic (measured: scoring gains 8 %, sampling in bf16
+    23 %). Without glibc nothing happens.
     """
     with suppress(AttributeError, OSError):
         mallopt = ctypes.CDLL(None).mallopt
@@ -27,10 +27,10 @@ def keep_freed_memory() -> None:
 
 
 def bound_compiled_products() -> None:
-    """Let torch keep no more than COMPILED_PRODUCTS products that oneDNN has compiled.
+    """Let torch keep at most COMPILED_PRODUCTS products that oneDNN has compiled.
 
-    A process that has computed one already keeps its bound, and so does one whose environment has
-    these variables.
+    Call it before the first product: later it has no effect. If the environment has these variables
+    already, they stay.
     """
     for cache in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
         os.environ.setdefault(cache, str(COMPILED_PRODUCTS))

@@ -20,7 +20,7 @@ from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD, Vocabulary
 
 @dataclass
 class Memory:
-    """What the decoder sees of its source sentences, per layer of the decoder.
+    """What the decoder reads of its source sentences, for each layer of the decoder.
 
     `keys`, `values`: [S, H, L, d] each; `lengths`: [S] counts valid source positions.
     """
@@ -30,7 +30,7 @@ class Memory:
     lengths: Tensor
 
     def select(self, index: Tensor) -> "Memory":
-        """Return the memory of the sentences at `index`, which may repeat."""
+        """Return the memory of the sentences at `index`; a sentence may occur several times."""
         return Memory(
             [keys[index] for keys in self.keys],
             [values[index] for values in self.values],
@@ -59,7 +59,7 @@ class Model:
         return self.network.sizes.max_target - 1
 
     def can_read(self, source: Sequence[int]) -> bool:
-        """Tell whether a source of piece ids is neither empty nor longer than the model takes."""
+        """Return whether a source of piece ids is not empty and not too long for the model."""
         return 0 < len(source) <= self.max_source_pieces
 
     def max_output_length(self, source_pieces: int) -> int:
@@ -98,7 +98,7 @@ class Model:
         """
         tokens = self._padded([[BOS, *target] for target in targets])
         grid = Grid(*tokens.shape)
-        # A mask would do as well, but an accelerator would be waited for to count it.
+        # Not a mask: to count it, the host would have to wait for an accelerator.
         wanted = [
             row * grid.width + position
             for row, target in enumerate(targets)
@@ -134,7 +134,7 @@ class Model:
 def log_normaliser(logits: Tensor, maximum: Tensor) -> Tensor:
     """Return log sum exp of every row of `logits` [N, V], given its maximum [N].
 
-    The logits are overwritten: at this size memory traffic is what it costs.
+    The logits are overwritten, as at this size access to memory takes most of the time.
     """
     return logits.sub_(maximum[:, None]).exp_().sum(dim=1).log_().add_(maximum)
 

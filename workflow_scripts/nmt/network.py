@@ -1,4 +1,4 @@
-"""A network as a loader describes it: sizes, layers as data, weights by their roles.
+"""A network as a loader describes it: its sizes, its layers as data, its weights by their roles.
 
 Letters of shapes as in `blocks`.
 """
@@ -16,8 +16,8 @@ from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Grid, Norm, PrefixBlock
 from workflow_scripts.nmt.linear import Linear
 
-# Rows of the output layer are filled up to a multiple of this, which lets the search look for
-# the best pieces block by block.
+# Rows of the output layer are filled up to a multiple of this, so that the search can look for the
+# best pieces block by block.
 OUTPUT_MULTIPLE = 64
 
 
@@ -25,9 +25,9 @@ OUTPUT_MULTIPLE = 64
 class Sizes:
     """What the search needs to know of a network beyond its layers.
 
-    `size`: D; `max_source` and `max_target`: the positions it was trained with (the source counts
-    its </s>, the target its <s>); `length_ratio` and `length_ratio_std`: target over source length
-    in the training data.
+    `size`: D; `max_source` and `max_target`: how many positions it was trained with (the source's
+    </s> and the target's <s> count); `length_ratio` and `length_ratio_std`: mean and standard
+    deviation of the target's length divided by the source's, in the training data.
     """
 
     size: int
@@ -39,7 +39,7 @@ class Sizes:
 
 @dataclass
 class Embedding:
-    """Vectors of pieces [V, D], scaled as the layers want them, and of positions [P, D]."""
+    """Vectors of pieces [V, D], scaled as the layers need them, and of positions [P, D]."""
 
     pieces: Tensor
     positions: Tensor
@@ -51,7 +51,7 @@ class Embedding:
     def at(self, tokens: Tensor, position: Tensor) -> Tensor:
         """Return the vectors [N, D] of `tokens` at `position` [N].
 
-        Beyond the last position that one repeats, as in Sockeye.
+        Positions after the last one that is known have its vector, as in Sockeye.
         """
         return self.pieces[tokens] + self.positions[position.clamp(max=len(self.positions) - 1)]
 
@@ -70,7 +70,7 @@ class EncoderLayer:
 
 @dataclass
 class DecoderLayer:
-    """One layer of the decoder: what it reads of the prefix, then of the source."""
+    """One layer of the decoder: it reads the prefix, then the source."""
 
     prefix: PrefixBlock
     cross: CrossAttention
@@ -84,8 +84,8 @@ class DecoderLayer:
     ) -> Tensor:
         """Return the layer's output for `x` [R, D].
 
-        `read_prefix` is `prefix` for all positions at once or for one step of its state; `attend`
-        is what `cross` asks for.
+        `read_prefix` calls `prefix` for all positions at once, or its state for one step; `attend`
+        is the function that `cross` needs.
         """
         return self.feed_forward(self.cross(read_prefix(x), attend))
 
@@ -94,8 +94,8 @@ class DecoderLayer:
 class Network:
     """An encoder and a decoder with all their tensors.
 
-    A norm after the last layer is None where the layers themselves end with one. `output` may have
-    more rows than there are pieces; their bias is minus infinity.
+    The norm after the last layer is None if the layers themselves end with a norm. `output` may
+    have more rows than there are pieces; the bias of the further rows is minus infinity.
     """
 
     sizes: Sizes
@@ -108,23 +108,23 @@ class Network:
     output: Linear
 
     def encoded(self, x: Tensor) -> Tensor:
-        """Return the encoder's output [R, D], given that of its last layer."""
+        """Return the encoder's output [R, D], given the output of its last layer."""
         return x if self.encoder_norm is None else self.encoder_norm(x)
 
     def decoded(self, x: Tensor) -> Tensor:
-        """Return the decoder's output [R, D], given that of its last layer."""
+        """Return the decoder's output [R, D], given the output of its last layer."""
         return x if self.decoder_norm is None else self.decoder_norm(x)
 
     def to(self, device: torch.device, dtype: torch.dtype) -> Self:
-        """Return the network on a device in a precision, its weights packed where that is faster.
+        """Return the network on a device in a precision; weights are packed where that is faster.
 
-        It must be as a loader makes it: on the CPU in fp32.
+        The network must be as a loader makes it: on the CPU, in fp32.
         """
         return _converted(self, device, dtype)
 
 
 def output_layer(weight: Tensor, bias: Tensor) -> Linear:
-    """Return the output layer of plain weights [V, D] and [V], its rows filled up."""
+    """Return the output layer of plain weights [V, D] and [V], with its rows filled up."""
     missing = -len(weight) % OUTPUT_MULTIPLE
     return Linear(F.pad(weight, (0, 0, 0, missing)), F.pad(bias, (0, missing), value=-math.inf))
 
@@ -137,7 +137,7 @@ def _converted(thing: Any, device: torch.device, dtype: torch.dtype) -> Any:
         return thing.to(device, dtype).contiguous()
     if isinstance(thing, list):
         return [_converted(item, device, dtype) for item in thing]
-    if is_dataclass(thing):
+    if is_dataclass(thing) and not isinstance(thing, type):
         items = {each.name: getattr(thing, each.name) for each in fields(thing)}
         return type(thing)(
             **{name: _converted(item, device, dtype) for name, item in items.items()}

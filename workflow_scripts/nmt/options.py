@@ -1,4 +1,4 @@
-"""The command-line options that the stages with a model have in common."""
+"""Command-line options that all stages with a model have."""
 
 import argparse
 from typing import NamedTuple

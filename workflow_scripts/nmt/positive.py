@@ -1,9 +1,9 @@
 """Positive constraints: phrases that an output must contain, for the search of Post & Vilar 2018.
 
-A hypothesis keeps a state of the Aho-Corasick automaton of its phrases and the set of phrases
-that it has met, as bits. A phrase counts wherever it occurs, so one occurrence may serve two
-phrases that overlap. Phrases that are whole words count only where the word ends, which the next
-token tells: until then they are pending.
+A hypothesis keeps a state of the Aho-Corasick automaton of its phrases, and the set of phrases that
+it has met, as bits. A phrase counts wherever it occurs, so phrases that overlap may share pieces. A
+phrase of whole words counts only where its last word ends. Only the next token shows this; until
+then the phrase is pending.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,15 +15,16 @@ from torch import Tensor
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.automaton import NONE, Matcher, Moves, Phrase, table
 
-MOST_PHRASES = 62  # bits of a signed integer, less one to spare
+MOST_PHRASES = 62  # bits of a signed 64-bit integer, and one to spare
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The automaton of one request's phrases, which are distinct.
+    """The automaton of the phrases of one request; no two phrases are equal.
 
-    Per state: `met`, the bits of phrases that end there, or `pending`, where they are whole words;
-    `progress`, for each phrase how much of it has just been written, short of what is met.
+    For each state: `met`, the bits of the phrases that end there; `pending`, the same bits where
+    phrases are whole words; `progress`, for each phrase how many of its first pieces were just
+    written (all of them only where it is pending).
     """
 
     phrases: list[Phrase]
@@ -75,9 +76,9 @@ def build(phrases: Iterable[Phrase], *, whole_words: bool = False) -> Wanted:
 
 
 def resolve(constraints: list[Phrase], avoid: list[Phrase]) -> tuple[list[Phrase], list[Phrase]]:
-    """Split `avoid` into what can be avoided, and what is part of a wanted phrase.
+    """Split `avoid` into phrases that can be avoided, and phrases that are part of a wanted one.
 
-    As in Sockeye the wanted phrase wins.
+    As in Sockeye, the wanted phrase wins.
     """
     overruled = [
         phrase
@@ -99,14 +100,14 @@ def _begun(written: Phrase, phrase: Phrase, most: int) -> int:
 
 @dataclass
 class PositiveTable:
-    """Positive constraints of several requests, states numbered through.
+    """Positive constraints of several requests; their states have consecutive numbers.
 
-    Per state: `met`, `pending` [states], bits; `progress`, `following` [states, most phrases], the
-    pieces of each phrase just written, and its next piece (`NONE` beyond a request's own phrases,
-    and where one is pending).
-    Per request: `start` [requests], `size` [requests], pieces of all phrases, `all_met`
-    [requests], bits, `lengths` [requests, most phrases], pieces of each phrase. `largest`: the
-    largest size.
+    For each state: `met` and `pending` [states], bits; `progress` [states, most phrases], how many
+    pieces of each phrase were just written; `following` [states, most phrases], the next piece of
+    each phrase (`NONE` after a request's own phrases, and for a pending one).
+    For each request: `start` [requests]; `size` [requests], the pieces of all its phrases;
+    `all_met` [requests], bits; `lengths` [requests, most phrases], the pieces of each phrase.
+    `largest`: the largest `size`.
     """
 
     moves: Moves
@@ -148,9 +149,9 @@ class PositiveTable:
         )
 
     def meets(self, before: Tensor, after: Tensor, met: Tensor, ends_word: Tensor) -> Tensor:
-        """Return the bits met [N] once a token has led from states `before` to `after`.
+        """Return the bits met [N] after a token has led from states `before` to `after`.
 
-        `ends_word` [N] tells whether a word before the token is over.
+        `ends_word` [N]: whether a word that stands before the token has ended.
         """
         return met | self.met[after] | torch.where(ends_word, self.pending[before], 0)
 
@@ -160,14 +161,14 @@ class PositiveTable:
         return (met[:, None] >> bits) & 1 == 0
 
     def wanted(self, states: Tensor, met: Tensor) -> Tensor:
-        """Return the tokens [N, most phrases] that go on with or begin a missing phrase."""
+        """Return the tokens [N, most phrases] that begin a missing phrase or go on with it."""
         tokens = self.following[states]
         return torch.where(self.missing(met), tokens, NONE)
 
     def bank(self, requests: Tensor, states: Tensor, met: Tensor) -> Tensor:
         """Return how many pieces of its phrases each hypothesis [N] has written.
 
-        They are those of the phrases met and of the missing phrase that is furthest on.
+        They are all pieces of the phrases met, and those of the longest begun phrase.
         """
         missing = self.missing(met)
         begun = torch.where(missing, self.progress[states], 0).amax(dim=1)

@@ -1,4 +1,4 @@
-"""Random numbers by counter: each is a function of its keys, whatever is computed beside it."""
+"""Random numbers by counter: each one depends on its keys only, not on other work in the batch."""
 
 import numpy as np
 from torch import Tensor
@@ -6,7 +6,7 @@ from torch import Tensor
 from workflow_scripts.core.seeding import generator
 
 # The constants of SplitMix64 (Steele, Lea & Flood 2014) as signed 64-bit integers: torch
-# multiplies modulo 2 ** 64, as the algorithm wants it.
+# multiplies modulo 2 ** 64, as the algorithm needs it.
 _STEP = 0x9E3779B97F4A7C15 - 2**64
 _FACTOR1 = 0xBF58476D1CE4E5B9 - 2**64
 _FACTOR2 = 0x94D049BB133111EB - 2**64

@@ -22,11 +22,11 @@ from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD
 
 @dataclass(frozen=True)
 class SampleRequest:
-    """Samples wanted of one sentence under one constraint set.
+    """A sentence to sample from under one constraint set.
 
-    `source`: piece ids without </s>; `avoid`: phrases of piece ids that no sample may contain,
-    at the sentence start only where they begin with <s>. `id` and `set` choose the random
-    numbers.
+    `source`: piece ids without </s>; `avoid`: phrases of piece ids that no sample may contain. A
+    phrase that begins with <s> counts at the start of the sentence only. `id` and `set` choose the
+    random numbers.
     """
 
     id: str
@@ -37,10 +37,10 @@ class SampleRequest:
 
 @dataclass(frozen=True)
 class SampleResult:
-    """The finished samples of a request, in the order drawn.
+    """The finished samples of a request, in the order of their numbers.
 
     `outputs`: piece ids without </s>; `nlls`: NLL in nats per token, </s> included, under the
-    full softmax; `dropped` counts samples that reached the maximum length unfinished.
+    full softmax; `dropped`: how many samples were not finished at the maximum length.
     """
 
     request: SampleRequest
@@ -63,24 +63,24 @@ def sample(
 ) -> Iterator[SampleResult]:
     """Yield the samples of every request, in the order of the requests.
 
-    Each token is drawn from the `k` most probable ones that complete no forbidden phrase,
-    renormalised. A sample depends on (seed, id, set, number of the sample) alone, beyond the
-    rounding of floating-point sums; at equal device, threads, `batch_rows` and `stride` it is the
-    same to the bit. A source that the model cannot read (`Model.can_read`) has all its samples
-    dropped.
+    Each token is drawn from the `k` most probable ones that complete no forbidden phrase; their
+    probabilities are renormalised. A sample depends only on (seed, id, set, number of the sample),
+    and on the rounding of floating-point sums. With the same device, threads, `batch_rows` and
+    `stride` it is the same to the bit. If the model cannot read a source (`Model.can_read`), all
+    its samples are dropped.
 
     Args:
         model: generates.
-        requests: read as rows become free. Requests of the same source share its encoding when
+        requests: read when rows become free. Requests with the same source share its encoding if
             they follow one another.
         k: how many tokens to draw from.
         samples: how many samples each request gets.
         seed: of the run.
-        temperature: divides the log-probabilities before the draw; NLLs are those at 1.
+        temperature: divides the log-probabilities before the draw; NLLs are those at temperature 1.
         batch_rows: most hypotheses at a time; with the longest sentence it bounds the memory.
-        stride: tokens drawn at a stretch, in steps of equal shapes that read nothing from the
-            device; rows that have ended wait for the last. Above 1 no two samples share a row of
-            the decoder. Default: `streaming.default_stride`.
+        stride: how many steps follow one another with equal shapes, without reading from the
+            device. Rows that have ended wait for the last of these steps. Above 1 no two samples
+            share a row of the decoder. Default: `streaming.default_stride`.
     """
     stride = default_stride(model.device) if stride is None else stride
     if min(k, samples, batch_rows, stride) < 1 or not temperature > 0:
@@ -102,7 +102,7 @@ class _Settings:
 
 @dataclass
 class _Job:
-    """A request at work for `samples` samples.
+    """A request for `samples` samples that is being worked on.
 
     `ended` holds the samples that have ended: output and NLL, or None where one is dropped.
     """
@@ -130,11 +130,11 @@ class _Job:
 
 @dataclass
 class _Rows(Columns):
-    """One row per hypothesis: tensors [rows].
+    """One row for each hypothesis: tensors [rows].
 
-    `job`, `sample`: their numbers; `key`: of the random numbers; `state`: of the automaton;
-    `slot`: of the decoder; `token`: the last one, <s> before the first, <pad> where none was
-    allowed; `length`: tokens so far, at most `limit`; `nll`: their sum (fp64).
+    `job`, `sample`: the numbers of its job and sample; `key`: of its random numbers; `state`: of
+    the automaton; `slot`: of the decoder; `token`: the last one, <s> before the first, <pad> where
+    none was allowed; `length`: tokens so far, at most `limit`; `nll`: the sum of their NLLs (fp64).
     """
 
     job: Tensor
@@ -172,13 +172,13 @@ class _Sampler:
         self._steps = 0
 
     def refill(self) -> bool:
-        """Start new hypotheses if enough rows are free; tells whether there are any rows."""
+        """Start new hypotheses if enough rows are free; return whether there are any rows."""
         if starts := self.jobs.take(len(self._rows)):
             self._start(starts)
         return len(self._rows) > 0
 
     def step(self) -> None:
-        """Draw one more token for every row; the last step of a stride frees those that ended."""
+        """Draw one token for every row; the last step of a stride removes rows that have ended."""
         self._draw()
         self._steps += 1
         if self._steps % self._settings.stride == 0:
@@ -187,8 +187,8 @@ class _Sampler:
     def _draw(self) -> None:
         """Draw one more token for every row that has not ended.
 
-        No shape depends on what is drawn, and the host reads nothing of it, so that it never waits
-        for an accelerator.
+        No shape depends on the draw, and the host does not read it. So the host never waits for an
+        accelerator.
         """
         k, temperature = self._settings.k, self._settings.temperature
         rows, negative = self._rows, self._negative
@@ -206,12 +206,12 @@ class _Sampler:
         rows.token = tokens.where(goes_on, rows.token)
         rows.nll = rows.nll - log_probabilities.gather(1, drawn)[:, 0].where(goes_on, 0)
         rows.length = rows.length + goes_on
-        # A row that ended before writes its last token once more.
+        # A row that had ended before writes its last token again.
         rows.output.scatter_(1, rows.length[:, None] - 1, rows.token[:, None])
         rows.state = negative.moves.advance(rows.state, rows.token)
 
     def _compact(self) -> None:
-        """Hand rows that have ended to their jobs, and let the decoder follow the others."""
+        """Give rows that have ended to their jobs, and let the decoder follow the others."""
         ended = self._rows.ended()
         self._collect(self._rows.select(ended.nonzero()[:, 0]))
         self._rows = rows = self._rows.select((~ended).nonzero()[:, 0])
@@ -220,7 +220,7 @@ class _Sampler:
         rows.slot = self._decoder.branch(children // size)[child]
 
     def _open(self, request: SampleRequest) -> _Job:
-        """Make a job of a request; all its samples are dropped where the source can't be read."""
+        """Make the job of a request; all samples are dropped if the model can't read the source."""
         samples = self._settings.samples
         job = _Job(
             request,
@@ -252,16 +252,17 @@ class _Sampler:
         self._negative = negative
 
     def _distinct(self, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the values [M] that get a slot each, and which of them each of `values` [N] is.
+        """Return the values [M] that get a slot each, and the index of each value [N] in them.
 
-        Rows of equal values share a slot, except where they may part before slots change again.
+        Rows of equal values share a slot, unless they may become different before slots change
+        again.
         """
         if self._settings.stride > 1:
             return values, torch.arange(len(values), device=values.device)
         return torch.unique(values, return_inverse=True)
 
     def _collect(self, rows: _Rows) -> None:
-        """Hand rows that have ended to their jobs."""
+        """Give rows that have ended to their jobs."""
         columns = (rows.job, rows.sample, rows.token, rows.length, rows.nll, rows.output)
         for number, sample, token, length, nll, output in zip(
             *(column.tolist() for column in columns), strict=True
@@ -270,7 +271,7 @@ class _Sampler:
             self.jobs[number].ended[sample] = end
 
     def _new_rows(self, starts: list[Start]) -> _Rows:
-        """Return rows for starts, one sample each, with slots and states still to be set."""
+        """Return one row for each start; the caller still has to set slots and states."""
         jobs = [self.jobs[number] for number, _ in starts]
         samples = self._model.integers([sample for _, sample in starts])
         limits = [job.limit for job in jobs]
@@ -297,10 +298,10 @@ def draw(
     temperature: float,
     numbers: Tensor,
 ) -> Tensor:
-    """Draw one of the best `k` allowed candidates of every row, renormalised.
+    """Draw one of the best `k` allowed candidates of every row.
 
-    The cumulative distribution runs over the tokens in the order of their ids: rounding that
-    swaps two candidates of nearly equal probability leaves it nearly the same.
+    The cumulative distribution runs over the tokens in the order of their ids. So it stays nearly
+    the same if rounding changes the order of two candidates of nearly equal probability.
 
     Args:
         ids: [rows, candidates], best first.
@@ -311,14 +312,14 @@ def draw(
         numbers: [rows] in [0, 1).
 
     Returns:
-        The chosen column [rows]; without meaning in a row where nothing is allowed.
+        The chosen column [rows]; in a row where nothing is allowed it has no meaning.
     """
     kept = allowed & (allowed.cumsum(dim=1) <= k)
     scaled = (log_probabilities.double() / temperature).masked_fill(~kept, -torch.inf)
     order = ids.argsort(dim=1)
     cumulative = scaled.softmax(dim=1).gather(1, order).cumsum(dim=1)
     total = cumulative[:, -1]
-    # Rounding must not lift the point to the total, beyond which there is no candidate.
+    # Rounding must not raise the point to the total: there is no candidate after it.
     point = torch.minimum(numbers * total, torch.nextafter(total, torch.zeros_like(total)))
     position = (cumulative <= point[:, None]).sum(dim=1)
     return order.gather(1, position.clamp(max=ids.shape[1] - 1)[:, None])[:, 0]

@@ -1,4 +1,4 @@
-"""Prints the NLL of given translations, one a line.
+"""Prints the NLL of each given translation on a line of its own.
 
 The NLL is in nats per target token, </s> included. Source and target are files of pieces with
 blanks between, or of raw text with --spm-source and --spm-target.

@@ -10,7 +10,7 @@ from workflow_scripts.nmt.candidates import CACHED_ROWS, output_rows
 from workflow_scripts.nmt.linear import fill_up
 from workflow_scripts.nmt.model import Model, log_normaliser
 
-# Pairs are sorted by length inside a buffer of this many batches.
+# A buffer holds this many batches; inside it pairs are sorted by length.
 BUFFER_BATCHES = 64
 
 Pair = tuple[list[int], list[int]]
@@ -20,9 +20,9 @@ Pair = tuple[list[int], list[int]]
 def score(model: Model, pairs: Iterable[Pair], *, batch_tokens: int = 4096) -> Iterator[float]:
     """Yield the NLL of every (source, target) pair of piece ids, in the order of the input.
 
-    The NLL is in nats per target token, </s> included, as `sockeye-score` gives it. A pair with
-    an empty side, or with a side longer than the model was trained for, has no score that could
-    be compared: its NLL is infinite.
+    The NLL is in nats per target token, </s> included, as `sockeye-score` gives it. It is infinite
+    for a pair with an empty side, or with a side longer than the model was trained for: no score of
+    such a pair could be compared with others.
 
     Args:
         model: scores targets given sources.
@@ -59,7 +59,7 @@ def _score_buffer(model: Model, pairs: list[Pair], batch_tokens: int) -> list[fl
 
 
 def _width(pair: Pair) -> int:
-    """Return the positions of the longer side with its </s>."""
+    """Return the number of positions of the longer side with its </s>."""
     return max(map(len, pair)) + 1
 
 
@@ -76,7 +76,7 @@ def _batches(order: list[int], pairs: list[Pair], batch_tokens: int) -> Iterator
 
 
 def _score_batch(model: Model, pairs: list[Pair]) -> list[float]:
-    """Score pairs in one batch, or in halves where the device is out of memory."""
+    """Score pairs in one batch, or in halves if the device is out of memory."""
     try:
         return _score_at_once(model, pairs).tolist()
     except torch.OutOfMemoryError:
@@ -87,7 +87,7 @@ def _score_batch(model: Model, pairs: list[Pair]) -> list[float]:
 
 
 def _score_at_once(model: Model, pairs: list[Pair]) -> Tensor:
-    """Return the NLLs [B] of pairs, for which an accelerator need not be waited for."""
+    """Return the NLLs [B] of pairs, without waiting for an accelerator."""
     places: dict[tuple[int, ...], int] = {}
     index = [places.setdefault(tuple(source), len(places)) for source, _ in pairs]
     memory = model.remember(*model.encode([list(source) for source in places]))

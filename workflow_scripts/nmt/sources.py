@@ -1,7 +1,7 @@
 """Source sentences while they are decoded step by step.
 
-Each lives in a place, which holds its cross-attention keys and values once for all slots of the
-decoder that translate it. Letters of shapes as in `blocks`.
+Each sentence has a place. The place holds its cross-attention keys and values once, for all slots
+of the decoder that translate it. Letters of shapes as in `blocks`.
 """
 
 from collections.abc import Collection, Sequence
@@ -35,9 +35,9 @@ class Sources:
         self._places: dict[tuple[int, ...], int] = {}
 
     def places(self, sources: Sequence[Sequence[int]], live: Collection[int]) -> list[int]:
-        """Return the place of every sentence of `sources`, which may repeat.
+        """Return the place of every sentence of `sources`; a sentence may occur several times.
 
-        Sentences that are not there yet are encoded. They take places that are not `live`.
+        New sentences are encoded. They take places that are not `live`.
         """
         keys = [tuple(source) for source in sources]
         self._places = {key: place for key, place in self._places.items() if place in live}
@@ -51,7 +51,7 @@ class Sources:
         return [self._places[key] for key in keys]
 
     def readers(self, place: Tensor) -> list["SourceReader"]:
-        """Return for every layer what the slots at `place` [N] read of their sources."""
+        """Return for every layer the reader of the slots whose sentences are at `place` [N]."""
         groups = _Groups(place, self._model.network.target.pieces)
         lengths = self._lengths[: groups.places]
         positions = torch.arange(int(lengths.max()), device=lengths.device)
@@ -86,17 +86,20 @@ class SourceReader:
     valid: Tensor
 
     def __call__(self, query: Tensor) -> Tensor:
-        """Return the contexts [R, D] of the queries [R, D] of all slots, zeros below them."""
+        """Return the contexts [R, D] of the queries [R, D] of all slots; rows below are zeros."""
         query = self.groups.gather(query, self.kept.shape[2])
-        context = F.scaled_dot_product_attention(query, *self.kept, attn_mask=self.valid, scale=1.0)
+        keys, values = self.kept
+        context = F.scaled_dot_product_attention(
+            query, keys, values, attn_mask=self.valid, scale=1.0
+        )
         return fill_up(self.groups.scatter(context))
 
 
 class _Groups:
-    """Slots [N] arranged by place for attention: [places, G], G the most slots of a place.
+    """Slots [N] arranged by place for attention: [places, G]; no place has more than G slots.
 
-    All layers share one buffer in the kind of `like` [..., D]: what is beyond the slots of a
-    place stays zero.
+    All layers share one buffer of the device and type of `like` [..., D]. Its entries without a
+    slot stay zero.
     """
 
     def __init__(self, place: Tensor, like: Tensor):

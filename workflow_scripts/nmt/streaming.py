@@ -4,14 +4,14 @@ import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import torch
 
 from workflow_scripts.nmt.jobs import Jobs
 
-# Tokens put out at a stretch on an accelerator. More leave it waiting less often, and let more
-# rows that have ended be computed in vain.
+# Steps that an accelerator makes before the host looks at the results. With more of them it waits
+# less often, but computes more rows that have already ended.
 STRIDE = 8
 
 Request = TypeVar("Request")
@@ -19,19 +19,19 @@ Result = TypeVar("Result")
 
 
 class Search(Protocol):
-    """A search over many requests at once, which are read as there is room."""
+    """A search for many requests at once; it reads them when there is room."""
 
-    jobs: Jobs
+    jobs: Jobs[Any]
 
     def refill(self) -> bool:
-        """Start new requests if there is room; tells whether any are at work."""
+        """Start new requests if there is room; return whether there is any work."""
 
     def step(self) -> None:
-        """Let everything at work go on by one token."""
+        """Add one token to every open hypothesis."""
 
 
 def default_stride(device: torch.device) -> int:
-    """Return how many steps to make between two looks at what has ended; 1 on a CPU."""
+    """Return how many steps a search makes before it looks for ended hypotheses; 1 on a CPU."""
     return 1 if device.type == "cpu" else STRIDE
 
 
@@ -43,14 +43,14 @@ def run_search(
 ) -> Iterator[Result]:
     """Yield the results of `requests` in their order.
 
-    When the device is out of memory, what is at work begins again with half the rows: results
-    do not depend on the rows.
+    When the device is out of memory, unfinished requests start again with half the rows. Results do
+    not depend on the number of rows.
 
     Args:
-        start: makes a search of requests and rows.
+        start: makes a search from requests and a number of rows.
         requests: read once.
         rows: hypotheses at a time.
-        fewest_rows: with fewer, memory that runs out is an error.
+        fewest_rows: if memory runs out with so many rows, it is an error.
     """
     requests = iter(requests)
     while True:
@@ -68,7 +68,7 @@ def run_search(
         rows = max(fewest_rows, rows // 2)
         print(f"out of device memory: going on with {rows} rows at a time", file=sys.stderr)
         requests = chain(search.jobs.pending() if search else [], requests)
-        # The memory of the old search must be free before the new one asks for its own. It refers
-        # to itself, through the generator of what waits: that is for the collector.
+        # The memory of the old search must be free before the new one asks for its own. The old
+        # search refers to itself through a generator, so only the garbage collector can free it.
         del search
         gc.collect()

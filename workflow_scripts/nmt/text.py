@@ -1,4 +1,4 @@
-"""Between text and piece ids at the command lines: pieces with blanks, or raw text."""
+"""Text to piece ids and back, for the command lines: pieces with blanks between, or raw text."""
 
 from pathlib import Path
 
@@ -11,8 +11,8 @@ from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, Vocabulary
 class TextCoder:
     """Turns the lines of one language into piece ids and back.
 
-    Without a SentencePiece model a text is its pieces with blanks between; with one it is raw,
-    and is segmented the most probable way.
+    Without a SentencePiece model a text is pieces with blanks between. With one it is raw text, and
+    its most probable segmentation is taken.
     """
 
     def __init__(self, vocabulary: Vocabulary, spm_model: Path | None = None):

@@ -34,13 +34,13 @@ from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
 from workflow_scripts.nmt.text import TextCoder
 from workflow_scripts.nmt.vocabulary import BOS
 
-BEAM_DEFAULTS = {"beam_size": 5, "nbest": 1}
-SAMPLE_DEFAULTS = {"samples": 1, "seed": 1, "temperature": 1.0}
+BEAM_DEFAULTS: dict[str, float] = {"beam_size": 5, "nbest": 1}
+SAMPLE_DEFAULTS: dict[str, float] = {"samples": 1, "seed": 1, "temperature": 1.0}
 
 
 @dataclass(frozen=True)
 class InputLine:
-    """A line of the input: its fields as they stand there, and what they mean."""
+    """A line of the input: its fields as they are in the file, and what they mean."""
 
     fields: dict[str, Any]
     id: str
@@ -70,7 +70,7 @@ class LineReader:
         """Yield the lines of a file.
 
         Raises:
-            InputError: a line is not what it must be; the message has its number.
+            InputError: a line is not valid; the message has its number.
         """
         for number, line in enumerate(read_lines(path), start=1):
             try:
@@ -221,7 +221,7 @@ def main(argv: list[str] | None = None) -> None:
     reader = LineReader(model, source_coder, target_coder, for_samples=for_samples)
     lines = reader.read(arguments.input)
     if for_samples:
-        search = partial(
+        draw = partial(
             sample,
             model,
             k=arguments.sample,
@@ -230,7 +230,7 @@ def main(argv: list[str] | None = None) -> None:
             temperature=arguments.temperature,
             batch_rows=arguments.batch_rows,
         )
-        output = sample_lines(lines, search, target_coder)
+        output = sample_lines(lines, draw, target_coder)
     else:
         search = partial(
             translate,

@@ -1,4 +1,4 @@
-"""Pieces and their ids, as a Sockeye 3 vocabulary file has them."""
+"""Pieces and their ids, as in a vocabulary file of Sockeye 3."""
 
 import json
 import unicodedata
@@ -16,8 +16,8 @@ WORD_MARK = "\u2581"  # SentencePiece's mark at the beginning of a word
 class Vocabulary:
     """A map between pieces and ids 0..size-1.
 
-    `words` counts the ids that text can have: Sockeye fills a vocabulary up to a multiple of
-    eight with entries `<pad4001>`, `<pad4002>` ... at its end, which no text contains.
+    `words` is the number of ids that can occur in text. Sockeye fills a vocabulary up to a multiple
+    of eight with entries `<pad4001>`, `<pad4002>` ... at its end; they occur in no text.
     """
 
     def __init__(self, pieces: Sequence[str]):
@@ -63,10 +63,10 @@ class Vocabulary:
 
     @cached_property
     def ends_word(self) -> list[bool]:
-        """For every id, whether a word before this piece is over.
+        """For every id, whether a word has ended before this piece.
 
-        It is before a piece that begins a word, one without letters, marks and digits (then it
-        is punctuation), and a symbol such as </s>.
+        It has ended before a piece that begins a word, before a piece without letters, marks and
+        digits (it is punctuation), and before a symbol such as </s>.
         """
         return [
             index < len(SYMBOLS)

@@ -1,4 +1,4 @@
-"""SHA256SUMS: what `sha256sum -c SHA256SUMS` checks inside a released folder."""
+"""SHA256SUMS, which `sha256sum -c SHA256SUMS` checks inside a released folder."""
 
 import argparse
 from pathlib import Path

@@ -29,12 +29,12 @@ SIZES = {
 
 
 def size_category(rows: int) -> str:
-    """Return the Hub's name for a data set of so many rows."""
+    """Return the Hub's name for the size of a data set of `rows` rows."""
     return next((name for bound, name in SIZES.items() if rows < bound), "n>1B")
 
 
 def licence_fields(licence: str) -> dict[str, str]:
-    """Return the card's licence fields: the Hub's identifier, or any other licence by its name."""
+    """Return the card's licence fields: an identifier of the Hub, or the name of any licence."""
     if re.fullmatch(r"[a-z0-9][a-z0-9.-]*", licence):
         return {"license": licence}
     return {"license": "other", "license_name": licence}
@@ -64,7 +64,7 @@ def datasheet(
     """Return the datasheet's text.
 
     Args:
-        config: the release's part of the configuration, of one system.
+        config: the release's settings for one system.
         stage_list: what `inputs.described_stages` returns.
         measures: the system's measures.json.
         models: the metrics.json of each model.

@@ -1,7 +1,7 @@
-"""Write the released corpus: TSV for the eye and the shell, Parquet for `datasets`.
+"""Write the released corpus: TSV for people and the shell, Parquet for `datasets`.
 
-Both have one row per reference, also for one without paraphrases. The score is the sum of the
-forward and the backward NLL, in nats per target token: lower is better.
+Both have one row for each reference, also for a reference without paraphrases. The score is the sum
+of the forward and the backward NLL, in nats per target token: lower is better.
 """
 
 import argparse
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,6 +20,7 @@ from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rows import ParaphrasesRow
 from workflow_scripts.core.tables import read_rows
 
 COLUMNS = ["id", "reference", "paraphrases"]
@@ -42,6 +43,23 @@ ZSTD_LEVEL = 10
 _ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
+class ReleasedParaphrase(TypedDict):
+    """A paraphrase of a row of `SCHEMA`."""
+
+    text: str
+    score: float | None
+    forward_nll: float
+    backward_nll: float | None
+
+
+class ReleasedRow(TypedDict):
+    """A row of `SCHEMA`."""
+
+    id: str
+    reference: str
+    paraphrases: list[ReleasedParaphrase]
+
+
 def escape(text: str) -> str:
     r"""Return `text` with backslash, tab, line feed and carriage return as \\, \t, \n and \r."""
     return text.translate(_ESCAPES)
@@ -53,11 +71,11 @@ def header(best: int) -> str:
     return "\t".join(["id", "reference", *pairs])
 
 
-def tsv_line(row: dict[str, Any], best: int) -> str:
+def tsv_line(row: ParaphrasesRow, best: int) -> str:
     """Return one reference as a line of 2 + 2 x `best` fields.
 
-    Fields of ranks that the reference lacks are empty, and so is a score that was not computed. It
-    is `inf` where the backward model can't read the paraphrase.
+    Fields of ranks that the reference does not have are empty, and so is a score that was not
+    computed. A score is `inf` if the backward model can't read the paraphrase.
     """
     fields = [row["id"], row["reference"]]
     for paraphrase in row["paraphrases"][:best]:
@@ -67,9 +85,9 @@ def tsv_line(row: dict[str, Any], best: int) -> str:
     return "\t".join(map(escape, fields))
 
 
-def parquet_row(row: dict[str, Any], best: int) -> dict[str, Any]:
+def parquet_row(row: ParaphrasesRow, best: int) -> ReleasedRow:
     """Return one reference as a row of `SCHEMA`."""
-    paraphrases = [
+    paraphrases: list[ReleasedParaphrase] = [
         {
             "text": paraphrase["text"],
             "score": paraphrase["sum"],
@@ -83,7 +101,7 @@ def parquet_row(row: dict[str, Any], best: int) -> dict[str, Any]:
 
 @contextmanager
 def tsv_writer(path: Path) -> Iterator[TextIOWrapper]:
-    """Open a zstd-compressed UTF-8 text file that appears whole when the block ends."""
+    """Open a zstd-compressed UTF-8 text file; it appears, whole, when the block ends."""
     compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True)
     with (
         atomic_path(path) as temporary,
@@ -96,7 +114,7 @@ def tsv_writer(path: Path) -> Iterator[TextIOWrapper]:
 
 @contextmanager
 def parquet_writer(path: Path) -> Iterator[pq.ParquetWriter]:
-    """Open a Parquet file of `SCHEMA` that appears whole when the block ends."""
+    """Open a Parquet file of `SCHEMA`; it appears, whole, when the block ends."""
     with (
         atomic_path(path) as temporary,
         pq.ParquetWriter(
@@ -109,7 +127,7 @@ def parquet_writer(path: Path) -> Iterator[pq.ParquetWriter]:
 def export(shards: list[Path], output: Path, best: int) -> None:
     """Stream shards of the select stage into the two files of a release and their record.
 
-    Memory holds one row group. The record, `paraphrases.json`, speaks for both files and is last.
+    Memory holds one row group. The record of both files, `paraphrases.json`, is written last.
     """
     total = sum(verify(path)["rows_out"] for path in shards)
     rows = progress(

@@ -1,4 +1,4 @@
-"""What datasheet, report and summary tell of the stages, by their manifests."""
+"""What datasheet, report and summary show of the stages, read from their manifests."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -8,21 +8,21 @@ from workflow_scripts.core.report.finished_run import FinishedRun
 
 
 def described_stages(run: FinishedRun) -> list[dict[str, Any]]:
-    """Return what `stages` tells of the units of a run that are described."""
+    """Return what `stages` returns for the described units of a run."""
     return stages(run.described(), run.rows)
 
 
 def stages(manifests: Iterable[dict[str, Any]], rows: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return what is told of each unit, in the order given.
+    """Return what is shown of each unit, in the order given.
 
     Args:
         manifests: of the units.
-        rows: what a row of each stage's manifest is. Stages of models count segmented pairs.
+        rows: what a row of each stage is, by the stage's name, such as `pairs`.
 
     Returns:
-        Dicts of `label`, `stage`, `rows` (what they are), `rows_in`, `rows_out`, `rejected`
-        (by reason, most frequent first), `counts` (the further ones of its records), `config`,
-        `name` and `tools`.
+        Dicts of `label`, `stage`, `rows` (what a row is), `rows_in`, `rows_out`, `rejected` (by
+        reason, most frequent first), `counts` (the other counts in its records), `config`, `name`
+        and `tools`.
     """
     return [_stage(manifest, rows[manifest["stage"]]) for manifest in manifests]
 
@@ -47,7 +47,7 @@ def _stage(manifest: dict[str, Any], rows: str) -> dict[str, Any]:
 
 
 def _integers(value: Any, path: tuple[str, ...] = ()) -> Iterable[tuple[str, int]]:
-    """Yield the integers in nested dicts, by the path to them: the counts, which add up."""
+    """Yield the integers in nested dicts, each with its path: the counts, which can be added."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _integers(item, (*path, str(key)))

@@ -1,6 +1,6 @@
 """report.html: all figures of a run and fifty of its references on one self-contained page.
 
-The page is the frame; its sections are those that the stages declare (core/report/section.py).
+This module makes the frame of the page; the stages declare its sections (core/report/section.py).
 """
 
 import argparse

@@ -8,7 +8,7 @@ from workflow_scripts.embed.stage import tested_embeddings, tested_units
 
 
 class Release(Stage):
-    """One unit, which reads all released stages and the test of the embeddings."""
+    """One unit. It reads all released stages and the test of the embeddings."""
 
     name = "release"
     version = 2
@@ -44,7 +44,7 @@ class Release(Stage):
     def page_sections(self) -> list[str]:
         """Return the functions of the report's sections, in the order of their places.
 
-        They are those of the stages that the release reads, and its own.
+        The sections are those of the stages that the release reads, and its own.
 
         Raises:
             ValueError: two sections have the same place.
@@ -86,7 +86,7 @@ class Release(Stage):
         }
         part, run = self.config["release"], self.config["run"]
         simulated = all("testbed" in self.config["corpora"][name] for name in run["corpora"])
-        # Of any other bitext nobody but its user knows the licence.
+        # Only its user knows the licence of any other bitext.
         licence = part["licence"] or ("cc0-1.0" if simulated else "unknown")
         return {
             **part,
@@ -101,7 +101,7 @@ class Release(Stage):
 
     def system_settings(self, system: str) -> dict[str, Any]:
         """Return the settings of the released corpus of one system."""
-        shown = ("quoted", "embeddings")  # by the report alone
+        shown = ("quoted", "embeddings")  # only in the report
         part = {k: v for k, v in self.settings(None).items() if k not in shown}
         block = part.pop("systems")[system]
         return {**part, "system": system, "block": block, "best": block["select"]["best"]}

@@ -1,4 +1,4 @@
-"""What a finished run ends with on the terminal: where its results are, counts, measures, STS."""
+"""The summary of a finished run on the terminal: its folders, counts, measures and STS."""
 
 import argparse
 import os
@@ -37,9 +37,9 @@ def count_table(stage_list: list[dict[str, Any]]) -> str:
 def measure_table(systems: dict[str, dict[str, Any]]) -> str:
     """Return the measures of every system: a row for each rank in each group of references.
 
-    1-BLEU with its 95 % interval, intersection over union x 100, length ratio, mean sum of NLLs
-    (lower is better), tree edit distance where sentences were parsed, and on the testbed the share
-    that means exactly the same.
+    The columns: 1-BLEU with its 95 % interval; intersection over union x 100; length ratio; mean
+    sum of NLLs (lower is better); tree edit distance if sentences were parsed; on the testbed the
+    percentage of paraphrases that mean exactly the same as their references.
 
     Args:
         systems: the groups of measures.json by system.
@@ -86,7 +86,7 @@ def model_table(metrics: dict[str, dict[str, Any]]) -> str:
 
 
 def embedding_table(sts: dict[str, Any], found: list[Model]) -> str:
-    """Return mean Pearson's r x 100 of each embedding, over data sets and seeds.
+    """Return a row for each embedding: Pearson's r x 100, the mean over data sets and seeds.
 
     Args:
         sts: sts.json.
@@ -106,7 +106,7 @@ def describe(folder: Path) -> str:
     """Return the summary of `runs/<name>`.
 
     Raises:
-        InputError: there is no such run, or it is not finished.
+        InputError: the run does not exist or is not finished.
     """
     try:
         config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
 """The run's tables for programs: TSV files with the figures in full (docs/release.md).
 
-Each has a header line and one row for each figure or set of figures. They are those that the
-stages declare.
+Each table has a header line and one row for each figure or set of figures. The stages declare the
+tables.
 """
 
 import argparse

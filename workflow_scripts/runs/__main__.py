@@ -33,7 +33,7 @@ def compare_runs(arguments: argparse.Namespace) -> None:
 
 
 def collect(arguments: argparse.Namespace) -> None:
-    """Print the stage folders that no run needs; delete them only if asked to."""
+    """Print the stage folders that no run needs; delete them only with --delete."""
     with alone(RUNS) if arguments.delete else nullcontext():
         garbage = find_garbage(RUNS, arguments.keep_hours * 3600)
         if arguments.delete:
@@ -76,7 +76,7 @@ def main(argv: list[str] | None = None) -> None:
         "--keep-hours",
         type=float,
         default=1.0,
-        help="leave alone what was changed less than so long ago (default: 1)",
+        help="keep folders that were changed less than so many hours ago (default: 1)",
     )
     command.set_defaults(call=collect)
     command = commands.add_parser("forget", help=forget_directory.__doc__)

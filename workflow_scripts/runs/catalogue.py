@@ -13,9 +13,10 @@ from workflow_scripts.status.units import run_status
 
 
 class RunLine(NamedTuple):
-    """One run: its state, parts done of all (None where its configuration can't be read now).
+    """One run: its state, and how many of its parts are done.
 
-    `size` is in bytes; what runs share counts for each of them.
+    `done` and `parts` are None if the run's configuration can't be read. `size` is in bytes;
+    folders that several runs share count for each of these runs.
     """
 
     name: str
@@ -34,12 +35,12 @@ def run_folders(runs: Path = RUNS) -> list[Path]:
 
 
 def size_of(folder: Path) -> int:
-    """Return the bytes of all files below a folder, links not followed."""
+    """Return the bytes of all files below a folder, without those behind links."""
     return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
 
 
 def run_line(run: Path) -> RunLine:
-    """Return what the list says of the run in folder `run`."""
+    """Return what the list says about the run in folder `run`."""
     links = [entry for entry in run.iterdir() if entry.is_symlink()]
     size = sum(size_of(link.resolve()) for link in links if link.exists())
     started = (run / "config.yaml").stat().st_mtime

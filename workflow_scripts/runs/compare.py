@@ -1,7 +1,7 @@
-"""What differs between two runs: configuration, folders, counts, measures."""
+"""The differences between two runs: configuration, folders, counts, measures."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +23,16 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def differences(first: Flat, second: Flat) -> list[tuple[str, Any, Any]]:
-    """Return key, value and value of whatever differs; `-` stands for a key that is not there."""
+    """Return each key that differs with its two values; `-` stands for a missing key."""
     keys = list(dict.fromkeys([*first, *second]))
     pairs = [(key, first.get(key, _ABSENT), second.get(key, _ABSENT)) for key in keys]
     return [(key, one, other) for key, one, other in pairs if one != other]
 
 
 def used_config(config: dict[str, Any]) -> Flat:
-    """Return the leaves of a configuration without what its run does not use.
+    """Return the leaves of a configuration that its run uses.
 
-    Of the catalogues (corpora, models, systems) only what the run names counts.
+    Of the catalogues (corpora, models, systems) these are only the entries that the run names.
     """
     run, train = config["run"], config["train"]
     used = {
@@ -93,33 +93,35 @@ def measures(run: Path) -> Flat:
 
 def _table(rows: list[tuple[str, Any, Any]], names: list[str], numbers: bool) -> str:
     headers = ["", *names]
+    lines: list[tuple[Any, ...]]
     if numbers:
         headers.append("difference")
-        rows = [
+        lines = [
             (*row, row[2] - row[1])
             if all(isinstance(value, int | float) for value in row[1:])
             else (*row, None)
             for row in rows
         ]
     else:
-        rows = [(key, json.dumps(one), json.dumps(other)) for key, one, other in rows]
-    return tabulate(rows, headers, intfmt=",", floatfmt=".2f", disable_numparse=not numbers)
+        lines = [(key, json.dumps(one), json.dumps(other)) for key, one, other in rows]
+    return tabulate(lines, headers, intfmt=",", floatfmt=".2f", disable_numparse=not numbers)
 
 
 def compare(first: Path, second: Path) -> str:
-    """Return what differs between two runs, as text.
+    """Return the differences between two runs as text.
 
     Raises:
-        InputError: one of them is no run.
+        InputError: one of the folders is not a run.
     """
     names = [first.name, second.name]
-    configs = [used_config(read_config(run)) for run in (first, second)]
     sections = []
-    for title, one, other, numbers in (
-        ("configuration", *configs, False),
-        ("rows", counts(first), counts(second), True),
-        ("measures", measures(first), measures(second), True),
-    ):
+    compared: list[tuple[str, Callable[[Path], Flat], bool]] = [
+        ("configuration", lambda run: used_config(read_config(run)), False),
+        ("rows", counts, True),
+        ("measures", measures, True),
+    ]
+    for title, leaves, numbers in compared:
+        one, other = leaves(first), leaves(second)
         rows = differences(one, other)
         body = _table(rows, names, numbers) if rows else "the same" if one else "none yet"
         sections.append(f"{title}\n{body}")

@@ -1,9 +1,9 @@
 """Stage folders that no run needs (docs/architecture.md, "Versioned files"), and their removal.
 
-A folder stays if a run links it, if a configuration names a path in it, or if anything in it was
-written lately. Runs of other working directories that share the results count as well: each run
-leaves a link to itself in `<results>/.runs/`. Where such a run can't be looked at, nobody knows
-what it needs, and nothing is garbage.
+A folder stays if a run links to it, if a configuration names a path in it, or if something in it
+was written lately. Runs of other working directories that share the results count too: each run
+leaves a link to itself in `<results>/.runs/`. If such a run can't be read, nobody knows what it
+needs. Then nothing is garbage.
 """
 
 import os
@@ -26,7 +26,7 @@ _DELETED = ".deleted"
 
 
 class Garbage(NamedTuple):
-    """A folder that no run needs, with all that belongs to it (logs, benchmarks); bytes."""
+    """A folder that no run needs; `paths`: it, its logs and benchmarks; `size`: its bytes."""
 
     folder: Path
     paths: list[Path]
@@ -39,15 +39,15 @@ def results_of(run: Path) -> Path:
 
 
 def user_links(results: Path) -> dict[Path, Path]:
-    """Return what tells of the runs that use a results folder: a link, by the run's folder."""
+    """Return the links to the runs that use a results folder, each by the run's folder."""
     return {link.readlink(): link for link in (results / USERS).glob("*") if link.is_symlink()}
 
 
 def _is_deleted(run: Path) -> bool:
-    """Tell whether a run was deleted, which is how one forgets it.
+    """Return whether the folder of a run was deleted on purpose.
 
     Raises:
-        InputError: its folder can't be looked at, so that nobody knows.
+        InputError: the folder can't be read, so that nobody knows.
     """
     try:
         if _exists(run / "config.yaml"):
@@ -62,7 +62,7 @@ def _is_deleted(run: Path) -> bool:
 
 
 def _exists(path: Path) -> bool:
-    """Unlike Path.exists, raise an OSError unless the path is there or is known not to be."""
+    """Like Path.exists, but raise an OSError if it is not known whether the path exists."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -71,10 +71,10 @@ def _exists(path: Path) -> bool:
 
 
 def users_of(results: Path) -> list[Path]:
-    """Return the folders of all runs that use a results folder, deleted ones apart.
+    """Return the folders of all runs that use a results folder, without deleted runs.
 
     Raises:
-        InputError: some can't be looked at; the message names them.
+        InputError: some folders can't be read; the message names them.
     """
     users, lost = [], {}
     for run in sorted(user_links(results)):
@@ -100,14 +100,14 @@ def users_of(results: Path) -> list[Path]:
 
 
 def forget(working_directory: Path, results: Path) -> list[Path]:
-    """Let a results folder forget the runs of a working directory that is gone for good.
+    """Remove the runs of a lost working directory from the list of a results folder.
 
     Returns:
-        The runs.
+        These runs.
 
     Raises:
-        InputError: there is no such folder, none of its runs is of that directory, or one is
-            still there.
+        InputError: the results folder does not exist, no run of that directory uses it, or such a
+            run still exists.
     """
     if not results.is_dir():
         raise InputError(f"{results}: no results folder")
@@ -127,7 +127,7 @@ def forget(working_directory: Path, results: Path) -> list[Path]:
 
 
 def versioned_folders(results: Path) -> Iterator[Path]:
-    """Yield the folders of all units of all configurations; nothing else is ever touched."""
+    """Yield the folders of all units of all configurations; nothing else is ever deleted."""
     for stage in STAGES:
         for pattern in ("v*", "*/v*"):
             for path in sorted((results / stage.name).glob(pattern)):
@@ -148,11 +148,11 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def needed_by(run: Path) -> set[Path]:
-    """Return the folders that a run links, and every path that its configuration could mean."""
+    """Return the folders that a run links to, and all paths that its configuration may mean."""
     root, config, results = root_of(run), read_config(run), results_of(run)
     links = [entry for entry in run.iterdir() if entry.is_symlink()]
     linked = {entry.resolve() for entry in links}
-    # Their names say the same; links of a run folder that was moved may lead astray.
+    # The names of links say the same. In a moved run folder links may lead to wrong places.
     linked |= {(results / Path(*e.name.split(".")) / e.readlink().name).resolve() for e in links}
     starts = (root, root / config["data"])
     named = {(start / text).resolve() for text in _texts(config) if "/" in text for start in starts}
@@ -165,7 +165,7 @@ def last_change(folder: Path) -> float:
 
 
 def belongings(results: Path, folder: Path) -> list[Path]:
-    """Return a unit's folder, and its logs and benchmarks that exist."""
+    """Return a unit's folder, and those of its logs and benchmarks that exist."""
     unit = folder.relative_to(results)
     besides = [
         results / kind / unit.with_name(f"{unit.name}{suffix}")
@@ -176,15 +176,14 @@ def belongings(results: Path, folder: Path) -> list[Path]:
 
 
 def find_garbage(runs: Path, keep_seconds: float) -> list[Garbage]:
-    """Return what no run needs in the results folders of the runs below `runs`.
+    """Return the stage folders that no run needs, of all results folders of the runs below `runs`.
 
     Args:
         runs: the folder of runs.
-        keep_seconds: what was changed less than so long ago stays.
+        keep_seconds: folders that were changed less than so many seconds ago stay.
 
     Raises:
-        InputError: there is no run, or one that can't be looked at, so that nothing says what is
-            needed.
+        InputError: there is no run, or a run can't be read, so that nobody knows what is needed.
     """
     known = run_folders(runs)
     if not known:
@@ -208,10 +207,10 @@ def find_garbage(runs: Path, keep_seconds: float) -> list[Garbage]:
 def alone(runs: Path) -> Iterator[None]:
     """Keep Snakemake out of the results folders of the runs.
 
-    One that is started meanwhile waits until the block ends.
+    A Snakemake that starts meanwhile waits until the block ends.
 
     Raises:
-        InputError: one of them is in use.
+        InputError: a results folder is in use.
     """
     with ExitStack() as stack:
         for results in sorted({results_of(run) for run in run_folders(runs)}):
@@ -221,9 +220,9 @@ def alone(runs: Path) -> Iterator[None]:
 
 
 def delete(garbage: list[Garbage]) -> None:
-    """Delete folders: each disappears at once, and is then taken apart.
+    """Delete folders: each is first renamed, so that it disappears at once, and then deleted.
 
-    What a deletion left that was killed is taken apart as well.
+    Renamed folders that a killed deletion left are deleted too.
     """
     for each in garbage:
         for path in each.paths:

@@ -2,7 +2,7 @@
 
 import heapq
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,11 +11,21 @@ from workflow_scripts.core.groups import OTHER, group_of, held_out_and_seen
 from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.rows import ParaphrasesRow
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.tables import read_batches, read_rows
 
 SAMPLE = 50
 COLUMNS = ["id", "source", "reference", "corpus", "paraphrases", "reason"]
+
+
+class SampledReference(TypedDict):
+    """A reference of the report, with the row of each system by the system's name."""
+
+    id: str
+    source: str
+    reference: str
+    systems: dict[str, ParaphrasesRow]
 
 
 def references(run: FinishedRun) -> dict[str, Any]:
@@ -33,10 +43,10 @@ def references(run: FinishedRun) -> dict[str, Any]:
     }
 
 
-def sample_references(shards: list[Path], seed: int) -> list[dict[str, Any]]:
-    """Return fifty rows of the `paraphrases` schema, drawn by their ids, in flat memory.
+def sample_references(shards: list[Path], seed: int) -> list[ParaphrasesRow]:
+    """Return `COLUMNS` of fifty rows, drawn by their ids, in flat memory.
 
-    Systems that paraphrase the same references give the same sample.
+    Systems with the same references give the same sample.
     """
     for path in shards:
         verify(path)
@@ -46,7 +56,7 @@ def sample_references(shards: list[Path], seed: int) -> list[dict[str, Any]]:
         progress(ids, desc="report, references"),
         key=lambda identifier: fraction(seed, "report", identifier),
     )
-    rows: dict[str, dict[str, Any]] = {}
+    rows: dict[str, ParaphrasesRow] = {}
     for path in shards:
         for batch in read_batches(path, "paraphrases", COLUMNS):
             mask = pc.is_in(batch.column("id"), value_set=pa.array(chosen, pa.string()))
@@ -55,8 +65,8 @@ def sample_references(shards: list[Path], seed: int) -> list[dict[str, Any]]:
 
 
 def samples_by_group(
-    samples: dict[str, list[dict[str, Any]]], groups: dict[str, list[str]]
-) -> dict[str, list[dict[str, Any]]]:
+    samples: dict[str, list[ParaphrasesRow]], groups: dict[str, list[str]]
+) -> dict[str, list[SampledReference]]:
     """Return the sampled references of each group, with each system's row.
 
     Args:
@@ -64,15 +74,18 @@ def samples_by_group(
         groups: the corpora of each group; references of no group are in `OTHER`.
 
     Returns:
-        By group, dicts of id, source, reference, and `systems`: the row by system.
+        The references by group; a group without any is left out.
     """
     membership = group_of(groups)
-    result: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in [*groups, OTHER]}
+    result: dict[str, dict[str, SampledReference]] = {name: {} for name in [*groups, OTHER]}
     for system, rows in samples.items():
         for row in rows:
-            entry = result[membership.get(row["corpus"], OTHER)].setdefault(
-                row["id"],
-                {key: row[key] for key in ("id", "source", "reference")} | {"systems": {}},
-            )
-            entry["systems"][system] = row
-    return {group: list(entries.values()) for group, entries in result.items() if entries}
+            new: SampledReference = {
+                "id": row["id"],
+                "source": row["source"],
+                "reference": row["reference"],
+                "systems": {},
+            }
+            entries = result[membership.get(row["corpus"], OTHER)]
+            entries.setdefault(row["id"], new)["systems"][system] = row
+    return {group: list(found.values()) for group, found in result.items() if found}

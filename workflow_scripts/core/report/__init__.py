@@ -1,1 +1,1 @@
-"""What stages need to show their results: the finished run, templates, plots, tables."""
+"""Tools with which stages show their results: the finished run, templates, plots, tables."""

@@ -1,4 +1,4 @@
-"""The finished units that a release reads, as sections, tables and datasheets get them."""
+"""The finished units that a release reads; sections, tables and datasheets get them."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -14,13 +14,13 @@ Unit = tuple[str, str | None]
 
 
 class FinishedRun:
-    """The units that a release reads, by their folders, in the order of the flow.
+    """The folders of the units that a release reads, in the order of the flow.
 
-    Whoever reads a file in such a folder verifies it against its record, as everywhere.
+    As everywhere, each file in such a folder must be verified against its record when it is read.
 
     Attributes:
         config: the release's part of the configuration.
-        rows: what a row of each stage is whose units are described, by the stage's name.
+        rows: what a row is, by stage; only the units of these stages are described.
     """
 
     def __init__(
@@ -43,20 +43,30 @@ class FinishedRun:
             raise InputError(f"--units names {_name(twice)} twice; name it once")
 
     def described(self) -> list[dict[str, Any]]:
-        """Return the manifests of the units that are described, in order."""
+        """Return the manifests of the described units, in order."""
         return [self.manifest(*unit) for unit in self._folders if unit[0] in self.rows]
 
     def instances(self, stage: str) -> list[str]:
-        """Return the instances of a stage in order; a stage that is one unit has none."""
-        return [
-            instance for name, instance in self._folders if name == stage and instance is not None
-        ]
+        """Return the instances of a stage, in order; none if no unit of the stage is named.
+
+        Raises:
+            InputError: a unit of the stage is named without its instance.
+        """
+        found = []
+        for name, instance in self._folders:
+            if name == stage:
+                if instance is None:
+                    raise InputError(
+                        f"--units names {stage} without an instance; write {stage}/INSTANCE=FOLDER"
+                    )
+                found.append(instance)
+        return found
 
     def folder(self, stage: str, instance: str | None = None) -> Path:
         """Return the folder of a unit.
 
         Raises:
-            InputError: the unit is not among those that were named.
+            InputError: the unit was not named.
         """
         unit = (stage, instance)
         if unit not in self._folders:
@@ -67,7 +77,7 @@ class FinishedRun:
         """Return the manifest of a unit.
 
         Raises:
-            InputError: it is missing, damaged, or that of another unit.
+            InputError: it is missing or damaged, or it belongs to another unit.
         """
         path = self.folder(stage, instance) / "manifest.json"
         manifest = read_manifest(path)
@@ -84,9 +94,9 @@ class FinishedRun:
 
 
 def add_arguments(parser: argparse.ArgumentParser, described: bool = False) -> None:
-    """Add the options that name the release's configuration and the units that it reads.
+    """Add the options for the release's configuration and for the units that it reads.
 
-    With `described` there is an option for the stages whose manifests are told of as well.
+    With `described` there is also an option for the stages whose units are described.
     """
     parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument(
@@ -98,12 +108,12 @@ def add_arguments(parser: argparse.ArgumentParser, described: bool = False) -> N
         help="the folders of the finished units, in the order of the flow",
     )
     if described:
-        text = "what a row is of each stage whose units are described (JSON)"
+        text = "what a row is, by stage; the units of these stages are described (JSON)"
         parser.add_argument("--rows", type=json_argument, required=True, help=text)
 
 
 def finished_run(arguments: argparse.Namespace) -> FinishedRun:
-    """Return what the options of `add_arguments` name."""
+    """Return the run that the options of `add_arguments` name."""
     return FinishedRun(arguments.config, arguments.units, getattr(arguments, "rows", {}))
 
 
@@ -111,7 +121,7 @@ def named(text: str) -> tuple[str, str]:
     """Return the two sides of `name=value`.
 
     Raises:
-        InputError: one of them is missing.
+        InputError: one side is missing.
     """
     name, separator, value = text.partition("=")
     if not (name and separator and value):

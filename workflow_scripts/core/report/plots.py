@@ -1,6 +1,6 @@
-"""The style of the report's plots, SVG elements for HTML: the same text for the same figures.
+"""The style of the report's plots. They are SVG elements for HTML; equal figures give equal text.
 
-Text and axes take the colour and the font of the page, so that a plot fits light and dark ones.
+Text and axes take the colour and the font of the page, so that a plot fits light and dark pages.
 """
 
 import io
@@ -12,13 +12,14 @@ from markupsafe import Markup, escape
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.typing import RcKeyType
 
 # Readable on white and on near-black.
 COLOURS = ("#3b82c4", "#d97706", "#2e9e6b", "#9367d8", "#c9558f", "#8a8f98")
 MARK = "#d9534f"
-# Stands for the page's text colour until the SVG is written.
+# This stands for the page's text colour until the SVG is written.
 _TEXT = "#010203"
-_STYLE: dict[Any, object] = {
+_STYLE: dict[RcKeyType, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "paraloom",
     "font.size": 9,
@@ -73,9 +74,7 @@ def svg(figure: Figure, name: str, label: str) -> Markup:
     # Several plots share a page, so their ids must differ.
     name = re.sub(r"[^\w-]", "_", name)
     text = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", text)
-    found = re.search(r'width="([\d.]+)pt"', text)
-    assert found is not None  # matplotlib writes it
-    width = found[1]
+    width = re.findall(r'width="([\d.]+)pt"', text)[0]
     text = re.sub(r'\b(?:width|height)="[\d.]+pt" ', "", text, count=2)
     opening = f'<svg role="img" aria-label="{escape(label)}" style="max-width: {width}pt"'
     return Markup(opening + text.removeprefix("<svg"))

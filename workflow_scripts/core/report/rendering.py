@@ -1,4 +1,4 @@
-"""Templates, and how they write figures."""
+"""Templates, and the format of figures in them."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 _SHARED = Path(__file__).with_name("templates")
-# What stands where a measure doesn't exist.
+# Stands in place of a measure that doesn't exist.
 ABSENT = "–"
 
 
@@ -21,14 +21,14 @@ def decimal(value: float | None, digits: int = 2) -> str:
 
 
 def percent(part: int, whole: int) -> str:
-    """Return a share of `whole`."""
+    """Return `part` as a percentage of `whole`."""
     return f"{100 * part / whole:.1f} %" if whole else ABSENT
 
 
 def markdown(text: str) -> str:
-    """Return text as Markdown that shows it: what would be syntax has a backslash before it.
+    """Return Markdown that shows a text as it is: characters of its syntax get a backslash.
 
-    Underscores inside a word are no syntax (CommonMark 0.31, 6.2).
+    Underscores inside a word need none (CommonMark 0.31, 6.2).
     """
     return re.sub(r"[\\`*{}\[\]<>#|~&$]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
 

@@ -1,12 +1,13 @@
-"""The sections of the report, each a function and a template of the stage it belongs to.
+"""The sections of the report. Each is a function and a template of a stage.
 
 `workflow_scripts.train.report:models` is the function `models` of that module. It takes a
-`FinishedRun` and returns what the template shows, or None where the run has nothing to show. The
+`FinishedRun` and returns what the template shows, or None if the run has nothing to show. The
 template is `templates/models.html.j2` beside the module: one `<section>` whose `<h2>` has the id
 `models`, by which the navigation refers to it.
 """
 
 import importlib
+import inspect
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ class Section(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Return what the navigation calls it."""
+        """Return the title of the section in the navigation."""
         return self.name.replace("_", " ").capitalize()
 
 
@@ -33,7 +34,7 @@ def load(function: str) -> Callable[[FinishedRun], Any]:
     """Return the function `module:function` of a declaration.
 
     Raises:
-        ValueError: there is no such function.
+        ValueError: the function does not exist.
     """
     module, _, name = function.partition(":")
     try:
@@ -47,10 +48,10 @@ def sections(functions: Iterable[str], run: FinishedRun) -> list[Section]:
 
     Args:
         functions: `module:function` of each section, in the order of the page.
-        run: what they show.
+        run: the run that they show.
 
     Raises:
-        ValueError: a function is not there, or two sections have one name.
+        ValueError: a function does not exist, or two sections have one name.
         InputError: a file that a section reads is missing or damaged.
     """
     found: dict[str, Section] = {}
@@ -61,9 +62,7 @@ def sections(functions: Iterable[str], run: FinishedRun) -> list[Section]:
         module, _, name = function.partition(":")
         if name in found:
             raise ValueError(f"{function}: the page has a section {name} already")
-        file = importlib.import_module(module).__file__
-        assert file is not None  # a stage's module is a file
-        folder = Path(file).with_name("templates")
+        folder = Path(inspect.getfile(importlib.import_module(module))).with_name("templates")
         text = environment(folder).get_template(f"{name}.html.j2").render(context)
         found[name] = Section(name, Markup(text))
     return list(found.values())

@@ -1,7 +1,7 @@
-"""Reading of model folders: of whatever kind they are, what comes out is a `Model`.
+"""Reading of model folders: each kind of folder has a loader, and all loaders lead to a `Model`.
 
-A loader is a module with `KIND`, the name of what it reads; `FILES`, the files that a folder of
-this kind has; and `load(folder)`, which returns a network and the vocabularies of its two sides.
+A loader is a module with `KIND`, the name of the kind; `FILES`, the files that a folder of this
+kind has; and `load(folder)`, which returns a network and the vocabularies of its two sides.
 """
 
 from pathlib import Path
@@ -42,7 +42,7 @@ def load_model(folder: str | Path, device: str = "auto", precision: str = "fp32"
 
 
 def find_loader(folder: Path) -> ModuleType:
-    """Return the one of LOADERS that reads a model folder: it has a file of that kind.
+    """Return the loader of a model folder: the folder has one of the loader's files.
 
     Raises:
         InputError: no loader reads it.

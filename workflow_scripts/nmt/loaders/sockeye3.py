@@ -28,7 +28,7 @@ from workflow_scripts.nmt.vocabulary import Vocabulary
 KIND = "Sockeye 3"
 FILES = ("config", "params.best", "vocab.src.0.json", "vocab.trg.0.json")
 
-_SUPPORTED = {
+_SUPPORTED: dict[str, tuple[object, ...]] = {
     "config_data.num_source_factors": (1,),
     "config_data.num_target_factors": (1,),
     "config_data.eop_id": (-1,),
@@ -36,7 +36,7 @@ _SUPPORTED = {
     "lhuc": (False,),
     "neural_vocab_selection": (None,),
 }
-_SUPPORTED_TRANSFORMER = {
+_SUPPORTED_TRANSFORMER: dict[str, tuple[object, ...]] = {
     "act_type": ("relu",),
     "decoder_type": ("transformer",),
     "positional_embedding_type": ("fixed",),
@@ -52,13 +52,16 @@ class _ConfigLoader(yaml.SafeLoader):
     """Reads Sockeye's tagged objects as plain mappings and never builds a Python object."""
 
 
-_ConfigLoader.add_multi_constructor(
-    "!", lambda loader, _, node: loader.construct_mapping(node, deep=True)
-)
-_ConfigLoader.add_constructor(
-    "tag:yaml.org,2002:python/tuple",
-    lambda loader, node: tuple(loader.construct_sequence(node)),
-)
+def _mapping(loader: yaml.SafeLoader, _: str, node: yaml.MappingNode) -> dict[Any, Any]:
+    return loader.construct_mapping(node, deep=True)
+
+
+def _tuple(loader: yaml.SafeLoader, node: yaml.SequenceNode) -> tuple[Any, ...]:
+    return tuple(loader.construct_sequence(node))
+
+
+_ConfigLoader.add_multi_constructor("!", _mapping)
+_ConfigLoader.add_constructor("tag:yaml.org,2002:python/tuple", _tuple)
 
 
 def load(folder: Path) -> tuple[Network, Vocabulary, Vocabulary]:
@@ -160,7 +163,7 @@ def _check_supported(path: Path, value: Callable[[str], Any]) -> None:
 
 
 class _Parameters:
-    """The tensors of a checkpoint, each of which must be taken once, with the right shape."""
+    """The tensors of a checkpoint. Each must be taken once, with the right shape."""
 
     def __init__(self, path: Path):
         self._path = path
@@ -192,14 +195,14 @@ class _Parameters:
 
 
 class _Reader:
-    """Makes the parts of a network of Sockeye's parameters; `size` is D."""
+    """Makes the layers of a network from Sockeye's parameters; `size` is D."""
 
     def __init__(self, parameters: _Parameters, size: int):
         self._take = parameters.take
         self._size = size
 
     def embedding(self, side: str, pieces: int, stack: str, positions: int) -> Embedding:
-        """Return the embedding of a side, whose pieces Sockeye scales by the root of the size."""
+        """Return the embedding of a side; Sockeye multiplies its pieces by the root of the size."""
         weight = self._take(f"embedding_{side}.embedding.weight", pieces, self._size)
         return Embedding(
             weight * self._size**0.5,

@@ -24,7 +24,8 @@ def write_manifest(folder, stage, instance, *parts):
 def test_units_keep_their_order(tmp_path):
     run = read(f"select/b={tmp_path}/b", f"clean={tmp_path}/clean", f"select/a={tmp_path}/a=1")
     assert run.instances("select") == ["b", "a"]
-    assert run.instances("clean") == []  # it is one unit
+    with pytest.raises(InputError, match="names clean without an instance; write clean/INSTANCE="):
+        run.instances("clean")
     assert run.instances("embed") == []
     assert run.folder("clean") == tmp_path / "clean"
     assert run.folder("select", "a") == tmp_path / "a=1"
