@@ -18,7 +18,7 @@ from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
 from workflow_scripts.core.finished import lost, mend_times
-from workflow_scripts.core.layout import canonical, unit_name
+from workflow_scripts.core.layout import unit_name
 from workflow_scripts.core.locks import ResultsLock
 from workflow_scripts.core.runs import (
     cancel_orphans,
@@ -26,6 +26,7 @@ from workflow_scripts.core.runs import (
     link_run,
     remove_stale_locks,
 )
+from workflow_scripts.core.seal import canonical
 from workflow_scripts.core.space import advise_on_full_disks
 from workflow_scripts.corpus.stage import Corpus
 from workflow_scripts.embed.stage import Embed
@@ -345,8 +346,11 @@ def stage_target(stage):
             if workflow.is_main_process:
                 record_events(run)
         if workflow.is_main_process:
-            mend_times_once()
-            make_lost_files_again(stage)
+            try:
+                mend_times_once()
+                make_lost_files_again(stage)
+            except InputError as error:
+                raise WorkflowError(str(error)) from None
         if workflow.get_rule(stage) in workflow.dag.forcerules:
             workflow.dag.forcerules.update(
                 each for each in workflow.rules if each.name.startswith(f"{stage}_")

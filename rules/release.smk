@@ -36,6 +36,7 @@ rule release_datasheet:
         export="<results>/release/{version}/{system}/paraphrases.json",
     output:
         datasheet="<results>/release/{version}/{system}/README.md",
+        record="<results>/release/{version}/{system}/README.json",
     params:
         config=system_release_config,
         units=system_units,
@@ -60,6 +61,10 @@ rule release_checksums:
         "<results>/release/{version}/{system}/paraphrases.tsv.zst",
         "<results>/release/{version}/{system}/paraphrases.parquet",
         "<results>/release/{version}/{system}/README.md",
+        records=[
+            "<results>/release/{version}/{system}/paraphrases.json",
+            "<results>/release/{version}/{system}/README.json",
+        ],
     output:
         "<results>/release/{version}/{system}/SHA256SUMS",
     log:
@@ -72,7 +77,7 @@ rule release_checksums:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.release.checksums --files {input:q}"
+        "python -m workflow_scripts.release.checksums --records {input.records:q}"
         " --output {output:q} 2>&1 | tee {log:q}"
 
 

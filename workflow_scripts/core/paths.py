@@ -3,10 +3,49 @@
 The Snakefile imports this module: only the standard library.
 """
 
+import os
 import re
+from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 NO_BRACES = "Snakemake takes braces for wildcards; rename the file or folder"
+
+
+class Located(str):
+    """Where a file or folder of the user's is, as commands get it.
+
+    Attributes:
+        name: what manifests call it, the same on every machine: its path in the folder that holds
+            the user's files, or its own name if it is elsewhere.
+    """
+
+    name: str
+
+    def __new__(cls, path: str | Path, folder: str | Path | None = None) -> "Located":
+        """Take a path, and the folder that its name is relative to, if there is one."""
+        located = super().__new__(cls, path)
+        whole = _without_dots(path)
+        located.name = whole.name
+        if folder is not None and whole.is_relative_to(within := _without_dots(folder)):
+            located.name = whole.relative_to(within).as_posix()
+        return located
+
+
+def _without_dots(path: str | Path) -> Path:
+    """Return an absolute path without `..`; links stay, for what they are called is the name."""
+    return Path(os.path.normpath(Path(path).absolute()))
+
+
+def told(value: Any) -> Any:
+    """Return a copy of settings in which every `Located` path is its name."""
+    if isinstance(value, Located):
+        return value.name
+    if isinstance(value, dict):
+        return {told(key): told(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [told(each) for each in value]
+    return value
 
 
 def file_name(url: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from workflow_scripts.core import selection
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import as_list
-from workflow_scripts.core.paths import file_name
+from workflow_scripts.core.paths import Located, file_name
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.corpus.checks import problems
@@ -122,13 +122,14 @@ class Corpus(Stage):
 
         That is below the data folder, or for a downloaded corpus below where downloads are kept.
         """
-        data = Path(self.config["data"])
         block = {k: v for k, v in self.config["corpora"][name].items() if k not in _APART}
         kept = {Path(each.path).name: each.path for each in self.downloads(name)}
 
-        def located(path: str) -> str:
+        def located(path: str) -> Located:
+            if not kept:
+                return selection.located(self.config, [path])[0]
             file, slash, member = path.partition("/")
-            return f"{kept[file]}{slash}{member}" if kept else str(data / path)
+            return Located(f"{kept[file]}{slash}{member}", self.config["downloads"])
 
         paths: dict[str, Any] = {
             key: [located(path) for path in as_list(value)]
@@ -136,7 +137,10 @@ class Corpus(Stage):
             if key in _TEXT_KEYS
         }
         if kept:
-            paths["sha256"] = {each.path: each.sha256 for each in self.downloads(name)}
+            folder = self.config["downloads"]
+            paths["sha256"] = {
+                Located(each.path, folder): each.sha256 for each in self.downloads(name)
+            }
         return {**block, **paths}
 
     def _hashed_block(self, name: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import yaml
 
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.report.finished_run import add_arguments, finished_run
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.evaluate.results import paraphrase_count, read_measures
@@ -107,6 +108,7 @@ def main(argv: list[str] | None = None) -> None:
         list(all_metrics(finished).values()),
     )
     write_text(arguments.output, text)
+    write_record(arguments.output, 0, 0, {})
 
 
 if __name__ == "__main__":
