@@ -1,7 +1,8 @@
 """Finished files that a flipped byte or a lost end has damaged, in one stage after another.
 
 Whoever reads such a file next must find it and say what to do; doing that must lead to the same
-bytes. Records and manifests lose their end; data files lose theirs or have a byte flipped.
+bytes. Records and manifests lose their end or have a digit changed, whichever figure it is of;
+data files lose their end or have a byte flipped.
 """
 
 import os
@@ -16,7 +17,7 @@ from pathlib import Path
 from tests.e2e.faults.undisturbed import STAGES, Event, Undisturbed, outcome
 from tests.e2e.pipeline import Pipeline
 
-FLIPPED, TRUNCATED = "a byte flipped", "truncated"
+FLIPPED, TRUNCATED, DIGIT = "a byte flipped", "truncated", "a digit changed"
 # What is made of files of the same stage: it is made again, so that they are read.
 READ_INSIDE = {
     "subword": ("000?.*", "manifest.json"),
@@ -25,25 +26,36 @@ READ_INSIDE = {
     "filter": ("*-micro/*/000?.*", "half-micro/*/pairs.*", "*-micro/*/manifest.json"),
     "embed": ("sts/*/*.json",),
     "evaluate": ("manifest.json",),
-    "release": ("manifest.json",),
+    "release": ("SHA256SUMS", "manifest.json"),
 }
 # Nothing reads these again: for the user alone, or already in the manifest.
 UNREAD = (
-    *("rejected.tsv.*", "learning_curve.svg", "report.html", "README.md", "SHA256SUMS"),
+    *("rejected.tsv.*", "learning_curve.svg", "report.html", "SHA256SUMS"),
     *("*.py", "config_sentence_transformers.json", "whitespacetokenizer_config.json"),
 )
 # What the user is told to delete.
-_ORDER = re.compile(r"error: (\S+) .*; delete (.+?)(?: beside it)? and run again")
+# While it plans, Snakemake puts its own words on the line before.
+_ORDER = re.compile(
+    r"(?:error: |^)(results/\S+) .*; delete (.+?)(?: beside it)? and run again", re.MULTILINE
+)
 # How often the same command may have to be given for one stage.
 _ATTEMPTS = 15
 
 
 def damage(path: Path, how: str) -> None:
-    """Flip a bit of the byte in the middle of a file, or cut it off there; its times stay."""
+    """Flip a bit of the byte in the middle of a file, or cut it off there; its times stay.
+
+    Or change the digit that is nearest to the middle.
+    """
     content, status = bytearray(path.read_bytes()), path.stat()
     middle = len(content) // 2
     if how == FLIPPED:
         content[middle] ^= 1
+        path.write_bytes(content)
+    elif how == DIGIT:
+        digits = [match.start() for match in re.finditer(rb"\d", content)]
+        nearest = min(digits, key=lambda at: abs(at - middle))
+        content[nearest] ^= 1  # 0 becomes 1, 1 becomes 0 ... 9 becomes 8
         path.write_bytes(content)
     else:
         path.write_bytes(content[:middle])
@@ -78,7 +90,7 @@ def chosen(
             kind = folder if stage == "generate" else kind
             folders.setdefault(kind, {}).setdefault(folder, []).append(name)
     return {
-        chance.choice(files): TRUNCATED if records else chance.choice((FLIPPED, TRUNCATED))
+        chance.choice(files): chance.choice((DIGIT if records else FLIPPED, TRUNCATED))
         for alike in folders.values()
         for files in [alike[chance.choice(sorted(alike))]]
     }
