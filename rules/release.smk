@@ -61,12 +61,10 @@ rule release_checksums:
         "<results>/release/{version}/{system}/paraphrases.tsv.zst",
         "<results>/release/{version}/{system}/paraphrases.parquet",
         "<results>/release/{version}/{system}/README.md",
-        records=[
-            "<results>/release/{version}/{system}/paraphrases.json",
-            "<results>/release/{version}/{system}/README.json",
-        ],
     output:
         "<results>/release/{version}/{system}/SHA256SUMS",
+    params:
+        folder=lambda wildcards: f"{LAYOUT.folder('release')}/{wildcards.system}",
     log:
         "<results>/logs/release/{version}/{system}/checksums.log",
     benchmark:
@@ -77,7 +75,8 @@ rule release_checksums:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.release.checksums --records {input.records:q}"
+        "python -m workflow_scripts.release.checksums"
+        " --records {params.folder:q}/paraphrases.json {params.folder:q}/README.json"
         " --output {output:q} 2>&1 | tee {log:q}"
 
 
@@ -89,7 +88,7 @@ rule release_tables:
         record="<results>/release/{version}/tables/tables.json",
     params:
         config=unit_config("release"),
-        units=unit_folders(RELEASE.reads(None)),
+        units=release_units,
         tables=[f"{name}={function}" for name, function in TABLES.items()],
         folder=f"{LAYOUT.folder('release')}/tables",
     log:
@@ -114,7 +113,7 @@ rule release_report:
         report="<results>/release/{version}/report.html",
     params:
         config=unit_config("release"),
-        units=unit_folders(RELEASE.reads(None)),
+        units=release_units,
         rows=canonical(RELEASE.rows()),
         sections=RELEASE.page_sections(),
     log:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.atomic import write_json
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import json_argument, run, words
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seal import read_sealed, sealed
 
@@ -244,7 +244,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--unit", type=json_argument, required=True, help="what it is (JSON)")
     parser.add_argument("--upstream", type=Path, nargs="*", default=[], help="manifests it read")
     parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args(words(argv))
     names = [*shard_names(arguments.shards), *arguments.records]
     records = {name: verify(arguments.folder / f"{name}.json") for name in names}
     upstream = {read_manifest(path)["name"]: sha256(path) for path in arguments.upstream}

@@ -16,20 +16,27 @@ class Located(str):
     """Where a file or folder of the user's is, as commands get it.
 
     Attributes:
-        name: what manifests call it, the same on every machine: its path in the folder that holds
-            the user's files, or its own name if it is elsewhere.
+        folder: the one that holds the user's files, if there is one.
     """
 
-    name: str
+    folder: str | Path | None
 
     def __new__(cls, path: str | Path, folder: str | Path | None = None) -> "Located":
         """Take a path, and the folder that its name is relative to, if there is one."""
         located = super().__new__(cls, path)
-        whole = _without_dots(path)
-        located.name = whole.name
-        if folder is not None and whole.is_relative_to(within := _without_dots(folder)):
-            located.name = whole.relative_to(within).as_posix()
+        located.folder = folder
         return located
+
+    @property
+    def name(self) -> str:
+        """What manifests call it, the same on every machine.
+
+        That is its path in the folder, or its own name if it is elsewhere.
+        """
+        whole = _without_dots(self)
+        if self.folder is not None and whole.is_relative_to(within := _without_dots(self.folder)):
+            return whole.relative_to(within).as_posix()
+        return whole.name
 
 
 def _without_dots(path: str | Path) -> Path:

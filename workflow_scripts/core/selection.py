@@ -66,4 +66,5 @@ def early_shards(config: Config, late: str) -> list[str]:
 
 def located(config: Config, paths: list[str]) -> list[Located]:
     """Return paths of the user's files: relative ones begin with the data folder."""
-    return [Located(Path(config["data"]) / path, config["data"]) for path in paths]
+    data = Path(config["data"])
+    return [Located(data / path, data) for path in paths]

@@ -1,5 +1,6 @@
 """The stage `corpus`: bitext as shards of pairs (docs/corpus.md)."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,6 +50,8 @@ class Corpus(Stage):
     def jobs(self, instance: str) -> int:
         return 1
 
+    # A corpus may have many thousands of files, and Snakemake asks again and again.
+    @cache  # noqa: B019 - one declaration lives as long as its process
     def inputs(self, instance: str) -> dict[str, str]:
         downloads = {each.path: each.sha256 for each in self.downloads(instance)}
         if downloads or instance in self.layout.absent:
@@ -117,6 +120,7 @@ class Corpus(Stage):
                     return download.url
         return None
 
+    @cache  # noqa: B019
     def _located_block(self, name: str) -> dict[str, Any]:
         """Return a corpus block whose paths are lists and say where the files are.
 
@@ -125,16 +129,17 @@ class Corpus(Stage):
         block = {k: v for k, v in self.config["corpora"][name].items() if k not in _APART}
         kept = {Path(each.path).name: each.path for each in self.downloads(name)}
 
-        def located(path: str) -> Located:
+        def located(paths: list[str]) -> list[Located]:
             if not kept:
-                return selection.located(self.config, [path])[0]
-            file, slash, member = path.partition("/")
-            return Located(f"{kept[file]}{slash}{member}", self.config["downloads"])
+                return selection.located(self.config, paths)
+            parts = [path.partition("/") for path in paths]
+            return [
+                Located(f"{kept[file]}{slash}{member}", self.config["downloads"])
+                for file, slash, member in parts
+            ]
 
         paths: dict[str, Any] = {
-            key: [located(path) for path in as_list(value)]
-            for key, value in block.items()
-            if key in _TEXT_KEYS
+            key: located(as_list(value)) for key, value in block.items() if key in _TEXT_KEYS
         }
         if kept:
             folder = self.config["downloads"]
@@ -155,9 +160,6 @@ class Corpus(Stage):
                 if key in block
             }
             return {**block, **names, "sha256": sorted(block["sha256"].values())}
-        hashes = {
-            key: [self.sha256(path, f"corpora.{name}.{key}") for path in block[key]]
-            for key in _TEXT_KEYS
-            if key in block
-        }
+        found = self.inputs(name)
+        hashes = {key: [found[path] for path in block[key]] for key in _TEXT_KEYS if key in block}
         return {**block, **hashes}
