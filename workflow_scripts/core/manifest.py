@@ -23,12 +23,10 @@ from workflow_scripts.core.seal import read_sealed, sealed
 
 # The packages whose version can change what a stage writes; a record names those it has loaded.
 TOOLS = (
-    *("jinja2", "lemminflect", "matplotlib", "numpy", "pyarrow", "pyyaml", "rapidfuzz", "regex"),
+    *("jinja2", "lemminflect", "matplotlib", "numpy", "pyarrow", "rapidfuzz", "regex"),
     *("sacrebleu", "sacremoses", "safetensors", "scipy", "sentence-transformers", "sentencepiece"),
     *("sockeye", "stanza", "torch", "zstandard"),
 )
-# Where the module is not called as the package.
-_MODULES = {"pyyaml": "yaml"}
 
 
 def sha256(path: str | Path) -> str:
@@ -81,8 +79,8 @@ def write_record(
 
 def loaded_tools() -> dict[str, str]:
     """Return the versions of those `TOOLS` that this process has loaded."""
-    modules = {tool: _MODULES.get(tool, tool.replace("-", "_")) for tool in TOOLS}
-    return {tool: metadata.version(tool) for tool in TOOLS if modules[tool] in sys.modules}
+    loaded = [tool for tool in TOOLS if tool.replace("-", "_") in sys.modules]
+    return {tool: metadata.version(tool) for tool in loaded}
 
 
 def _check_rows(record: dict[str, Any]) -> None:

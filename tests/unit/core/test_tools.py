@@ -1,3 +1,9 @@
+import importlib.util
+import subprocess
+import sys
+from importlib import metadata
+
+from workflow_scripts.core.manifest import TOOLS, read_record
 from workflow_scripts.core.tools import mixed_versions, tools_of
 
 
@@ -20,3 +26,21 @@ def test_tool_versions_and_units_are_named():
         "different versions of pyarrow made this run: 1 corpus.c0, corpus.c1, corpus.c2, "
         "corpus.c3, corpus.c4 and 3 more; 2 clean, subword"
     )
+
+
+def test_the_tools_that_a_record_names_are_installed_under_these_names():
+    for tool in TOOLS:
+        assert metadata.version(tool)
+        assert importlib.util.find_spec(tool.replace("-", "_"))
+
+
+def test_a_record_names_what_is_loaded(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("a", "utf-8")
+    code = (
+        "import regex, zstandard; from workflow_scripts.core.manifest import write_record;"
+        f"write_record({str(path)!r}, 0, 0, {{}})"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    tools = read_record(path)["tools"]
+    assert tools == {name: metadata.version(name) for name in ("regex", "zstandard")}
