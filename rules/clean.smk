@@ -11,6 +11,7 @@ rule clean_shard:
         record="<results>/clean/{version}/{shard}.json",
     params:
         config=unit_config("clean"),
+        corpora=lambda wildcards, input: listed(input.corpora),
     log:
         "<results>/logs/clean/{version}/{shard}.log",
     benchmark:
@@ -22,4 +23,4 @@ rule clean_shard:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.clean.shard --config {params.config:q}"
-        " --inputs {input.corpora:q} --output {output.pairs:q} 2>&1 | tee {log:q}"
+        " --inputs {params.corpora:q} --output {output.pairs:q} 2>&1 | tee {log:q}"

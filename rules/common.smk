@@ -18,7 +18,7 @@ from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
 from workflow_scripts.core.finished import lost, mend_times
-from workflow_scripts.core.layout import canonical, unit_name
+from workflow_scripts.core.layout import unit_name
 from workflow_scripts.core.locks import ResultsLock
 from workflow_scripts.core.runs import (
     cancel_orphans,
@@ -26,6 +26,7 @@ from workflow_scripts.core.runs import (
     link_run,
     remove_stale_locks,
 )
+from workflow_scripts.core.seal import canonical
 from workflow_scripts.core.space import advise_on_full_disks
 from workflow_scripts.corpus.stage import Corpus
 from workflow_scripts.embed.stage import Embed
@@ -59,7 +60,8 @@ SYSTEMS = config["run"]["systems"]
 TABLES = RELEASE.released_tables()
 # The unit with the bitext that models are trained on.
 PAIRS = selection.pairs(config)
-ARGUMENT_BYTES = 65536
+# A job's shell gets the whole command as one argument, of 128 KiB at most; it has few of these.
+ARGUMENT_BYTES = 16384
 # Given to jobs as resources: unlike params, another value is no reason to run again.
 COMPUTE = config["compute"]
 EARLY = LAYOUT.shard_names("clean")
@@ -83,8 +85,7 @@ def stage_wildcards():
 def argument(value):
     """A value as one argument of a command: canonical JSON, or `@` and the file that holds it.
 
-    Snakemake stores params as a set without names, in which two swapped values go unseen; and an
-    argument is limited to 128 KiB.
+    Snakemake stores params as a set without names, in which two swapped values go unseen.
     """
     text = canonical(value)
     if len(text.encode("utf-8")) < ARGUMENT_BYTES:
@@ -94,6 +95,13 @@ def argument(value):
     if not workflow.dryrun and not os.path.exists(path):
         write_text(path, text)
     return f"@{path}"
+
+
+def listed(values):
+    """Values as words of a command, or `@@` and the file that holds them: see `cli.words`."""
+    values = [str(value) for value in values]
+    text = argument(values)
+    return [f"@{text}"] if text.startswith("@") else values
 
 
 def grows(first):
@@ -149,17 +157,32 @@ def unit_config(stage, instance=None):
                 f"{'/'.join(filter(None, unit))}/{version} is not of this configuration, "
                 f"whose version is {LAYOUT.key(*unit)}"
             )
-        return argument(LAYOUT.settings(unit))
+        return settings_argument(unit)
 
     return text
+
+
+# Snakemake asks for params several times, and a corpus may have many thousands of files.
+@functools.cache
+def settings_argument(unit):
+    return argument(LAYOUT.settings(unit))
+
+
+@functools.cache
+def inputs_argument(unit):
+    return argument(LAYOUT.declaration(unit[0]).inputs(unit[1]))
+
+
+@functools.cache
+def description_argument(unit):
+    return argument(LAYOUT.description(unit))
 
 
 def unit_inputs(stage, instance=None):
     """Params function: the hashes of the user's files that a unit's jobs read, by path."""
 
     def text(wildcards):
-        name = instance_of(stage, wildcards, instance)
-        return argument(LAYOUT.declaration(stage).inputs(name))
+        return inputs_argument((stage, instance_of(stage, wildcards, instance)))
 
     return text
 
@@ -345,7 +368,10 @@ def stage_target(stage):
             if workflow.is_main_process:
                 record_events(run)
         if workflow.is_main_process:
-            make_lost_files_again(stage)
+            try:
+                make_lost_files_again(stage)
+            except InputError as error:
+                raise WorkflowError(str(error)) from None
         if workflow.get_rule(stage) in workflow.dag.forcerules:
             workflow.dag.forcerules.update(
                 each for each in workflow.rules if each.name.startswith(f"{stage}_")
@@ -417,7 +443,7 @@ def awaited_files(wildcards):
 
 def unit_description(wildcards):
     """Params function: what the manifest of `{unit}` says of it, as one argument."""
-    return argument(LAYOUT.description(unit_of(wildcards)))
+    return description_argument(unit_of(wildcards))
 
 
 def system_release_config(wildcards):
@@ -442,4 +468,9 @@ def system_manifests(wildcards):
 
 def system_units(wildcards):
     """Params function: the folders of the units behind the corpus of one system."""
-    return unit_folders(RELEASE.described_units(wildcards.system))
+    return listed(unit_folders(RELEASE.described_units(wildcards.system)))
+
+
+def release_units(wildcards):
+    """Params function: the folders of all units that the release reads."""
+    return listed(unit_folders(RELEASE.reads(None)))

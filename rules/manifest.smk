@@ -16,6 +16,7 @@ rule manifest:
         folder=lambda wildcards: LAYOUT.folder(*unit_of(wildcards)),
         shards=lambda wildcards: LAYOUT.shards(*unit_of(wildcards)),
         records=lambda wildcards: LAYOUT.other_records(*unit_of(wildcards)),
+        upstream=lambda wildcards, input: listed(input.upstream),
     log:
         "<results>/logs/{unit}/{version}/manifest.log",
     benchmark:
@@ -27,5 +28,5 @@ rule manifest:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.core.manifest --unit {params.unit:q} --folder {params.folder:q}"
-        " --shards {params.shards} --records {params.records:q} --upstream {input.upstream:q}"
+        " --shards {params.shards} --records {params.records:q} --upstream {params.upstream:q}"
         " --output {output.manifest:q} 2>&1 | tee {log:q}"

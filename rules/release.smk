@@ -36,6 +36,7 @@ rule release_datasheet:
         export="<results>/release/{version}/{system}/paraphrases.json",
     output:
         datasheet="<results>/release/{version}/{system}/README.md",
+        record="<results>/release/{version}/{system}/README.json",
     params:
         config=system_release_config,
         units=system_units,
@@ -62,6 +63,8 @@ rule release_checksums:
         "<results>/release/{version}/{system}/README.md",
     output:
         "<results>/release/{version}/{system}/SHA256SUMS",
+    params:
+        folder=lambda wildcards: f"{LAYOUT.folder('release')}/{wildcards.system}",
     log:
         "<results>/logs/release/{version}/{system}/checksums.log",
     benchmark:
@@ -72,7 +75,8 @@ rule release_checksums:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.release.checksums --files {input:q}"
+        "python -m workflow_scripts.release.checksums"
+        " --records {params.folder:q}/paraphrases.json {params.folder:q}/README.json"
         " --output {output:q} 2>&1 | tee {log:q}"
 
 
@@ -84,7 +88,7 @@ rule release_tables:
         record="<results>/release/{version}/tables/tables.json",
     params:
         config=unit_config("release"),
-        units=unit_folders(RELEASE.reads(None)),
+        units=release_units,
         tables=[f"{name}={function}" for name, function in TABLES.items()],
         folder=f"{LAYOUT.folder('release')}/tables",
     log:
@@ -109,7 +113,7 @@ rule release_report:
         report="<results>/release/{version}/report.html",
     params:
         config=unit_config("release"),
-        units=unit_folders(RELEASE.reads(None)),
+        units=release_units,
         rows=canonical(RELEASE.rows()),
         sections=RELEASE.page_sections(),
     log:

@@ -95,3 +95,17 @@ def test_a_unit_of_other_content_than_its_readers_knew_is_judged_by_its_times(fi
     manifest.write_text(manifest.read_text("utf-8").replace("rows_in", "rows_in", 1) + " ", "utf-8")
     planned = pipeline.planned("--max-checksum-file-size", "0")
     assert {"filter_columns", "evaluate_measures", "release_export"} & planned.keys()
+
+
+@pytest.mark.parametrize("unit", ["train.forward", "select.micro", "release"])
+def test_a_changed_digit_of_a_manifest_is_found_while_planning(finished, copy_of, unit):
+    pipeline = copy_of(finished)
+    manifest = pipeline.unit(unit) / "manifest.json"
+    content = manifest.read_text("utf-8")
+    manifest.write_text(content.replace('"version": ', '"version": 1', 1), "utf-8")
+    output = pipeline.fail("--dry-run")
+    name = manifest.relative_to(pipeline.folder.resolve())
+    assert f"{name} is damaged (it differs from what its stage wrote" in output
+    assert "delete it and run again" in output and "Traceback" not in output
+    manifest.write_text(content, "utf-8")
+    assert not pipeline.planned()

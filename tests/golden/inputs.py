@@ -36,7 +36,7 @@ def table(path: Path, schema: str) -> list[Row]:
 def counts(record: Path) -> Row:
     """Return a record without what depends on the file format and on installed versions."""
     content = json.loads(record.read_text(encoding="utf-8"))
-    return {key: content[key] for key in content.keys() - {"files", "tools"}}
+    return {key: content[key] for key in content.keys() - {"files", "tools", "sha256"}}
 
 
 def pairs(corpus: str, count: int | None = None) -> list[Row]:

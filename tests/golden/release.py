@@ -15,13 +15,14 @@ def outputs(folder: Path) -> Outputs:
     output = folder / "release"
     export.main(arguments({"best": 2}, folder=folder, shards=1, output=output))
     tsv, parquet = output / "paraphrases.tsv.zst", output / "paraphrases.parquet"
-    checksums.main(["--files", str(tsv), str(parquet), "--output", str(output / "SHA256SUMS")])
+    record = output / "paraphrases.json"
+    checksums.main(["--records", str(record), "--output", str(output / "SHA256SUMS")])
     sums = (output / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
     released = export.pq.read_table(parquet)
     return {
         "tsv": zstandard.decompress(tsv.read_bytes(), 1 << 20).decode("utf-8"),
         "columns": str(released.schema.remove_metadata()),
         "rows": released.to_pylist(),
-        "record": counts(output / "paraphrases.json"),
+        "record": counts(record),
         "sums": [line.split("  ")[1] for line in sums],
     }

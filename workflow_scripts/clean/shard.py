@@ -13,7 +13,7 @@ from typing import Any
 
 from workflow_scripts.clean.normalise import normalise
 from workflow_scripts.core.charset import codec
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import json_argument, run, words
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.rows import PairRow
 from workflow_scripts.core.shard import Input, Stream, Tally, write_shard
@@ -147,7 +147,7 @@ def main(argv: list[str] | None = None) -> None:
         "--inputs", type=Path, nargs="+", required=True, help="one per corpus, by priority"
     )
     parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args(words(argv))
     clean_shard(arguments.config, arguments.inputs, arguments.output)
 
 

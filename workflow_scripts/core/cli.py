@@ -34,6 +34,19 @@ def json_argument(text: str) -> Any:
     return json.loads(Path(text[1:]).read_text(encoding="utf-8") if text[:1] == "@" else text)
 
 
+def words(argv: list[str] | None = None) -> list[str]:
+    """Return the words of a command line, this process's by default.
+
+    `@@FILE` stands for those in a file, a JSON list: a whole command holds 128 KiB at most where
+    a shell is given it, and a run may have thousands of units.
+    """
+    given = sys.argv[1:] if argv is None else argv
+    found: list[str] = []
+    for word in given:
+        found += json_argument(word[1:]) if word.startswith("@@") else [word]
+    return found
+
+
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     """Add the option that names the user's files which the command reads, as they were hashed."""
     parser.add_argument(

@@ -7,14 +7,15 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 import hashlib
-import json
 import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout, unit_name
+from workflow_scripts.core.seal import read_sealed
 from workflow_scripts.core.selection import Unit
 
 
@@ -33,12 +34,21 @@ class Lost(NamedTuple):
 
 
 def read_manifest(layout: Layout, unit: Unit) -> dict[str, Any] | None:
-    """Return the manifest of a unit; None if it is missing or can't be read."""
+    """Return the manifest of a unit; None if there is none.
+
+    Raises:
+        InputError: it is damaged; the message says what to do.
+    """
+    path = _manifest_path(layout, unit)
     try:
-        manifest = json.loads(_manifest_path(layout, unit).read_text(encoding="utf-8"))
-        return manifest if isinstance(manifest.get("parts"), dict) else None
-    except (OSError, ValueError, AttributeError):
+        manifest = read_sealed(path)
+        if not isinstance(manifest.get("parts"), dict):
+            raise ValueError("it tells of no parts")
+        return manifest
+    except OSError:
         return None
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}); delete it and run again") from error
 
 
 def unit_files(layout: Layout, unit: Unit, manifest: dict[str, Any]) -> list[str]:
@@ -119,10 +129,7 @@ def _agrees(layout: Layout, unit: Unit, manifest: dict[str, Any]) -> bool:
     if set(manifest["parts"]) != set(names):
         return False
     try:
-        records = {
-            name: json.loads(Path(folder, f"{name}.json").read_text(encoding="utf-8"))
-            for name in names
-        }
+        records = {name: read_sealed(Path(folder, f"{name}.json")) for name in names}
         read = {
             f"{unit_name(*each)}/{layout.key(*each)}": _sha256(_manifest_path(layout, each))
             for each in layout.upstream(unit)

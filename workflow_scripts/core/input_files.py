@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +27,7 @@ def as_list(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
 
 
-def files_below(paths: list[str], key: str) -> list[str]:
+def files_below(paths: Sequence[str], key: str) -> list[str]:
     """Return the files among `paths`, and all below the folders among them.
 
     Raises:

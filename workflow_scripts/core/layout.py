@@ -9,7 +9,6 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 
 import functools
 import hashlib
-import json
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,15 +17,12 @@ from workflow_scripts.core import checks
 from workflow_scripts.core.config import Check, Config, validate
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import FileHashes
+from workflow_scripts.core.paths import told
+from workflow_scripts.core.seal import canonical
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 
 Kind = TypeVar("Kind", bound=Stage)
-
-
-def canonical(value: Any) -> str:
-    """Return the one JSON string of `value`: sorted keys, no blanks."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def checks_of(stages: Iterable[type[Stage]]) -> list[Check]:
@@ -159,14 +155,17 @@ class Layout:
     # --- keys and folders --------------------------------------------------------------------
 
     def description(self, unit: Unit) -> dict[str, Any]:
-        """Return what the unit's manifest says besides its records."""
+        """Return what the unit's manifest says besides its records.
+
+        The user's files go by names that do not depend on where they are.
+        """
         stage, instance = unit
         return {
             "name": f"{unit_name(*unit)}/{self.key(*unit)}",
             "stage": stage,
             "instance": instance,
             "version": self.declaration(stage).version,
-            "config": self.settings(unit),
+            "config": told(self.settings(unit)),
         }
 
     def settings(self, unit: Unit) -> dict[str, Any]:

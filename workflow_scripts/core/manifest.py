@@ -4,7 +4,8 @@ What they are for: docs/architecture.md, "Versioned files".
 
 A record is `<name>.json` next to `<name>.parquet`: SHA-256, rows in and out, rows rejected by
 reason. Whoever reads the data verifies it against the record first. The manifest merges the
-records of a stage's folder; it is the stage's last output and is deterministic.
+records of a stage's folder; it is the stage's last output and is deterministic. Both hold a hash
+of themselves (`core/seal.py`).
 """
 
 import argparse
@@ -18,13 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.atomic import write_json
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import json_argument, run, words
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.seal import read_sealed, sealed
 
 # The packages whose version can change what a stage writes; a record names those it has loaded.
 TOOLS = (
-    *("lemminflect", "numpy", "pyarrow", "rapidfuzz", "sacrebleu", "sacremoses", "scipy"),
-    *("sentencepiece", "stanza", "torch"),
+    *("jinja2", "lemminflect", "matplotlib", "numpy", "pyarrow", "rapidfuzz", "regex"),
+    *("sacrebleu", "sacremoses", "safetensors", "scipy", "sentence-transformers", "sentencepiece"),
+    *("sockeye", "stanza", "torch", "zstandard"),
 )
 
 
@@ -68,12 +71,18 @@ def write_record(
         "rows_in": rows_in,
         "rows_out": rows_out,
         "rejected": rejected,
-        "tools": {tool: metadata.version(tool) for tool in TOOLS if tool in sys.modules},
+        "tools": loaded_tools(),
     }
     if extra:
         record["extra"] = extra
     _check_rows(record)
-    write_json(record_path(data_path), record)
+    write_json(record_path(data_path), sealed(record))
+
+
+def loaded_tools() -> dict[str, str]:
+    """Return the versions of those `TOOLS` that this process has loaded."""
+    loaded = [tool for tool in TOOLS if tool.replace("-", "_") in sys.modules]
+    return {tool: metadata.version(tool) for tool in loaded}
 
 
 def _check_rows(record: dict[str, Any]) -> None:
@@ -87,18 +96,19 @@ def read_record(data_path: str | Path) -> dict[str, Any]:
     """Return the record of a data file.
 
     Raises:
-        InputError: there is none, it can't be read, or its rows don't add up.
+        InputError: there is none, it can't be read, it is not what its stage wrote, or its rows
+            don't add up.
     """
     path = record_path(data_path)
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = read_sealed(path)
         _check_rows(record)
     except FileNotFoundError as error:
         raise InputError(
-            f"{data_path} has no record {path.name} beside it; {_remedy(Path(data_path))}"
+            f"{data_path} has no record {path.name} beside it; {remedy(Path(data_path))}"
         ) from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(f"{path} is damaged ({error}); {_remedy(path)}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} is damaged ({error}); {remedy(path)}") from error
     return record
 
 
@@ -127,11 +137,11 @@ def verify_file(path: str | Path, record: str) -> None:
     path = Path(path)
     record_file = record_path(path.with_name(record))
     if not record_file.is_file():
-        raise InputError(f"{path} has no record {record_file.name} beside it; {_remedy(path)}")
+        raise InputError(f"{path} has no record {record_file.name} beside it; {remedy(path)}")
     known = read_record(record_file)["files"]
     if path.name not in known:
         raise InputError(
-            f"{path} is not in {record_file.name} beside it; {_remedy(path, record_file)}"
+            f"{path} is not in {record_file.name} beside it; {remedy(path, record_file)}"
         )
     _check(path, known[path.name], record_file)
 
@@ -144,15 +154,15 @@ def read_json(path: str | Path, record: str) -> dict[str, Any]:
 
 def _check(data: Path, expected: str, record: Path) -> None:
     if not data.is_file():
-        raise InputError(f"{data} is missing; {_remedy(data, record)}")
+        raise InputError(f"{data} is missing; {remedy(data, record)}")
     if sha256(data) != expected:
         raise InputError(
             f"{data} differs from what its stage wrote (its SHA-256 is not the one in "
-            f"{record.name}); {_remedy(data, record)}"
+            f"{record.name}); {remedy(data, record)}"
         )
 
 
-def _remedy(damaged: Path, record: Path | None = None) -> str:
+def remedy(damaged: Path, record: Path | None = None) -> str:
     """Say what the user must delete so that a damaged file is made again.
 
     That is the file, its record and the manifest. While the manifest is there, Snakemake does not
@@ -215,10 +225,10 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
         InputError: it is missing or damaged.
     """
     try:
-        manifest = json.loads(Path(path).read_text(encoding="utf-8"))
+        manifest = read_sealed(path)
         for counts in (manifest, *manifest["parts"].values()):
             _check_rows(counts)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             f"{path} is no readable manifest ({error}); delete it and run again"
         ) from error
@@ -234,11 +244,11 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--unit", type=json_argument, required=True, help="what it is (JSON)")
     parser.add_argument("--upstream", type=Path, nargs="*", default=[], help="manifests it read")
     parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args(words(argv))
     names = [*shard_names(arguments.shards), *arguments.records]
     records = {name: verify(arguments.folder / f"{name}.json") for name in names}
     upstream = {read_manifest(path)["name"]: sha256(path) for path in arguments.upstream}
-    write_json(arguments.output, merge(arguments.unit, records, upstream))
+    write_json(arguments.output, sealed(merge(arguments.unit, records, upstream)))
 
 
 if __name__ == "__main__":

@@ -3,10 +3,56 @@
 The Snakefile imports this module: only the standard library.
 """
 
+import os
 import re
+from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 NO_BRACES = "Snakemake takes braces for wildcards; rename the file or folder"
+
+
+class Located(str):
+    """Where a file or folder of the user's is, as commands get it.
+
+    Attributes:
+        folder: the one that holds the user's files, if there is one.
+    """
+
+    folder: str | Path | None
+
+    def __new__(cls, path: str | Path, folder: str | Path | None = None) -> "Located":
+        """Take a path, and the folder that its name is relative to, if there is one."""
+        located = super().__new__(cls, path)
+        located.folder = folder
+        return located
+
+    @property
+    def name(self) -> str:
+        """What manifests call it, the same on every machine.
+
+        That is its path in the folder, or its own name if it is elsewhere.
+        """
+        whole = _without_dots(self)
+        if self.folder is not None and whole.is_relative_to(within := _without_dots(self.folder)):
+            return whole.relative_to(within).as_posix()
+        return whole.name
+
+
+def _without_dots(path: str | Path) -> Path:
+    """Return an absolute path without `..`; links stay, for what they are called is the name."""
+    return Path(os.path.normpath(Path(path).absolute()))
+
+
+def told(value: Any) -> Any:
+    """Return a copy of settings in which every `Located` path is its name."""
+    if isinstance(value, Located):
+        return value.name
+    if isinstance(value, dict):
+        return {told(key): told(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [told(each) for each in value]
+    return value
 
 
 def file_name(url: str) -> str:

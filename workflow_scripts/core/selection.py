@@ -8,6 +8,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 from pathlib import Path
 
 from workflow_scripts.core.config import FILTER_ROLES, Config
+from workflow_scripts.core.paths import Located
 
 # A stage, or one instance of it: a corpus, a role of a model, a system ...
 Unit = tuple[str, str | None]
@@ -63,6 +64,7 @@ def early_shards(config: Config, late: str) -> list[str]:
     return [f"{shard:04d}" for shard in range(first, first + size)]
 
 
-def located(config: Config, paths: list[str]) -> list[str]:
+def located(config: Config, paths: list[str]) -> list[Located]:
     """Return paths of the user's files: relative ones begin with the data folder."""
-    return [str(Path(config["data"]) / path) for path in paths]
+    data = Path(config["data"])
+    return [Located(data / path, data) for path in paths]

@@ -24,6 +24,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError, printable
 from workflow_scripts.core.manifest import sha256
 from workflow_scripts.core.progress import INTERVAL_SECONDS, progress_line
+from workflow_scripts.core.seal import sealed
 
 _CHUNK_BYTES = 1 << 20
 # So many tries in a row may bring nothing; the pauses between them are 1, 2, 4, 8 seconds.
@@ -279,7 +280,7 @@ def publish(part: Path, output: Path, url: str, digest: str) -> None:
 
 def _write_record(output: Path, url: str, digest: str) -> None:
     record = {"files": {output.name: digest}, "bytes": output.stat().st_size, "url": url}
-    write_json(output.with_name(f"{output.name}.json"), record)
+    write_json(output.with_name(f"{output.name}.json"), sealed(record))
 
 
 def fetch(url: str, expected: str, output: Path, pause: float = 1.0) -> None:

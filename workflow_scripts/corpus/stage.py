@@ -1,12 +1,13 @@
 """The stage `corpus`: bitext as shards of pairs (docs/corpus.md)."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import as_list
-from workflow_scripts.core.paths import file_name
+from workflow_scripts.core.paths import Located, file_name
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.corpus.checks import problems
@@ -49,6 +50,8 @@ class Corpus(Stage):
     def jobs(self, instance: str) -> int:
         return 1
 
+    # A corpus may have many thousands of files, and Snakemake asks again and again.
+    @cache  # noqa: B019 - one declaration lives as long as its process
     def inputs(self, instance: str) -> dict[str, str]:
         downloads = {each.path: each.sha256 for each in self.downloads(instance)}
         if downloads or instance in self.layout.absent:
@@ -117,26 +120,32 @@ class Corpus(Stage):
                     return download.url
         return None
 
+    @cache  # noqa: B019
     def _located_block(self, name: str) -> dict[str, Any]:
         """Return a corpus block whose paths are lists and name the files as they lie on the disk.
 
         They lie below the data folder, or for a downloaded corpus below the folder of downloads.
         """
-        data = Path(self.config["data"])
         block = {k: v for k, v in self.config["corpora"][name].items() if k not in _APART}
         kept = {Path(each.path).name: each.path for each in self.downloads(name)}
 
-        def located(path: str) -> str:
-            file, slash, member = path.partition("/")
-            return f"{kept[file]}{slash}{member}" if kept else str(data / path)
+        def located(paths: list[str]) -> list[Located]:
+            if not kept:
+                return selection.located(self.config, paths)
+            parts = [path.partition("/") for path in paths]
+            return [
+                Located(f"{kept[file]}{slash}{member}", self.config["downloads"])
+                for file, slash, member in parts
+            ]
 
         paths: dict[str, Any] = {
-            key: [located(path) for path in as_list(value)]
-            for key, value in block.items()
-            if key in _TEXT_KEYS
+            key: located(as_list(value)) for key, value in block.items() if key in _TEXT_KEYS
         }
         if kept:
-            paths["sha256"] = {each.path: each.sha256 for each in self.downloads(name)}
+            folder = self.config["downloads"]
+            paths["sha256"] = {
+                Located(each.path, folder): each.sha256 for each in self.downloads(name)
+            }
         return {**block, **paths}
 
     def _hashed_block(self, name: str) -> dict[str, Any]:
@@ -151,9 +160,6 @@ class Corpus(Stage):
                 if key in block
             }
             return {**block, **names, "sha256": sorted(block["sha256"].values())}
-        hashes = {
-            key: [self.sha256(path, f"corpora.{name}.{key}") for path in block[key]]
-            for key in _TEXT_KEYS
-            if key in block
-        }
+        found = self.inputs(name)
+        hashes = {key: [found[path] for path in block[key]] for key in _TEXT_KEYS if key in block}
         return {**block, **hashes}

@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 from workflow_scripts.clean import shard as clean
 from workflow_scripts.core import selection
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import Layout, canonical
+from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.manifest import shard_paths
 from workflow_scripts.core.rows import ScoredCandidate, ScoredRow, Side
 from workflow_scripts.core.schema import filled
+from workflow_scripts.core.seal import canonical
 from workflow_scripts.core.tables import count_rows, read_rows
 from workflow_scripts.corpus.importer import import_corpus
 from workflow_scripts.corpus.pairs import Pair, read_pairs

@@ -6,33 +6,36 @@ from pathlib import Path
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import sha256
+from workflow_scripts.core.manifest import verify
 
 
-def checksums(files: list[Path], folder: Path) -> str:
-    """Return one line per file, sorted by name, with names relative to `folder`.
+def checksums(records: list[Path], folder: Path) -> str:
+    """Return one line per file that the records speak for, sorted by name.
+
+    The sums are those of the records, made when the files were written: a file that was damaged
+    since must not get a sum of its own. Names are relative to `folder`.
 
     Raises:
-        InputError: a file is missing or not below `folder`.
+        InputError: a record or a file of it is missing, damaged or not below `folder`.
     """
     lines = []
-    for path in files:
-        if not path.is_file():
-            raise InputError(f"{path} is missing; run the release again")
+    for path in records:
         if not path.resolve().is_relative_to(folder.resolve()):
             raise InputError(f"{path} is not below {folder}, where SHA256SUMS is to be checked")
-        name = path.resolve().relative_to(folder.resolve()).as_posix()
-        lines.append((name, f"{sha256(path)}  {name}\n"))
+        parent = path.resolve().parent.relative_to(folder.resolve())
+        for file, digest in verify(path)["files"].items():
+            name = (parent / file).as_posix()
+            lines.append((name, f"{digest}  {name}\n"))
     return "".join(line for _, line in sorted(lines))
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Write the SHA-256 of released files beside them."""
+    """Write the SHA-256 of released files, as their records tell it, beside them."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--files", type=Path, nargs="+", required=True)
+    parser.add_argument("--records", type=Path, nargs="+", required=True, help="of these files")
     parser.add_argument("--output", type=Path, required=True, help="SHA256SUMS")
     arguments = parser.parse_args(argv)
-    write_text(arguments.output, checksums(arguments.files, arguments.output.parent))
+    write_text(arguments.output, checksums(arguments.records, arguments.output.parent))
 
 
 if __name__ == "__main__":

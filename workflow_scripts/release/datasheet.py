@@ -8,7 +8,8 @@ from typing import Any
 import yaml
 
 from workflow_scripts.core.atomic import write_text
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import run, words
+from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.report.finished_run import add_arguments, finished_run
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.evaluate.results import paraphrase_count, read_measures
@@ -97,7 +98,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     add_arguments(parser, described=True)
     parser.add_argument("--output", type=Path, required=True, help="README.md")
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args(words(argv))
     finished = finished_run(arguments)
     system = finished.config["system"]
     text = datasheet(
@@ -107,6 +108,7 @@ def main(argv: list[str] | None = None) -> None:
         list(all_metrics(finished).values()),
     )
     write_text(arguments.output, text)
+    write_record(arguments.output, 0, 0, {})
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from workflow_scripts.core.atomic import write_text
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import run, words
 from workflow_scripts.core.report.finished_run import FinishedRun, add_arguments, finished_run
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.core.report.section import sections
@@ -45,7 +45,7 @@ def main(argv: list[str] | None = None) -> None:
         help="in the order of the page",
     )
     parser.add_argument("--output", type=Path, required=True, help="report.html")
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args(words(argv))
     write_text(arguments.output, report(finished_run(arguments), arguments.sections))
 
 

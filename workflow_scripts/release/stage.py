@@ -1,7 +1,9 @@
 """The stage `release`: corpora, datasheets, tables and the report (docs/release.md)."""
 
+from collections.abc import Iterable
 from typing import Any
 
+from workflow_scripts.core import selection
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.embed.stage import tested_embeddings, tested_units
@@ -23,7 +25,8 @@ class Release(Stage):
 
     def records(self, instance: None) -> list[str]:
         systems = self.config["run"]["systems"]
-        return ["tables/tables", *(f"{system}/paraphrases" for system in systems)]
+        names = ("paraphrases", "README")
+        return ["tables/tables", *(f"{system}/{name}" for system in systems for name in names)]
 
     def files(self, instance: None) -> list[str]:
         tables = [f"tables/{name}.tsv" for name in self.released_tables()]
@@ -94,10 +97,32 @@ class Release(Stage):
             "licence": licence,
             "name": run["name"],
             "languages": {k: v["code"] for k, v in self.config["languages"].items()},
-            "systems": {name: self.config["systems"][name] for name in run["systems"]},
-            "embeddings": list(entries.values()),
+            "systems": {name: self._told_system(name) for name in run["systems"]},
+            "embeddings": [self._told_embedding(entry) for entry in entries.values()],
             "seed": self.config["seed"],
         }
+
+    def _told_system(self, name: str) -> dict[str, Any]:
+        """Return the block of a system with its files by their names."""
+        system = self.config["systems"][name]
+        constraints = system.get("constraints") or {}
+        if "pairs" not in constraints:
+            return system
+        pairs = {kind: self._names([path])[0] for kind, path in constraints["pairs"].items()}
+        return {**system, "constraints": {**constraints, "pairs": pairs}}
+
+    def _told_embedding(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """Return an embedding with its files by their names."""
+        vectors, development = entry["model"]["vectors"], entry["training"]["development"]
+        return {
+            **entry,
+            "model": entry["model"] | {"vectors": vectors and self._names([vectors])[0]},
+            "training": entry["training"]
+            | {"development": development and self._names(development)},
+        }
+
+    def _names(self, paths: Iterable[str]) -> list[str]:
+        return [path.name for path in selection.located(self.config, list(paths))]
 
     def system_settings(self, system: str) -> dict[str, Any]:
         """Return the settings of the released corpus of one system."""

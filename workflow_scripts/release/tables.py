@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.atomic import write_text
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import run, words
 from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.report.finished_run import add_arguments, finished_run, named
 from workflow_scripts.core.report.section import load
@@ -38,7 +38,7 @@ def main(argv: list[str] | None = None) -> None:
         "--tables", type=named, nargs="+", required=True, metavar="NAME=MODULE:FUNCTION"
     )
     parser.add_argument("--output", type=Path, required=True, help="folder")
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args(words(argv))
     finished = finished_run(arguments)
     tables = {name: load(function)(finished) for name, function in arguments.tables}
     files = [arguments.output / f"{name}.tsv" for name in tables]

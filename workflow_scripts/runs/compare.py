@@ -1,13 +1,16 @@
-"""The differences between two runs: configuration, folders, counts, measures."""
+"""The differences between two runs: configuration, folders, counts, versions, measures."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import read_config
+from workflow_scripts.core.seal import read_sealed
+from workflow_scripts.core.tools import tools_of
 
 Flat = dict[str, Any]
 _ABSENT = "-"
@@ -53,15 +56,40 @@ def _read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
-def counts(run: Path) -> Flat:
-    """Return rows in, rows out and rejected of every finished unit of a run."""
-    found: Flat = {}
-    for link in sorted(run.iterdir()):
-        manifest = _read_json(link / "manifest.json") if link.is_symlink() else None
-        if manifest:
-            picked = {key: manifest[key] for key in ("rows_in", "rows_out", "rejected")}
-            found |= dict(flat(picked, link.name))
-    return found
+def manifests(run: Path) -> dict[str, dict[str, Any]]:
+    """Return the manifests of the finished units of a run by the names of their links.
+
+    Raises:
+        InputError: one is damaged.
+    """
+    links = [link for link in sorted(run.iterdir()) if link.is_symlink()]
+    paths = {link.name: link / "manifest.json" for link in links}
+    return {name: _read_manifest(path) for name, path in paths.items() if path.is_file()}
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    try:
+        return read_sealed(path)
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}); delete it and run again") from error
+
+
+def counts(found: dict[str, dict[str, Any]]) -> Flat:
+    """Return rows in, rows out and rejected of every manifest."""
+    flattened: Flat = {}
+    for name, manifest in found.items():
+        picked = {key: manifest[key] for key in ("rows_in", "rows_out", "rejected")}
+        flattened |= dict(flat(picked, name))
+    return flattened
+
+
+def versions(found: dict[str, dict[str, Any]]) -> Flat:
+    """Return the versions of the packages that made each unit."""
+    return {
+        f"{name}.{tool}": ", ".join(each)
+        for name, manifest in found.items()
+        for tool, each in tools_of([manifest]).items()
+    }
 
 
 def _rank_measures(group: dict[str, Any], prefix: str) -> Iterator[tuple[str, float]]:
@@ -115,13 +143,15 @@ def compare(first: Path, second: Path) -> str:
     """
     names = [first.name, second.name]
     sections = []
-    compared: list[tuple[str, Callable[[Path], Flat], bool]] = [
-        ("configuration", lambda run: used_config(read_config(run)), False),
-        ("rows", counts, True),
-        ("measures", measures, True),
+    finished = [manifests(run) for run in (first, second)]
+    configs = [used_config(read_config(run)) for run in (first, second)]
+    compared: list[tuple[str, list[Flat], bool]] = [
+        ("configuration", configs, False),
+        ("rows", [counts(each) for each in finished], True),
+        ("versions of packages", [versions(each) for each in finished], False),
+        ("measures", [measures(first), measures(second)], True),
     ]
-    for title, leaves, numbers in compared:
-        one, other = leaves(first), leaves(second)
+    for title, (one, other), numbers in compared:
         rows = differences(one, other)
         body = _table(rows, names, numbers) if rows else "the same" if one else "none yet"
         sections.append(f"{title}\n{body}")

@@ -10,6 +10,7 @@ from typing import Any
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import RUNS
+from workflow_scripts.core.tools import mixed_versions
 from workflow_scripts.status.jobs import INTERRUPTED, jobs_of_run
 from workflow_scripts.status.table import describe
 from workflow_scripts.status.units import run_status
@@ -49,6 +50,7 @@ def as_json(found: dict[str, Any]) -> str:
             "alive": found["alive"],
             "interrupted": found["interrupted"],
             "units": [asdict(state) for state in found["states"]],
+            "mixed_versions": mixed_versions({each.name: each.tools for each in found["states"]}),
         },
         indent=2,
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 from tabulate import tabulate
 
 from workflow_scripts.core.progress import duration
+from workflow_scripts.core.tools import mixed_versions
 from workflow_scripts.status.units import JobError, UnitStatus
 
 HEADERS = ["stage", "done", "running", "failed", "waiting", "rows in", "rows out", "rejected"]
@@ -72,4 +73,8 @@ def describe(run: Path, states: list[UnitStatus], alive: bool, interrupted: int)
     if len(errors) > 1:
         sections.append(f"{len(errors):,} jobs failed; the last one:")
     sections += [error_text(error) for error in errors[-1:]]
+    sections += [f"warning: {message}" for state in states for message in state.damaged]
+    sections += [
+        f"warning: {message}" for message in mixed_versions({s.name: s.tools for s in states})
+    ]
     return "\n\n".join(sections)

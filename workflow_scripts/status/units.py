@@ -1,7 +1,6 @@
 """The state of every unit of a run: shards, rows, speed, time left."""
 
 import csv
-import json
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,8 +8,11 @@ from statistics import fmean
 from typing import Any, TypedDict
 
 from workflow_scripts.core.events import FAILED
+from workflow_scripts.core.manifest import remedy
 from workflow_scripts.core.runs import link_name
+from workflow_scripts.core.seal import read_sealed
 from workflow_scripts.core.selection import Unit
+from workflow_scripts.core.tools import tools_of
 from workflow_scripts.status.jobs import RUNNING, Job, failure, last_progress
 from workflow_scripts.status.linked import LinkedLayout
 
@@ -30,7 +32,9 @@ class UnitStatus:
 
     It has one record for each shard, and others (docs/status.md). `done`, `running`, `failed` and
     `waiting` count them. `rate` is in `unit` per second, summed over the jobs that run, or over all
-    finished jobs; `seconds_left` assumes as many jobs at a time as now.
+    finished jobs; `seconds_left` assumes as many jobs at a time as now. `damaged` says which of its
+    records, or its manifest, are not what their stage wrote, and what to do; `tools` are the
+    versions of the packages that made it.
     """
 
     name: str
@@ -46,6 +50,8 @@ class UnitStatus:
     unit: str = "rows"
     seconds_left: float | None = None
     errors: list[JobError] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+    tools: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def finished(self) -> bool:
@@ -77,15 +83,17 @@ def record_paths(layout: LinkedLayout, unit: Unit) -> list[str]:
     return [*paths, *(f"{path}.json" for path in outside)]
 
 
-def _read_counts(root: Path, paths: list[str]) -> dict[str, dict[str, Any]]:
-    """Return the records that are there, by path."""
-    records = {}
+def _read_records(root: Path, paths: list[str]) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """Return the whole records that are there, by path, and what is wrong with damaged ones."""
+    records, damaged = {}, []
     for path in paths:
         try:
-            records[path] = json.loads((root / path).read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):  # ValueError: something else wrote it
+            records[path] = read_sealed(root / path)
+        except FileNotFoundError:
             continue
-    return records
+        except ValueError as error:
+            damaged.append(f"{path} is damaged ({error}); {remedy(root / path)}")
+    return records, damaged
 
 
 def unit_status(layout: LinkedLayout, unit: Unit, jobs: dict[str, Job]) -> UnitStatus:
@@ -98,8 +106,10 @@ def unit_status(layout: LinkedLayout, unit: Unit, jobs: dict[str, Job]) -> UnitS
     """
     results = layout.config["results"]
     names = record_paths(layout, unit)
-    records = _read_counts(layout.root, names)
-    state = UnitStatus(link_name(*unit), done=len(records))
+    records, damaged = _read_records(layout.root, names)
+    manifest = _read_records(layout.root, [f"{layout.folder(*unit)}/manifest.json"])
+    state = UnitStatus(link_name(*unit), done=len(records), damaged=damaged + manifest[1])
+    state.tools = tools_of([*records.values(), *manifest[0].values()])
     rejected: Counter[str] = Counter()
     for record in records.values():
         state.rows_in += record.get("rows_in", 0)  # a download has none

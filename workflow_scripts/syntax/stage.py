@@ -4,6 +4,7 @@ from typing import Any
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.parser_files import parser_files
+from workflow_scripts.core.paths import Located
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 
@@ -29,7 +30,8 @@ class Syntax(Stage):
     def settings(self, instance: str) -> dict[str, Any]:
         part = self.config["evaluate"]["syntax"]
         return {
-            **{key: part[key] for key in ("folder", "package", "share")},
+            **{key: part[key] for key in ("package", "share")},
+            "folder": Located(part["folder"]),
             "language": self.config["languages"]["reference"]["code"],
             "seed": self.config["seed"],
         }

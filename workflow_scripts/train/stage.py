@@ -4,6 +4,7 @@ from typing import Any
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.config import FILTER_ROLES
+from workflow_scripts.core.paths import Located
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.train.checks import problems
@@ -43,12 +44,13 @@ class Train(Stage):
     def settings(self, instance: str) -> dict[str, Any]:
         train = self.config["train"]
         model = self.config["models"][train["models"][instance]]
+        paths = {key: Located(model[key]) for key in ("folder", *_MODEL_FILE_KEYS) if key in model}
         # The digest covers the backend only if it is not the default, and the model is trained.
         chosen = train["backend"] != "sockeye" and "folder" not in model
         return {
             "role": instance,
             "direction": instance.removeprefix("filter_"),
-            "model": model,
+            "model": {**model, **paths},
             "seed": self.config["seed"],
             **({"backend": train["backend"]} if chosen else {}),
         }

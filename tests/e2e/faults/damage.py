@@ -1,8 +1,8 @@
 """Damaged files of finished stages: a byte is flipped, or the end is lost.
 
 The next job that reads such a file must find the damage and say what to do. If the user does that,
-the run must end with the same bytes. Records and manifests lose their end; data files lose their
-end or have a byte flipped.
+the run must end with the same bytes. Records and manifests lose their end or have a digit changed,
+whichever figure it is of; data files lose their end or have a byte flipped.
 """
 
 import os
@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.e2e.faults.undisturbed import STAGES, Event, Undisturbed, outcome
 from tests.e2e.pipeline import Pipeline
 
-FLIPPED, TRUNCATED = "a byte flipped", "truncated"
+FLIPPED, TRUNCATED, DIGIT = "a byte flipped", "truncated", "a digit changed"
 # Files that a stage makes of its own files: they are made again, so that the latter are read.
 READ_INSIDE = {
     "subword": ("000?.*", "manifest.json"),
@@ -26,25 +26,36 @@ READ_INSIDE = {
     "filter": ("*-micro/*/000?.*", "half-micro/*/pairs.*", "*-micro/*/manifest.json"),
     "embed": ("sts/*/*.json",),
     "evaluate": ("manifest.json",),
-    "release": ("manifest.json",),
+    "release": ("SHA256SUMS", "manifest.json"),
 }
 # No job reads these again: they are for the user, or already in the manifest.
 UNREAD = (
-    *("rejected.tsv.*", "learning_curve.svg", "report.html", "README.md", "SHA256SUMS"),
+    *("rejected.tsv.*", "learning_curve.svg", "report.html", "SHA256SUMS"),
     *("*.py", "config_sentence_transformers.json", "whitespacetokenizer_config.json"),
 )
-# The message that tells the user what to delete.
-_ORDER = re.compile(r"error: (\S+) .*; delete (.+?)(?: beside it)? and run again")
+# The message that tells the user what to delete. While Snakemake plans, its own words stand on the
+# line before.
+_ORDER = re.compile(
+    r"(?:error: |^)(results/\S+) .*; delete (.+?)(?: beside it)? and run again", re.MULTILINE
+)
 # How often the same command may have to be given for one stage.
 _ATTEMPTS = 15
 
 
 def damage(path: Path, how: str) -> None:
-    """Flip a bit in the middle of a file, or cut the file off there; its times stay the same."""
+    """Flip a bit in the middle of a file, or cut the file off there; its times stay the same.
+
+    Or change the digit that is nearest to the middle.
+    """
     content, status = bytearray(path.read_bytes()), path.stat()
     middle = len(content) // 2
     if how == FLIPPED:
         content[middle] ^= 1
+        path.write_bytes(content)
+    elif how == DIGIT:
+        digits = [match.start() for match in re.finditer(rb"\d", content)]
+        nearest = min(digits, key=lambda at: abs(at - middle))
+        content[nearest] ^= 1  # 0 becomes 1, 1 becomes 0 ... 9 becomes 8
         path.write_bytes(content)
     else:
         path.write_bytes(content[:middle])
@@ -79,7 +90,7 @@ def chosen(
             kind = folder if stage == "generate" else kind
             folders.setdefault(kind, {}).setdefault(folder, []).append(name)
     return {
-        chance.choice(files): TRUNCATED if records else chance.choice((FLIPPED, TRUNCATED))
+        chance.choice(files): chance.choice((DIGIT if records else FLIPPED, TRUNCATED))
         for alike in folders.values()
         for files in [alike[chance.choice(sorted(alike))]]
     }

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import canonical
+from workflow_scripts.core.seal import canonical
 from workflow_scripts.stages import run_layout, validate
 
 ROOT = Path(__file__).resolve().parents[3]

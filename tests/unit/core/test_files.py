@@ -131,20 +131,54 @@ def test_rows_must_add_up(tmp_path):
         manifest.write_record(tmp_path / "0000.parquet", 7, 5, {"empty": 1})
 
 
-@pytest.mark.parametrize("digit", ["7", "5", "2"])
-def test_a_changed_count_is_found(tmp_path, digit):
-    path = tmp_path / "0000.parquet"
+@pytest.fixture
+def readers(tmp_path):
+    """A record and the manifest that holds it, each with what reads it."""
+    path, output = tmp_path / "0000.parquet", tmp_path / "manifest.json"
     write_pairs(path)
-    manifest.write_record(path, 7, 5, {"empty": 2})
-    arguments = ["--unit", '{"name": "clean/v1-0"}', "--folder", str(tmp_path), "--shards", "1"]
-    manifest.main([*arguments, "--output", str(tmp_path / "manifest.json")])
-    readers = {
+    extra = {"share": 0.25, "text": "žák", "by": {1: [8, 9]}}
+    manifest.write_record(path, 7, 5, {"empty": 2}, extra)
+    unit = {"name": "clean/v1-0", "config": {"seed": 1, "bounds": [0.5, None]}}
+    arguments = ["--unit", json.dumps(unit), "--folder", str(tmp_path), "--shards", "1"]
+    manifest.main([*arguments, "--output", str(output)])
+    return {
         tmp_path / "0000.json": lambda: manifest.verify(path),
-        tmp_path / "manifest.json": lambda: manifest.read_manifest(tmp_path / "manifest.json"),
+        output: lambda: manifest.read_manifest(output),
     }
+
+
+def test_a_changed_digit_anywhere_is_found(readers):
     for file, read in readers.items():
         read()
-        content = file.read_text()
+        content = file.read_text("utf-8")
+        digits = [match.start() for match in re.finditer(r"\d", content)]
+        assert len(digits) > 50
+        for at in digits:
+            other = str((int(content[at]) + 1) % 10)
+            file.write_text(content[:at] + other + content[at + 1 :], "utf-8")
+            with pytest.raises(InputError, match=rf"{file.name} is .*delete it"):
+                read()
+        file.write_text(content, "utf-8")
+
+
+def test_records_and_manifests_without_a_hash_of_themselves_are_read(readers):
+    for file, read in readers.items():
+        expected = read()
+        content = json.loads(file.read_text("utf-8"))
+        assert content.pop("sha256")
+        write_json(file, content)
+        assert read() == content == {key: expected[key] for key in content}
+
+
+@pytest.mark.parametrize("digit", ["7", "5", "2"])
+def test_a_changed_count_is_found_without_a_hash(readers, digit):
+    for file, read in readers.items():
+        content = json.loads(file.read_text("utf-8"))
+        for each in (content, *content.get("parts", {}).values()):
+            del each["sha256"]
+        write_json(file, content)
+        read()
+        content = file.read_text("utf-8")
         for match in re.finditer(rf": {digit}\b", content):
             file.write_text(f"{content[: match.start()]}: 3{content[match.end() :]}")
             with pytest.raises(InputError, match=rf"{file.name} is .*rows in"):

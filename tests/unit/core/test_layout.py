@@ -301,8 +301,17 @@ def test_digest_follows_the_content_of_the_paraphrases(config, tmp_path):
     assert layout.stage(Generate).pair_files("parabank") == [located]
     unit = ("generate", "parabank")
     assert layout.settings(unit)["constraints"]["pairs"] == {"list": located}
+    units = (unit, ("release", None))
+    told = [layout.description(each) for each in units]
+    assert told[0]["config"]["constraints"]["pairs"] == {"list": "pairs.txt"}
     config["data"] = str(tmp_path / "there")
     assert run_layout(config).key(*unit) == here
+    # The same file by an absolute path makes no difference to what manifests and digests say.
+    config["systems"]["parabank"]["constraints"]["pairs"] = {
+        "list": str(tmp_path / "there" / "pairs.txt")
+    }
+    elsewhere = run_layout(config)
+    assert [elsewhere.description(each) for each in units] == told
     (tmp_path / "there" / "pairs.txt").write_text("told said\n", encoding="utf-8")
     assert run_layout(config).key(*unit) != here
     (tmp_path / "there" / "pairs.txt").unlink()

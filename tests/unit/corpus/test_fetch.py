@@ -1,5 +1,4 @@
 import hashlib
-import json
 import random
 import shutil
 import threading
@@ -9,6 +8,7 @@ import pytest
 
 from tests.unit.corpus.server import serving
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.seal import read_sealed
 from workflow_scripts.corpus import fetch as fetch_module
 from workflow_scripts.corpus.fetch import download, fetch
 
@@ -38,7 +38,8 @@ def part(output):
 def test_file_and_record(site, output):
     get(site, output)
     assert output.read_bytes() == CONTENT
-    record = json.loads(output.with_name("a.gz.json").read_text(encoding="utf-8"))
+    record = read_sealed(output.with_name("a.gz.json"))
+    assert record.pop("sha256")
     assert record == {
         "files": {"a.gz": DIGEST},
         "bytes": len(CONTENT),

@@ -7,6 +7,7 @@ import yaml
 from tests.e2e.micro import merged
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import link_run
+from workflow_scripts.core.seal import sealed
 from workflow_scripts.runs.__main__ import main
 from workflow_scripts.runs.catalogue import run_line, size_text
 from workflow_scripts.runs.compare import differences, flat
@@ -105,6 +106,21 @@ def test_compare_tells_configuration_counts_and_measures(two, capsys):
     shared = text.splitlines()[-1]
     assert shared.startswith("folders in common: clean, corpus.testbed")
     assert "select" not in shared
+
+
+def test_compare_tells_versions_of_packages_and_damaged_manifests(two, capsys):
+    counts = {"rows_in": 1, "rows_out": 1, "rejected": {}}
+    for layout, version in zip(two, ("2.1", "2.2"), strict=True):
+        tools = {"tools": {"torch": [version], "numpy": ["1"]}}
+        write(layout, ("select", "parabank2"), "manifest.json", counts | tools)
+    main(["compare", "first", "second"])
+    text = capsys.readouterr().out
+    assert "numpy" not in text
+    lines = {line.split("  ")[0]: line.split() for line in text.splitlines()}
+    assert lines["select.parabank2.torch"][-2:] == ['"2.1"', '"2.2"']
+    write(two[0], ("select", "parabank2"), "manifest.json", sealed(counts) | {"rows_in": 2})
+    with pytest.raises(InputError, match=r"select.parabank2/manifest.json is damaged \(it differs"):
+        main(["compare", "first", "second"])
 
 
 def test_catalogue_entries_that_no_run_uses_do_not_differ(two, capsys):

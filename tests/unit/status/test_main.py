@@ -3,8 +3,10 @@ import os
 
 import pytest
 
+from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import FAILED, STARTED, Event, EventHandler
+from workflow_scripts.core.seal import sealed
 from workflow_scripts.status import __main__ as status
 
 CLEAN = ("clean", None)
@@ -86,3 +88,30 @@ def test_without_a_run_the_message_says_where_to_go(tmp_path, monkeypatch):
         status.main([])
     with pytest.raises(InputError, match="nowhere: no run there"):
         status.main(["--run", "nowhere"])
+
+
+def test_damage_and_mixed_versions_are_told(run, capsys):
+    run.write_record(CLEAN, "0000", 3, 3)
+    record = run.root / run.part(CLEAN, "0000")
+    for version, unit, name in (("2.1", CLEAN, "0000"), ("2.2", ("subword", "main"), "0001")):
+        path = run.root / run.part(unit, name)
+        write_json(
+            path, sealed({"rows_in": 3, "rows_out": 3, "rejected": {}, "tools": {"torch": version}})
+        )
+    status.main(["--run", "runs/demo"])
+    text = capsys.readouterr().out
+    warning = "different versions of torch made this run: 2.1 clean; 2.2 subword.main"
+    assert f"warning: {warning}" in text and "is damaged" not in text
+    record.write_text(record.read_text("utf-8").replace(": 3", ": 4"), "utf-8")
+    manifest = record.with_name("manifest.json")
+    manifest.write_text("{", "utf-8")
+    status.main(["--run", "runs/demo"])
+    text = capsys.readouterr().out
+    for path in (record, manifest):
+        assert f"warning: {path.relative_to(run.root)} is damaged (" in text
+    assert "delete it and manifest.json beside it and run again" in text
+    status.main(["--json"])
+    found = json.loads(capsys.readouterr().out)
+    (clean,) = [unit for unit in found["units"] if unit["name"] == "clean"]
+    assert (clean["done"], len(clean["damaged"])) == (0, 2)
+    assert found["mixed_versions"] == []

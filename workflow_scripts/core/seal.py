@@ -1,0 +1,52 @@
+"""The hash that a record or a manifest holds of itself, so that a changed digit is found.
+
+The Snakefile imports this module: only the standard library.
+"""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+SEAL = "sha256"
+
+
+def canonical(value: Any) -> str:
+    """Return the one JSON string of `value`: sorted keys, no blanks."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def sealed(content: dict[str, Any]) -> dict[str, Any]:
+    """Return `content`, as JSON knows it, with the hash of all else under `SEAL`."""
+    known = json.loads(json.dumps(content))
+    return {**known, SEAL: _digest(known)}
+
+
+def read_sealed(path: str | Path) -> dict[str, Any]:
+    """Return the object in a JSON file. One without a hash of itself, from before, is read as well.
+
+    Raises:
+        OSError: it can't be read.
+        ValueError: it is no JSON object, or its hash of itself is not that of the rest.
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except RecursionError as error:
+        raise ValueError("too many levels") from error
+    if not isinstance(content, dict):
+        raise ValueError("it is no JSON object")
+    # The key may be damaged itself; no other value of a record is a hash.
+    held = content.get(SEAL, next(filter(_is_hash, content.values()), None))
+    if held is not None and held != _digest(content):
+        raise ValueError("it differs from what its stage wrote: its hash of itself is another")
+    return content
+
+
+def _is_hash(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
+
+
+def _digest(content: dict[str, Any]) -> str:
+    rest = {key: value for key, value in content.items() if key != SEAL}
+    return hashlib.sha256(canonical(rest).encode("utf-8", "surrogatepass")).hexdigest()
