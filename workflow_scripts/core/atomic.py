@@ -14,14 +14,19 @@ from typing import Any
 
 from workflow_scripts.core.space import explained
 
+# Folders whose names are on disk, by device and inode: a job writes many files into few of them.
+_NAMED: set[tuple[int, int]] = set()
+
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """Give a unique temporary path in the folder of `path`, renamed onto it when the block ends.
 
-    The data is on disk (fsync) before the rename. On an exception the temporary file goes away
-    and `path` stays as it was. An orphaned writer of the same file only ever renames its own
-    complete copy. What writers of it left that were killed on this machine is removed.
+    The data is on disk (fsync) before the rename. When the block has ended, so are the new name and
+    the names of the folders above it: what is made of the file later never outlives it. On an
+    exception the temporary file goes away and `path` stays as it was. An orphaned writer of the
+    same file only ever renames its own complete copy. What writers of it left that were killed on
+    this machine is removed.
 
     Raises:
         InputError: the disk is full; the message names `path`.
@@ -37,7 +42,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
             yield temporary
             _sync(temporary)
             temporary.replace(path)
-            _sync(path.parent)
+            _sync_names(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -77,6 +82,25 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _sync_names(folder: Path) -> None:
+    """Put the names in a folder on disk, its own name too, and so on up to the mount point.
+
+    Snakemake makes the folders of outputs and does not sync them. Else a power cut could take a
+    folder, and leave another one that was made of it.
+    """
+    _sync(folder)
+    folder = folder.resolve()
+    found = folder.stat()
+    for above in folder.parents:
+        own, parent = (found.st_dev, found.st_ino), above.stat()
+        if own in _NAMED or parent.st_dev != found.st_dev:
+            return
+        with suppress(OSError):  # not readable for this user, who did not make it
+            _sync(above)
+        _NAMED.add(own)
+        found = parent
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -21,13 +21,16 @@ _UNFINISHED = ".unfinished"
 
 def _sync_tree(folder: Path) -> None:
     for path in [folder, *folder.rglob("*")]:
-        if path.is_symlink():
-            continue
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        if not path.is_symlink():
+            _sync(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _copy_tree(source: Path, target: Path) -> None:
@@ -39,6 +42,7 @@ def _copy_tree(source: Path, target: Path) -> None:
     shutil.copytree(source, unfinished, symlinks=True)
     _sync_tree(unfinished)
     unfinished.rename(target)
+    _sync(target.parent)  # before older snapshots go
 
 
 def snapshots(work: Path) -> list[Path]:
