@@ -50,7 +50,7 @@ _LOCK_BYTES = 4096
 # Operations whose power cuts are checked, each in all ways; and how many cuts are run to the end.
 CUTS, RUNS = 300, 12
 _TRAINED = ("train", "embed")
-_SOUND = "what is left is whole"
+SOUND = "what is left is whole"
 
 
 def obstacle() -> str | None:
@@ -168,6 +168,27 @@ def cut(
         cuts: how many moments are checked in memory, each in all ways.
         runs: how many cuts are run to their end.
     """
+    pipeline, recording = logged(undisturbed, folder, done)
+    chance = random.Random(seed)
+    moments = spread(len(recording.operations), cuts, chance)
+    # Every way is run to the end at moments of the whole run.
+    chosen = {
+        (moments[place], CRASHES[number % len(CRASHES)])
+        for number, place in enumerate(spread(len(moments), runs, chance))
+    }
+    for number, crash, tree, broken in checked(recording, moments, seed):
+        operation = recording.operations[number]
+        stage = _stage(operation)
+        yield Event(crash.name, stage, ", ".join(broken[:3]) or SOUND, 0.0, not broken)
+        if (number, crash) in chosen:
+            what = f"seed {seed}: power cut after operation {number} ({operation[:2]})"
+            yield _run_again(undisturbed, pipeline, tree, crash, stage, what)
+
+
+def logged(
+    undisturbed: Undisturbed, folder: Path, done: tuple[str, ...] = ()
+) -> tuple[Pipeline, Recording]:
+    """Run the pipeline of `undisturbed` in a new folder, logged, from some stages on."""
     folder.mkdir()
     place = folder / "work"
     if done:
@@ -175,29 +196,29 @@ def cut(
     pipeline = Pipeline(place, undisturbed.pipeline.config)
     recording = record(pipeline, folder / "log")
     assert not undisturbed.differences(pipeline)
-    chance = random.Random(seed)
-    moments = spread(len(recording.operations), cuts, chance)
-    # Every way is run to the end at moments of the whole run.
-    chosen = {
-        moment: CRASHES[number % len(CRASHES)]
-        for number, moment in enumerate(spread(len(moments), runs, chance))
-    }
-    rules, volume, next_moment = Rules(recording.end), recording.volume(), 0
+    return pipeline, recording
+
+
+def checked(
+    recording: Recording, moments: list[int], seed: str
+) -> Iterator[tuple[int, Crash, Tree, list[str]]]:
+    """Yield the number of a moment, a way to lose what is not synced, what it leaves, its faults.
+
+    Args:
+        recording: the run.
+        moments: numbers of the operations after which the power fails, in their order.
+        seed: of what is left.
+    """
+    rules, volume, following = Rules(recording.end), recording.volume(), iter(moments)
+    wanted = next(following, None)
     for number, operation in enumerate(recording.operations):
         volume.apply(operation)
-        if next_moment == len(moments) or number != moments[next_moment]:
+        if number != wanted:
             continue
-        stage = _stage(operation)
         for crash in CRASHES:
-            start = time.monotonic()
             tree = volume.after(crash, random.Random(f"{seed}.{number}.{crash.name}"))
-            broken = rules.broken(tree)
-            event = Event(crash.name, stage, ", ".join(broken[:3]) or _SOUND, 0.0, not broken)
-            yield event._replace(seconds=time.monotonic() - start)
-            if chosen.get(next_moment) == crash:
-                what = f"seed {seed}: power cut after operation {number} ({operation[:2]})"
-                yield _run_again(undisturbed, pipeline, tree, crash, stage, what)
-        next_moment += 1
+            yield number, crash, tree, rules.broken(tree)
+        wanted = next(following, None)
 
 
 def spread(length: int, count: int, chance: random.Random) -> list[int]:

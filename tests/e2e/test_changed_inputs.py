@@ -1,0 +1,62 @@
+"""A file of the user that changes after the run was planned, and is put back later."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e import micro
+from tests.e2e.pipeline import Pipeline
+
+pytestmark = pytest.mark.e2e
+
+# Stands for `python` in jobs: before the import of one corpus begins, another program changes it.
+PYTHON = """#!/bin/sh
+case "$*" in
+*corpus.importer*'"name":"web"'*)
+    if mv {folder}/edit.sh {folder}/edited.sh 2>/dev/null; then sh {folder}/edited.sh; fi
+esac
+exec {python} "$@"
+"""
+
+
+def hooked(pipeline: Pipeline, folder: Path, edit: str) -> None:
+    """Let a shell command run once, when the job of the corpus `web` starts."""
+    folder.mkdir()
+    (folder / "edit.sh").write_text(edit, encoding="utf-8")
+    program = folder / "python"
+    program.write_text(PYTHON.format(folder=folder, python=sys.executable), encoding="utf-8")
+    program.chmod(0o755)
+    pipeline.environment["PATH"] = f"{folder}{os.pathsep}{pipeline.environment['PATH']}"
+
+
+@pytest.mark.parametrize(
+    "edit",
+    ["sed -i 1,9d web.cs; sed -i 1,9d web.en", "sed -i 's/vid/VID/' web.cs", "rm web.cs"],
+    ids=["lines are gone", "of the same size", "the file is gone"],
+)
+def test_a_file_that_changed_after_planning_fails_its_job_and_put_back_it_is_read(
+    bitext, finished, tmp_path, edit
+):
+    data, kept = tmp_path / "data", tmp_path / "kept"
+    shutil.copytree(bitext, data)
+    shutil.copytree(bitext, kept)
+    pipeline = Pipeline(tmp_path / "work", micro.config(data))
+    hooked(pipeline, tmp_path / "hook", f"cd {data} && {{ {edit}; }}")
+
+    output = pipeline.fail("corpus")
+    assert (tmp_path / "hook" / "edited.sh").exists()
+    assert f"error: {data}/web.cs" in output
+    assert "nothing was written; start the run again" in output
+    assert not list((pipeline.folder / "results" / "corpus" / "web").rglob("*.parquet"))
+
+    for name in ("web.cs", "web.en"):
+        subprocess.run(["cp", "-p", kept / name, data / name], check=True)
+    assert {"corpus_import": 1}.items() <= pipeline.planned("corpus").items()
+    pipeline.run("corpus")
+    corpora = [f"corpus.{name}" for name in micro.SIZES]
+    assert pipeline.hashes(*corpora) == finished.hashes(*corpora)
+    assert not pipeline.planned("corpus")
