@@ -16,7 +16,7 @@ pytestmark = pytest.mark.e2e
 # Stands for `python` in jobs: before the import of one corpus begins, another program changes it.
 PYTHON = """#!/bin/sh
 case "$*" in
-*corpus.importer*'"name":"web"'*)
+*corpus.importer*'"name":"held_out"'*)
     if mv {folder}/edit.sh {folder}/edited.sh 2>/dev/null; then sh {folder}/edited.sh; fi
 esac
 exec {python} "$@"
@@ -24,7 +24,7 @@ exec {python} "$@"
 
 
 def hooked(pipeline: Pipeline, folder: Path, edit: str) -> None:
-    """Let a shell command run once, when the job of the corpus `web` starts."""
+    """Let a shell command run once, when the job of the corpus `held_out` starts."""
     folder.mkdir()
     (folder / "edit.sh").write_text(edit, encoding="utf-8")
     program = folder / "python"
@@ -35,7 +35,11 @@ def hooked(pipeline: Pipeline, folder: Path, edit: str) -> None:
 
 @pytest.mark.parametrize(
     "edit",
-    ["sed -i 1,9d web.cs; sed -i 1,9d web.en", "sed -i 's/vid/VID/' web.cs", "rm web.cs"],
+    [
+        "sed -i 1,9d held_out.cs; sed -i 1,9d held_out.en",
+        "sed -i 's/vid/VID/' held_out.cs",
+        "rm held_out.cs",
+    ],
     ids=["lines are gone", "of the same size", "the file is gone"],
 )
 def test_a_file_that_changed_after_planning_fails_its_job_and_put_back_it_is_read(
@@ -49,11 +53,11 @@ def test_a_file_that_changed_after_planning_fails_its_job_and_put_back_it_is_rea
 
     output = pipeline.fail("corpus")
     assert (tmp_path / "hook" / "edited.sh").exists()
-    assert f"error: {data}/web.cs" in output
+    assert f"error: {data}/held_out.cs" in output
     assert "nothing was written; start the run again" in output
-    assert not list((pipeline.folder / "results" / "corpus" / "web").rglob("*.parquet"))
+    assert not list((pipeline.folder / "results" / "corpus" / "held_out").rglob("*.parquet"))
 
-    for name in ("web.cs", "web.en"):
+    for name in ("held_out.cs", "held_out.en"):
         subprocess.run(["cp", "-p", kept / name, data / name], check=True)
     assert {"corpus_import": 1}.items() <= pipeline.planned("corpus").items()
     pipeline.run("corpus")

@@ -103,6 +103,20 @@ def _sync_names(folder: Path) -> None:
         found = parent
 
 
+def sync_tree(folder: Path) -> None:
+    """Put a folder and all files and names below it on disk."""
+    for path in [folder, *folder.rglob("*")]:
+        if not path.is_symlink():
+            _sync(path)
+
+
+def publish_folder(unfinished: Path, folder: Path) -> None:
+    """Rename a folder to `folder`, which is not there: after a power cut it is whole or absent."""
+    sync_tree(unfinished)
+    unfinished.rename(folder)
+    _sync_names(folder.parent)
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write `text` as UTF-8, atomically."""
     with atomic_path(path) as temporary:

@@ -2,10 +2,10 @@
 
 The run is logged operation by operation (power_log.c) and done again in memory (volume.py), where
 the power fails after any operation, in six ways. What is left then must be sound: a file that has
-its final name is whole; a manifest has all its files, and the manifests that it was made of, so
-that no training is done again for the sake of what it read. For some of these cuts what is left is
-written to disk and the same command is given; it must end with the bytes of the undisturbed run,
-and must not train again what was finished.
+its final name is whole, also in a folder that was renamed; a manifest has all its files, and the
+manifests that it was made of, so that no training is done again for the sake of what it read. For
+some of these cuts what is left is written to disk and the same command is given; it must end with
+the bytes of the undisturbed run, and must not train again what was finished.
 
 python -m tests.e2e.faults.power [--seed N] [--cuts N] [--runs N]
 """
@@ -217,7 +217,7 @@ def checked(
             continue
         for crash in CRASHES:
             tree = volume.after(crash, random.Random(f"{seed}.{number}.{crash.name}"))
-            yield number, crash, tree, rules.broken(tree)
+            yield number, crash, tree, rules.broken(tree) + volume.lost(tree)
         wanted = next(following, None)
 
 

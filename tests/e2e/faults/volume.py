@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from workflow_scripts.train import layout
+
 _HEAD = struct.Struct("=4I3q")
 
 
@@ -89,11 +91,14 @@ class Volume:
         folder: what there is at first, all of it durable.
 
     Attributes:
+        published: files that something speaks for, by its path: a folder that was renamed into its
+            place, or the file FINISHED of a training, for its model.
         unseen: files that were removed, and made past the C library, so that the log lacks them.
     """
 
     def __init__(self, folder: Path):
         self.root = _durable(folder)
+        self.published: dict[str, dict[str, bytes]] = {}
         self.unseen: set[str] = set()
         self._pending: list[list[Change]] = []
 
@@ -172,6 +177,16 @@ class Volume:
         node = folder.names[name]
         if target.names.get(other) is not node:
             self._change((folder, name, None), (target, other, node))
+        if isinstance(node, Folder):
+            self.published[operation.other] = dict(self._files(operation.other))
+        elif other == layout.FINISHED:
+            model = str(Path(operation.other).with_name(layout.MODEL))
+            self.published[operation.other] = dict(self._files(model))
+
+    def _files(self, folder: str) -> Iterator[tuple[str, bytes]]:
+        for path, node in _walk(self._node(folder), lambda each: each.names, f"{folder}/"):
+            if isinstance(node, File):
+                yield path, node.data
 
     def _unlink(self, operation: Operation) -> None:
         folder, name = self._parent(operation.path)
@@ -191,6 +206,25 @@ class Volume:
 
     def _touch(self, operation: Operation) -> None:
         self._node(operation.path).modified = operation.modified
+
+    def lost(self, tree: Tree) -> list[str]:
+        """Return files that are not whole in what is left, although what speaks for them is there.
+
+        Files that were changed or removed since then may be in any state.
+        """
+        return [
+            f"{path}, for which {speaker} speaks"
+            for speaker, files in self.published.items()
+            if speaker in tree
+            for path, data in files.items()
+            if self._has(path, data) and getattr(tree.get(path), "data", None) != data
+        ]
+
+    def _has(self, path: str, data: bytes) -> bool:
+        try:
+            return self._node(path).data == data
+        except (KeyError, AttributeError):
+            return False
 
     # --- what is left ------------------------------------------------------------------------
 
