@@ -33,6 +33,12 @@ def hooked(pipeline: Pipeline, folder: Path, edit: str) -> None:
     pipeline.environment["PATH"] = f"{folder}{os.pathsep}{pipeline.environment['PATH']}"
 
 
+def data_of(pipeline: Pipeline, units: list[str]) -> dict[str, str]:
+    """Return the hashes of units' files; manifests name the folder of the user's data."""
+    found = pipeline.hashes(*units)
+    return {name: each for name, each in found.items() if not name.endswith("/manifest.json")}
+
+
 @pytest.mark.parametrize(
     "edit",
     [
@@ -61,6 +67,7 @@ def test_a_file_that_changed_after_planning_fails_its_job_and_put_back_it_is_rea
         subprocess.run(["cp", "-p", kept / name, data / name], check=True)
     assert {"corpus_import": 1}.items() <= pipeline.planned("corpus").items()
     pipeline.run("corpus")
-    corpora = [f"corpus.{name}" for name in micro.SIZES]
-    assert pipeline.hashes(*corpora) == finished.hashes(*corpora)
+    corpora = [name for name in pipeline.units() if name.startswith("corpus.")]
+    assert "corpus.held_out" in corpora
+    assert data_of(pipeline, corpora) == data_of(finished, corpora)
     assert not pipeline.planned("corpus")

@@ -109,8 +109,6 @@ def record(pipeline: Pipeline, folder: Path) -> Recording:
         if path.is_file() and not path.is_symlink()
     }
     assert end == there, f"the log lacks {_different(end, there)}"
-    # Only safetensors writes past the C library, into its job's own folder.
-    assert all("/work/" in path for path in volume.unseen), volume.unseen
     return Recording(before, operations, end)
 
 

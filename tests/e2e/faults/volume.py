@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 from workflow_scripts.train import layout
 
+# What Sockeye renames in the model that it trains is never read after an interruption.
+_SOCKEYES_OWN = f"/{layout.MODEL}/"
 _HEAD = struct.Struct("=4I3q")
 
 
@@ -93,13 +95,11 @@ class Volume:
     Attributes:
         published: files that something speaks for, by its path: a folder that was renamed into its
             place, or the file FINISHED of a training, for its model.
-        unseen: files that were removed, and made past the C library, so that the log lacks them.
     """
 
     def __init__(self, folder: Path):
         self.root = _durable(folder)
         self.published: dict[str, dict[str, bytes]] = {}
-        self.unseen: set[str] = set()
         self._pending: list[list[Change]] = []
 
     # --- what programs do --------------------------------------------------------------------
@@ -158,6 +158,8 @@ class Volume:
         file.modified = operation.modified
 
     def _sync(self, operation: Operation) -> None:
+        if operation.path != ".":
+            self._see(operation.path)
         node = self._node(operation.path)
         if isinstance(node, File):
             node.durable = node.data
@@ -177,6 +179,8 @@ class Volume:
         node = folder.names[name]
         if target.names.get(other) is not node:
             self._change((folder, name, None), (target, other, node))
+        if _SOCKEYES_OWN in operation.other:
+            return
         if isinstance(node, Folder):
             self.published[operation.other] = dict(self._files(operation.other))
         elif other == layout.FINISHED:
@@ -189,11 +193,16 @@ class Volume:
                 yield path, node.data
 
     def _unlink(self, operation: Operation) -> None:
-        folder, name = self._parent(operation.path)
-        if name in folder.names:
-            self._change((folder, name, None))
-        else:
-            self.unseen.add(operation.path)
+        self._see(operation.path)
+        self._change((*self._parent(operation.path), None))
+
+    def _see(self, path: str) -> None:
+        """Do a rename past the C library, as safetensors does it of its temporary file."""
+        folder, name = self._parent(path)
+        temporary = [each for each in folder.names if each.startswith(".tmp")]
+        if name not in folder.names and len(temporary) == 1:
+            node = folder.names[temporary[0]]
+            self._change((folder, temporary[0], None), (folder, name, node))
 
     def _make_folder(self, operation: Operation) -> None:
         self._change((*self._parent(operation.path), Folder(modified=operation.modified)))
