@@ -104,8 +104,8 @@ def _sync_names(folder: Path) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Put a folder and all files and names below it on disk."""
-    for path in [folder, *folder.rglob("*")]:
+    """Put a folder and all files and names below it on disk: what a folder names goes first."""
+    for path in reversed([folder, *folder.rglob("*")]):
         if not path.is_symlink():
             _sync(path)
 
