@@ -4,7 +4,7 @@
 # make docs    the site, into site/            make lock    renews the pins in requirements/
 # make test-hostile   100,000 lines of every hostile kind through all stages
 # make fuzz    a hundred thousand files of every format, whole and damaged
-# make test-faults   kills, full disks (as root), too little memory and damaged files in all stages
+# make test-faults   kills, power cuts, full disks (as root), too little memory, damaged files in all stages
 # make check   lint and the unit tests that are not marked slow: within two minutes on two cores
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c

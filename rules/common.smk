@@ -15,6 +15,7 @@ from snakemake.exceptions import WorkflowError
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.atomic import write_text
+from workflow_scripts.core.environment import require_good_place, require_utf8
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
 from workflow_scripts.core.finished import lost, mend_times
@@ -37,13 +38,14 @@ from workflow_scripts.release.stage import Release
 from workflow_scripts.stages import run_layout
 from workflow_scripts.subword.stage import Subword
 
-# Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile. The
-# strict mode is Snakemake's own default, which a prefix replaces.
-shell.prefix(
-    f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(workflow.basedir))} PYTHONSAFEPATH=1; "
-)
-
 try:
+    require_utf8()
+    require_good_place(str(workflow.basedir))
+    # Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile. The
+    # strict mode is Snakemake's own default, which a prefix replaces.
+    shell.prefix(
+        f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(workflow.basedir))} PYTHONSAFEPATH=1; "
+    )
     LAYOUT = run_layout(config)
     # Open as long as this process lives. Only the main Snakemake holds it: on a cluster a job's
     # own Snakemake may outlive it, and must not keep the next one from starting.

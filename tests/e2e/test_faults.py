@@ -1,10 +1,13 @@
 """A short selection of the faults that `make test-faults` tries, on the last stages of the run."""
 
+import random
+
 import pytest
 
-from tests.e2e.faults import damage, disk, kills, memory
+from tests.e2e.faults import damage, disk, kills, memory, power
 from tests.e2e.faults.__main__ import table
 from tests.e2e.faults.undisturbed import STAGES, Event, Undisturbed
+from tests.e2e.faults.volume import CRASHES
 
 pytestmark = pytest.mark.e2e
 
@@ -50,6 +53,34 @@ def test_damaged_files_are_found_and_what_is_said_to_do_helps(undisturbed, tmp_p
     events = list(damage.ruin(undisturbed, tmp_path / "run", "1", ("evaluate",)))
     check(events, 2)
     assert {event.outcome for event in events} == {"found, same bytes"}
+
+
+@pytest.fixture
+def logger_runs():
+    if power.obstacle():
+        pytest.skip(power.obstacle())
+
+
+@pytest.mark.usefixtures("logger_runs")
+def test_run_goes_on_after_power_cuts_with_the_same_bytes(undisturbed, tmp_path):
+    events = list(power.cut(undisturbed, tmp_path / "run", "1", BEFORE, cuts=200, runs=2))
+    check(events, 200 * len(CRASHES) + 2)
+
+
+@pytest.mark.usefixtures("logger_runs")
+def test_power_cuts_find_what_is_not_synced(undisturbed, tmp_path):
+    _, recording = power.logged(undisturbed, tmp_path / "run", BEFORE)
+    moments = power.spread(len(recording.operations), 50, random.Random(1))
+
+    def faults(left_out):
+        operations = [each for each in recording.operations if not left_out(each)]
+        changed = recording._replace(operations=operations)
+        found = power.checked(changed, [each for each in moments if each < len(operations)], "1")
+        return {fault.rpartition(" ")[2] for *_, broken in found for fault in broken}
+
+    assert not faults(lambda operation: False)
+    # Data that is renamed before it is on disk.
+    assert "bytes" in faults(lambda operation: operation.kind == "s" and "tmp" in operation.path)
 
 
 def test_table_counts_what_has_the_same_outcome():

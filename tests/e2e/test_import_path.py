@@ -40,7 +40,7 @@ def trapped(tmp_path):
     """A folder with traps; they work."""
     folder = tmp_path / "work"
     trace = set_traps(folder)
-    for command in (["-c", "import random"], ["-m", "workflow_scripts.core.status", "--help"]):
+    for command in (["-c", "import random"], ["-m", "workflow_scripts.status", "--help"]):
         done = subprocess.run([sys.executable, *command], cwd=folder, check=False)
         assert done.returncode == 99
         trace.unlink()

@@ -14,14 +14,19 @@ from typing import Any
 
 from workflow_scripts.core.space import explained
 
+# Folders whose names are on disk, by device and inode: a job writes many files into few of them.
+_NAMED: set[tuple[int, int]] = set()
+
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """Give a unique temporary path in the folder of `path`, renamed onto it when the block ends.
 
-    The data is on disk (fsync) before the rename. On an exception the temporary file goes away
-    and `path` stays as it was. An orphaned writer of the same file only ever renames its own
-    complete copy. Files that killed writers of it left on this machine are removed.
+    The data is on disk (fsync) before the rename. When the block has ended, the new name and the
+    names of the folders above it are on disk too: what is made of the file later never outlives
+    it. On an exception the temporary file goes away and `path` stays as it was. An orphaned writer
+    of the same file only ever renames its own complete copy. Files that killed writers of it left
+    on this machine are removed.
 
     Raises:
         InputError: the disk is full; the message names `path`.
@@ -37,7 +42,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
             yield temporary
             _sync(temporary)
             temporary.replace(path)
-            _sync(path.parent)
+            _sync_names(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -77,6 +82,39 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _sync_names(folder: Path) -> None:
+    """Put the names in a folder on disk, its own name too, and so on up to the mount point.
+
+    Snakemake makes the folders of outputs and does not sync them. Else a power cut could take a
+    folder, and leave another one that was made of it.
+    """
+    _sync(folder)
+    folder = folder.resolve()
+    found = folder.stat()
+    for above in folder.parents:
+        own, parent = (found.st_dev, found.st_ino), above.stat()
+        if own in _NAMED or parent.st_dev != found.st_dev:
+            return
+        with suppress(OSError):  # not readable for this user, who did not make it
+            _sync(above)
+        _NAMED.add(own)
+        found = parent
+
+
+def sync_tree(folder: Path) -> None:
+    """Put a folder and all files and names below it on disk: what a folder names goes first."""
+    for path in reversed([folder, *folder.rglob("*")]):
+        if not path.is_symlink():
+            _sync(path)
+
+
+def publish_folder(unfinished: Path, folder: Path) -> None:
+    """Rename a folder to `folder`, which is not there: after a power cut it is whole or absent."""
+    sync_tree(unfinished)
+    unfinished.rename(folder)
+    _sync_names(folder.parent)
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core import space
+from workflow_scripts.core.environment import require_utf8
 from workflow_scripts.core.errors import InputError
 
 
@@ -15,6 +16,7 @@ def run(main: Callable[[], int | None]) -> None:
     That is an `InputError`, or a full disk.
     """
     try:
+        require_utf8()
         sys.exit(main())
     except InputError as error:
         message = str(error)

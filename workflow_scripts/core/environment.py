@@ -5,6 +5,9 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 
 import getpass
 import os
+import sys
+
+from workflow_scripts.core.errors import InputError
 
 
 def user_name() -> str:
@@ -13,6 +16,42 @@ def user_name() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return f"uid-{os.getuid()}"
+
+
+def require_utf8() -> None:
+    """Refuse a Python that takes names of files for something else than UTF-8.
+
+    Raises:
+        InputError: in such a locale, or with PYTHONUTF8=0.
+    """
+    encoding = sys.getfilesystemencoding()
+    if encoding.lower() not in ("utf-8", "utf8"):
+        raise InputError(
+            f"the locale's encoding is {encoding}, so names of files that are not English can't be "
+            "read; set PYTHONUTF8=1, or a locale of UTF-8, as LC_ALL=C.UTF-8, and run again"
+        )
+
+
+def require_good_place(folder: str) -> None:
+    """Refuse a folder from which the workflow can't run, whatever is done.
+
+    Args:
+        folder: of the Snakefile.
+
+    Raises:
+        InputError: no search path can hold it, or Snakemake takes it for a pattern.
+    """
+    reasons = {
+        os.pathsep: "separates folders in PYTHONPATH",
+        "{": "begins a variable for Snakemake",
+        "}": "ends a variable for Snakemake",
+    }
+    for character, reason in reasons.items():
+        if character in folder:
+            raise InputError(
+                f"the folder of the workflow is {folder}, and {character!r} {reason}; rename the "
+                "folder, or move the workflow"
+            )
 
 
 def prepare_environment() -> None:

@@ -28,6 +28,7 @@ from workflow_scripts.corpus.spill import Spill
 
 REJECTED = "rejected.tsv.zst"
 _SHOWN_BYTES = 200
+Row = Pair | Rejected
 
 
 def shard_of(source: str, reference: str, shards: int) -> int:
@@ -67,7 +68,17 @@ def verify_downloads(hashes: dict[str, str]) -> None:
             )
 
 
-def import_corpus(name: str, rows: Iterable[Pair | Rejected], shards: int, folder: Path) -> None:
+def verified(rows: Iterable[Row], hashes: dict[str, str]) -> Iterator[Row]:
+    """Yield rows; after the last one, before anything is published, the files are still the same.
+
+    Raises:
+        InputError: a file is not the one that was hashed.
+    """
+    with unchanged(hashes):
+        yield from rows
+
+
+def import_corpus(name: str, rows: Iterable[Row], shards: int, folder: Path) -> None:
     """Write a corpus' shards, its list of rejected lines, and the record of each file.
 
     The records add up over the folder: the record of a shard counts its pairs, the record of the
@@ -119,8 +130,8 @@ def main(argv: list[str] | None = None) -> None:
     config = arguments.config
     verify_downloads(config["block"].pop("sha256", {}))
     rows = read_pairs(config["name"], config["block"], config["max_line_bytes"], config["seed"])
-    with unchanged(arguments.inputs):
-        import_corpus(config["name"], rows, config["shards"], arguments.output)
+    rows = verified(rows, arguments.inputs)
+    import_corpus(config["name"], rows, config["shards"], arguments.output)
 
 
 if __name__ == "__main__":

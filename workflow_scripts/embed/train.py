@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from workflow_scripts.core.atomic import atomic_path, write_json
+from workflow_scripts.core.atomic import atomic_path, publish_folder, write_json
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
@@ -183,7 +183,7 @@ def prepare_work(task: Task, pairs: Pairs) -> dict[str, Any]:
             without = prepare(rows, model.tokenisers, unfinished)
         counts = {"rows_in": total, "rejected": {**pairs.rejected, "without_tokens": without}}
         write_json(unfinished / _COUNTS, counts)
-        unfinished.rename(folder)
+        publish_folder(unfinished, folder)
     return json.loads((folder / _COUNTS).read_text(encoding="utf-8"))
 
 

@@ -37,7 +37,11 @@ class Vocabulary:
         try:
             entries = json.loads(Path(path).read_text(encoding="utf-8"))
             pieces = sorted(entries, key=entries.__getitem__)
-            complete = [entries[piece] for piece in pieces] == list(range(len(pieces)))
+            ids = [entries[piece] for piece in pieces]
+            complete = ids == list(range(len(pieces))) and all(type(each) is int for each in ids)
+        except RecursionError:
+            why = "too many levels of lists and objects in one another"
+            raise InputError(f"{path}: cannot read the vocabulary: {why}") from None
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise InputError(f"{path}: cannot read the vocabulary: {error}") from error
         if not complete:

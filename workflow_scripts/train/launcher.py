@@ -18,7 +18,7 @@ from typing import Any
 
 from sockeye import arguments, data_io, prepare_data, train
 
-from workflow_scripts.core.atomic import atomic_path
+from workflow_scripts.core.atomic import atomic_path, publish_folder, sync_tree
 from workflow_scripts.train import layout, snapshots
 
 
@@ -80,7 +80,7 @@ def prepare(words: list[str]) -> None:
     if not Path(layout.PREPARED).exists():
         shutil.rmtree(layout.PREPARED_UNFINISHED, ignore_errors=True)
         prepare_data.prepare_data(_parse(arguments.add_prepare_data_cli_args, words))
-        Path(layout.PREPARED_UNFINISHED).rename(layout.PREPARED)
+        publish_folder(Path(layout.PREPARED_UNFINISHED), Path(layout.PREPARED))
     for name in (layout.TRAIN_SOURCE, layout.TRAIN_TARGET):
         Path(name).unlink(missing_ok=True)
 
@@ -102,6 +102,7 @@ def run_training(words: list[str]) -> None:
         "best_checkpoint": state.best_checkpoint,
         "diverged": bool(state.diverged),
     }
+    sync_tree(model)  # of which the next file speaks
     with atomic_path(layout.FINISHED) as temporary:
         temporary.write_text(json.dumps(finished), encoding="utf-8")
 

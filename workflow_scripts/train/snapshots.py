@@ -10,24 +10,14 @@ at the very end of each checkpoint; a kill costs at most the updates since then.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from pathlib import Path
 
+from workflow_scripts.core.atomic import publish_folder
+
 _NAME = re.compile(r"snapshot\.(\d{6})")
 _UNFINISHED = ".unfinished"
-
-
-def _sync_tree(folder: Path) -> None:
-    for path in [folder, *folder.rglob("*")]:
-        if path.is_symlink():
-            continue
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _copy_tree(source: Path, target: Path) -> None:
@@ -37,8 +27,7 @@ def _copy_tree(source: Path, target: Path) -> None:
         shutil.rmtree(leftover, ignore_errors=True)
     unfinished = target.with_name(f"{target.name}{_UNFINISHED}")
     shutil.copytree(source, unfinished, symlinks=True)
-    _sync_tree(unfinished)
-    unfinished.rename(target)
+    publish_folder(unfinished, target)
 
 
 def snapshots(work: Path) -> list[Path]:

@@ -17,7 +17,7 @@ from sockeye.encoder import EmbeddingConfig
 from sockeye.model import ModelConfig
 from sockeye.transformer import TransformerConfig
 
-from workflow_scripts.core.atomic import write_text
+from workflow_scripts.core.atomic import publish_folder, write_text
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.loaders.sockeye3 import read_tree
@@ -107,7 +107,7 @@ def convert(folder: Path, target: Path) -> None:
     for name in _COPIED:
         shutil.copyfile(folder / name, unfinished / name)
     shutil.rmtree(target, ignore_errors=True)
-    unfinished.replace(target)
+    publish_folder(unfinished, target)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.e2e import micro
-from tests.e2e.faults import damage, disk, kills, memory
+from tests.e2e.faults import damage, disk, kills, memory, power
 from tests.e2e.faults.undisturbed import STAGES, TRAINED, Event, Undisturbed
 from tests.e2e.pipeline import Pipeline
 
@@ -39,6 +39,8 @@ def all_faults(undisturbed: Undisturbed, folder: Path, seed: str) -> Iterator[Ev
             name = f"disk full ({place})"
             yield from guarded(name, disk.fill(undisturbed, folder / name, seed, done, place))
     yield from guarded("memory", memory.run_out(undisturbed, folder / "memory"))
+    if power.obstacle() is None:
+        yield from guarded("power cuts", power.cut(undisturbed, folder / "power", seed))
     yield from guarded("damage", damage.ruin(undisturbed, folder / "damage", seed))
 
 
@@ -81,11 +83,14 @@ def main() -> int:
         print(f"the undisturbed run took {time.monotonic() - start:.0f} s", flush=True)
         events = []
         for event in all_faults(Undisturbed(pipeline), folder, seed):
-            print(f"{event.fault} in {event.stage}: {event.outcome}", flush=True)
+            if not event.right or event.outcome != power.SOUND:  # of which there are thousands
+                print(f"{event.fault} in {event.stage}: {event.outcome}", flush=True)
             events.append(event)
     print(table(events))
     if disk.obstacle():
         print(f"NO FULL DISK WAS TRIED: {disk.obstacle()}")
+    if power.obstacle():
+        print(f"NO POWER CUT WAS TRIED: {power.obstacle()}")
     wrong = [event for event in events if not event.right]
     killed = sum(event.fault.startswith("`kill") for event in events)
     print(

@@ -82,15 +82,22 @@ class Undisturbed:
 
 def finished_files(pipeline: Pipeline) -> Iterator[str]:
     """Yield the data files of a run that have their final names, below its folder."""
-    results = pipeline.folder / "results"
-    for stage in results.iterdir() if results.exists() else ():
-        if stage.name in _NO_STAGE or stage.name.startswith("."):
-            continue
-        for path in stage.rglob("*"):
-            parts = path.relative_to(stage).parts
-            hidden = any(part.startswith(".") for part in parts)
-            if path.is_file() and not hidden and not set(parts) & set(_NO_DATA):
-                yield str(path.relative_to(pipeline.folder))
+    for path in (pipeline.folder / "results").rglob("*"):
+        name = str(path.relative_to(pipeline.folder))
+        if is_data(name) and path.is_file():
+            yield name
+
+
+def is_data(name: str) -> bool:
+    """Tell whether a path below a working directory is of a stage's data, and a final name."""
+    results, stage, *parts = (*Path(name).parts, "", "")
+    return (
+        results == "results"
+        and stage not in _NO_STAGE
+        and bool("".join(parts))
+        and not set(parts) & set(_NO_DATA)
+        and not any(part.startswith(".") for part in (stage, *parts))
+    )
 
 
 def _benchmarked(folder: Path) -> Iterator[float]:

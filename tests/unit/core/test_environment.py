@@ -1,7 +1,17 @@
 import getpass
 import os
+import subprocess
+import sys
 
-from workflow_scripts.core.environment import prepare_environment, user_name
+import pytest
+
+from workflow_scripts.core.environment import (
+    prepare_environment,
+    require_good_place,
+    require_utf8,
+    user_name,
+)
+from workflow_scripts.core.errors import InputError
 
 
 def test_user_without_a_name_gets_one(monkeypatch):
@@ -24,3 +34,25 @@ def test_name_of_a_user_stays(monkeypatch):
     monkeypatch.setenv("PYTHONSAFEPATH", "")
     prepare_environment()
     assert getpass.getuser() == "someone"
+
+
+def test_a_python_of_another_encoding_is_refused(monkeypatch):
+    require_utf8()
+    monkeypatch.setattr(sys, "getfilesystemencoding", lambda: "iso8859-1")
+    with pytest.raises(InputError, match=r"encoding is iso8859-1.*PYTHONUTF8=1"):
+        require_utf8()
+
+
+def test_a_command_in_another_encoding_says_so():
+    command = [sys.executable, "-m", "workflow_scripts.status", "--help"]
+    odd = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(command, env=os.environ | odd, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"error: the locale's encoding is ascii")
+
+
+def test_folders_that_the_workflow_can_run_from():
+    require_good_place("/home/x y/quo'te/$(a)/\u010de\u0161tina")
+    for folder in ("/a:b", "/a{b", "/a}/b"):
+        with pytest.raises(InputError, match=rf"is {folder}, and '.' .*; rename the folder"):
+            require_good_place(folder)

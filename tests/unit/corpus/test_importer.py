@@ -9,7 +9,9 @@ import zstandard
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.tables import read_rows
+from workflow_scripts.corpus import importer
 from workflow_scripts.corpus.importer import main, shard_of
+from workflow_scripts.corpus.pairs import read_pairs
 
 GOOD = [(f"věta číslo {number}", f"Sentence number {number}.") for number in range(200)]
 # One of every kind of line; the reason, or None where the pair is good.
@@ -35,9 +37,15 @@ HOSTILE = [
 ]
 
 
-def run_import(folder, block, shards=4, name="c"):
+def run_import(folder, block, shards=4, name="c", inputs=None):
     config = {"name": name, "block": block, "shards": shards, "max_line_bytes": 2000, "seed": 1}
-    main(["--config", json.dumps(config), "--output", str(folder)])
+    options = ["--config", json.dumps(config), "--inputs", json.dumps(inputs or {})]
+    main([*options, "--output", str(folder)])
+
+
+def hashes_of(block):
+    paths = (block["source"], block["reference"])
+    return {path: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in paths}
 
 
 def rows_of(folder):
@@ -58,6 +66,35 @@ def bitext(tmp_path):
     (tmp_path / "s").write_text("".join(f"{source}\n" for source, _ in GOOD))
     (tmp_path / "r").write_text("".join(f"{reference}\n" for _, reference in GOOD))
     return {"source": str(tmp_path / "s"), "reference": str(tmp_path / "r"), "trusted": True}
+
+
+def test_files_of_other_content_than_was_planned_are_not_imported(tmp_path, bitext):
+    inputs = hashes_of(bitext)
+    source = Path(bitext["source"])
+    content = source.read_bytes()
+    source.write_bytes(content.replace(b"1", b"7"))
+    with pytest.raises(InputError, match=f"{source} changed since the run was planned"):
+        run_import(tmp_path / "out", bitext, inputs=inputs)
+    assert not list((tmp_path / "out").glob("[!.]*"))
+    source.write_bytes(content)
+    run_import(tmp_path / "out", bitext, inputs=inputs)
+    assert len(rows_of(tmp_path / "out")) == len(GOOD)
+
+
+def test_of_files_that_change_while_they_are_read_nothing_is_published(
+    tmp_path, bitext, monkeypatch
+):
+    inputs = hashes_of(bitext)
+    reference = Path(bitext["reference"])
+
+    def read_and_changed(*arguments):
+        yield from read_pairs(*arguments)
+        reference.write_bytes(reference.read_bytes())
+
+    monkeypatch.setattr(importer, "read_pairs", read_and_changed)
+    with pytest.raises(InputError, match=f"{reference} changed while it was read"):
+        run_import(tmp_path / "out", bitext, inputs=inputs)
+    assert not list((tmp_path / "out").glob("[!.]*"))
 
 
 def test_every_pair_is_in_its_shard_and_verified(tmp_path, bitext):

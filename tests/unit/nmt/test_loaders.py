@@ -1,4 +1,5 @@
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -46,6 +47,50 @@ def test_unsupported_parts_are_refused(tmp_path: Path, key: str, value: object):
     (tmp_path / "model" / "config").write_text("\n".join(lines))
     with pytest.raises(InputError, match=key):
         load_model(tmp_path / "model", "cpu")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("attention_heads", 0, "is 0; it must be a whole number of at least 1"),
+        ("attention_heads", 3, "is 3, which must divide config_encoder.model_size"),
+        ("attention_heads", "two", "is 'two'; it must be a whole number"),
+        ("attention_heads", 2.0, "is 2.0; it must be a whole number"),
+        ("num_layers", "one", "is 'one'; it must be a whole number"),
+        ("num_layers", -1, "is -1; it must be a whole number"),
+        ("num_layers", True, "is True; it must be a whole number"),
+        ("feed_forward_num_hidden", None, "is None; it must be a whole number"),
+        ("feed_forward_num_hidden", [32], "is [32]; it must be a whole number"),
+        ("model_size", "wide", "is 'wide'; it must be a whole number"),
+        ("max_seq_len_source", {}, "is {}; it must be a whole number"),
+    ],
+)
+def test_shapes_that_are_none_are_refused_by_key(tmp_path: Path, key, value, message):
+    config = write_model(tmp_path / "model") / "config"
+    # Of the same width must be what reads and writes it.
+    keys = f"{key}|num_embed|depth_key_value" if key == "model_size" else key
+    text = re.sub(rf"\b({keys}):.*", rf"\1: {json.dumps(value)}", config.read_text())
+    config.write_text(text)
+    with pytest.raises(InputError, match=re.escape(message)) as raised:
+        load_model(tmp_path / "model", "cpu")
+    assert f"{config}: " in str(raised.value)
+    assert key in str(raised.value)
+
+
+@pytest.mark.parametrize("text", ["[" * 5000, "a: " + "[" * 200 + "]" * 200, "a: 2020-13-45"])
+def test_config_that_is_too_deep_or_no_date_is_refused(folder: Path, text: str):
+    (folder / "config").write_text(text)
+    with pytest.raises(InputError, match="model/config: "):
+        load_model(folder, "cpu")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "[]", '{"<pad>": false}', "3"])
+@pytest.mark.parametrize("side", ["src", "trg"])
+def test_vocabulary_of_other_json_is_refused(folder: Path, side: str, text: str):
+    path = folder / f"vocab.{side}.0.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=re.escape(str(path))):
+        load_model(folder, "cpu")
 
 
 def test_source_factors_are_refused(folder: Path):

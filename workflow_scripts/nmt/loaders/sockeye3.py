@@ -10,6 +10,7 @@ import torch
 import yaml
 from torch import Tensor
 
+from workflow_scripts.core.bounds import require_bounded
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.numbers import require_finite
 from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
@@ -83,9 +84,9 @@ def load(folder: Path) -> tuple[Network, Vocabulary, Vocabulary]:
         sizes,
         source=reader.embedding("source", len(source_vocab), "encoder", sizes.max_source),
         target=reader.embedding("target", len(target_vocab), "decoder", sizes.max_target),
-        encoder=reader.encoder(**_stack(value, "config_encoder")),
+        encoder=reader.encoder(**_stack(config, value, "config_encoder")),
         encoder_norm=reader.norm("encoder.final_process"),
-        decoder=reader.decoder(**_stack(value, "config_decoder")),
+        decoder=reader.decoder(**_stack(config, value, "config_decoder")),
         decoder_norm=reader.norm("decoder.final_process"),
         output=reader.output(len(target_vocab)),
     )
@@ -100,8 +101,13 @@ def read_tree(path: Path) -> Any:
         InputError: it cannot be read.
     """
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=_ConfigLoader)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        tree = yaml.load(path.read_text(encoding="utf-8"), Loader=_ConfigLoader)
+        require_bounded(tree, str(path))
+        return tree
+    except RecursionError:
+        why = "too many levels of lists and mappings in one another"
+        raise InputError(f"{path}: cannot read the model's config: {why}") from None
+    except (OSError, ValueError, yaml.YAMLError) as error:
         raise InputError(f"{path}: cannot read the model's config: {error}") from error
 
 
@@ -128,18 +134,33 @@ def _sizes(path: Path, value: Callable[[str], Any]) -> Sizes:
     if not all(isinstance(n, float) and math.isfinite(n) for n in numbers) or ratio <= 0:
         raise InputError(f"{path}: the length ratio of the training data is {ratio} +- {deviation}")
     return Sizes(
-        size=value("config_encoder.model_size"),
-        max_source=value("config_data.max_seq_len_source"),
-        max_target=value("config_data.max_seq_len_target"),
+        size=_count(path, value, "config_encoder.model_size"),
+        max_source=_count(path, value, "config_data.max_seq_len_source"),
+        max_target=_count(path, value, "config_data.max_seq_len_target"),
         length_ratio=ratio,
         length_ratio_std=deviation,
     )
 
 
-def _stack(value: Callable[[str], Any], side: str) -> dict[str, int]:
+def _stack(path: Path, value: Callable[[str], Any], side: str) -> dict[str, int]:
     """Return how many layers, heads and hidden units a side has."""
     keys = {"layers": "num_layers", "heads": "attention_heads", "hidden": "feed_forward_num_hidden"}
-    return {name: value(f"{side}.{key}") for name, key in keys.items()}
+    stack = {name: _count(path, value, f"{side}.{key}") for name, key in keys.items()}
+    size = value(f"{side}.model_size")
+    if size % stack["heads"]:
+        raise InputError(
+            f"{path}: {side}.attention_heads is {stack['heads']}, which must divide "
+            f"{side}.model_size, {size}"
+        )
+    return stack
+
+
+def _count(path: Path, value: Callable[[str], Any], key: str) -> int:
+    """Return a whole number of at least 1."""
+    found = value(key)
+    if type(found) is not int or found < 1:
+        raise InputError(f"{path}: {key} is {found!r}; it must be a whole number of at least 1")
+    return found
 
 
 def _check_supported(path: Path, value: Callable[[str], Any]) -> None:
