@@ -1,4 +1,5 @@
 import subprocess
+import time
 
 import psutil
 import pytest
@@ -14,6 +15,9 @@ def test_process_that_left_its_group_and_its_parent_is_found_and_killed():
             text=True,
             check=True,
         )
+        # Until bash's child is what it is to become: in between it has no environment.
+        while psutil.Process(int(started.stdout)).name() != "sleep":
+            time.sleep(0.01)
     pid = int(started.stdout)
     assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 

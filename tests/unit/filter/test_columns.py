@@ -121,6 +121,6 @@ def test_every_column_that_is_computed_is_written():
 
 def test_the_docs_describe_every_column():
     text = (ROOT / "docs" / "filter.md").read_text(encoding="utf-8")
-    table = text.partition("\n| column | of a pair |")[2].partition("\n\n")[0]
+    table = text.partition("\n| column | value of a pair |")[2].partition("\n\n")[0]
     names = [name for row in re.findall(r"(?m)^\| (`.*?) \|", table) for name in row.split(", ")]
     assert names == [f"`{column}`" for column in PAIR_COLUMNS]
