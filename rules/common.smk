@@ -396,9 +396,9 @@ def make_lost_files_again(stage):
     Snakemake itself notices a lost file only where a job is about to read it.
     """
     needed = LAYOUT.all_upstream(unit for unit in LAYOUT.units() if unit[0] == stage)
-    forced = [rule.name for rule in workflow.dag.forcerules]
+    forced = [each.name for each in workflow.dag.forcerules]
     for unit, files, trained in lost_units():
-        if unit not in needed or any(f"{rule}_".startswith(f"{unit[0]}_") for rule in forced):
+        if unit not in needed or any(f"{name}_".startswith(f"{unit[0]}_") for name in forced):
             continue
         if trained:
             names = ", ".join(unit_name(*each) for each in trained)
