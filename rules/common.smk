@@ -132,17 +132,6 @@ def unit_file(stage, name, instance=None):
     return path
 
 
-def shards_of(stage, suffix, instance=None):
-    """Input function: one file of each shard of a unit."""
-
-    def paths(wildcards):
-        unit = (stage, instance_of(stage, wildcards, instance))
-        folder = LAYOUT.folder(*unit)
-        return [f"{folder}/{name}{suffix}" for name in LAYOUT.shard_names(*unit)]
-
-    return paths
-
-
 def unit_folder(stage, instance=None):
     """Params function: the folder of a unit, of the job's own instance by default."""
     return lambda wildcards: LAYOUT.folder(stage, instance_of(stage, wildcards, instance))

@@ -11,21 +11,7 @@ rule train_model:
         source=upstream_file("train", "source.model"),
         reference=upstream_file("train", "reference.model"),
     output:
-        multiext(
-            "<results>/train/{role}/{version}/",
-            "params.best",
-            "config",
-            "version",
-            "args.yaml",
-            "vocab.src.0.json",
-            "vocab.trg.0.json",
-            "source.model",
-            "reference.model",
-            "learning_curve.tsv",
-            "learning_curve.svg",
-            "metrics.json",
-            "model.json",
-        ),
+        model="<results>/train/{role}/{version}/model.json",
     params:
         config=unit_config("train"),
         inputs=unit_inputs("train"),

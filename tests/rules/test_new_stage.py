@@ -48,7 +48,7 @@ def insert(path: Path, before: str, text: str) -> None:
 
 
 def add_toy(workflow: Path) -> None:
-    """Add the stage as CONTRIBUTING tells to."""
+    """Add the stage as docs/architecture.md says."""
     (workflow / "workflow_scripts" / "toy").mkdir()
     (workflow / "workflow_scripts" / "toy" / "__init__.py").write_text(
         '"""A toy."""\n', encoding="utf-8"

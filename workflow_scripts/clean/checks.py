@@ -1,4 +1,4 @@
-"""What is wrong with `clean` beyond what a schema can say.
+"""Checks of `clean` that a schema cannot express.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """

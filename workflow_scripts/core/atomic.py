@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import json
 import os
@@ -76,10 +77,17 @@ def _is_alive(process: int) -> bool:
     return True
 
 
+# What a file system answers that has no fsync of folders.
+_NO_SYNC = (errno.EINVAL, errno.EBADF, errno.ENOTSUP)
+
+
 def _sync(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_SYNC or not path.is_dir():
+            raise
     finally:
         os.close(descriptor)
 

@@ -1,4 +1,4 @@
-"""What is wrong with the keys of a configuration that belong to no stage.
+"""Checks of the keys of a configuration that belong to no stage.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """

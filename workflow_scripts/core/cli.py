@@ -1,4 +1,5 @@
 import argparse
+import hashlib
 import json
 import sys
 from collections.abc import Callable
@@ -8,6 +9,9 @@ from typing import Any
 from workflow_scripts.core import space
 from workflow_scripts.core.environment import require_utf8
 from workflow_scripts.core.errors import InputError
+
+# The folder, below the results, of arguments that are too long for a command line.
+ARGUMENTS = ".arguments"
 
 
 def run(main: Callable[[], int | None]) -> None:
@@ -32,8 +36,17 @@ def json_argument(text: str) -> Any:
     """Return the value of a JSON argument, or that in the file of `@FILE`.
 
     One argument of a command holds 128 KiB at most, and a corpus may have thousands of files.
+
+    Raises:
+        InputError: the rules wrote the file, under the hash of its content, and it is damaged.
     """
-    return json.loads(Path(text[1:]).read_text(encoding="utf-8") if text[:1] == "@" else text)
+    if text[:1] != "@":
+        return json.loads(text)
+    path = Path(text[1:])
+    content = path.read_bytes()
+    if path.parent.name == ARGUMENTS and hashlib.sha256(content).hexdigest() != path.stem:
+        raise InputError(f"{path} is damaged; delete it and run again")
+    return json.loads(content)
 
 
 def words(argv: list[str] | None = None) -> list[str]:
@@ -50,7 +63,7 @@ def words(argv: list[str] | None = None) -> list[str]:
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names the user's files which the command reads, as they were hashed."""
+    """Add the option `--inputs`: the user's files that the command reads, with their hashes."""
     parser.add_argument(
         "--inputs",
         type=json_argument,

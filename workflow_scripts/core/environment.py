@@ -33,7 +33,7 @@ def require_utf8() -> None:
 
 
 def require_good_place(folder: str) -> None:
-    """Refuse a folder from which the workflow can't run, whatever is done.
+    """Refuse a folder from which the workflow can never run.
 
     Args:
         folder: of the Snakefile.

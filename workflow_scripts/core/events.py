@@ -82,7 +82,7 @@ class EventHandler(logging.Handler):
 
 
 def record_events(run: Path) -> None:
-    """Let Snakemake's logger in this process write the events of the run in folder `run`."""
+    """Make Snakemake's logger in this process write the events of the run in folder `run`."""
     logger = logging.getLogger("snakemake.logging")
     if not any(isinstance(handler, EventHandler) for handler in logger.handlers):
         logger.addHandler(EventHandler(run / FOLDER))

@@ -3,12 +3,13 @@
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """
 
+import errno
 import hashlib
 import json
 import re
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +44,7 @@ def files_below(paths: Sequence[str], key: str) -> list[str]:
 
 
 class Signature(NamedTuple):
-    """What the file system says of a file; whoever edits it can't keep all of it (as git does)."""
+    """What the file system tells about a file. Every edit changes some of it (git looks at it)."""
 
     size: int
     modified_ns: int
@@ -106,20 +107,26 @@ class FileHashes:
         """Write what is known to the cache, if anything of it is new."""
         if self._unsaved:
             self._unsaved = 0.0
-            with suppress(PermissionError):  # another user's results: a dry run only looks
+            try:
                 write_text(self._cache, json.dumps(self._known))
+            except OSError as error:  # another user's results: a dry run only looks
+                if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                    raise
 
 
 @contextmanager
-def unchanged(hashes: dict[str, str]) -> Iterator[None]:
+def unchanged(hashes: dict[str, str], paths: Sequence[str] = ()) -> Iterator[None]:
     """Read the user's files in the block: they are those that were hashed when the run was planned.
 
     Args:
-        hashes: SHA-256 by path.
+        hashes: SHA-256 by path; none where nobody planned the command.
+        paths: files and folders in which no other files may be.
 
     Raises:
-        InputError: a file has another content, at the start of the block or at its end.
+        InputError: a file has another content, at the start of the block or at its end, or there is
+            a further one.
     """
+    _require_no_others(hashes, paths)
     signatures = {}
     for path, expected in hashes.items():
         try:
@@ -130,6 +137,7 @@ def unchanged(hashes: dict[str, str]) -> Iterator[None]:
         if found != expected:
             raise InputError(f"{path} changed since the run was planned; {_CHANGED_ADVICE}")
     yield
+    _require_no_others(hashes, paths)
     for path, before in signatures.items():
         try:
             same = signature(path) == before
@@ -137,6 +145,12 @@ def unchanged(hashes: dict[str, str]) -> Iterator[None]:
             same = False
         if not same:
             raise InputError(f"{path} changed while it was read; {_CHANGED_ADVICE}")
+
+
+def _require_no_others(hashes: dict[str, str], paths: Sequence[str]) -> None:
+    for path in files_below(paths, "data") if hashes else ():
+        if path not in hashes:
+            raise InputError(f"{path} appeared since the run was planned; {_CHANGED_ADVICE}")
 
 
 def _is_hash(value: object) -> bool:

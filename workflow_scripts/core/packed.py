@@ -41,7 +41,7 @@ class PackedError(Exception):
 
 
 class Readable(Protocol):
-    """A file that gives its bytes one after the other, as one inside an archive does."""
+    """A file that can be read only from front to back, like a member of an archive."""
 
     def read(self, size: int, /) -> bytes:
         """Return at most `size` bytes, none at the end."""

@@ -174,7 +174,7 @@ def cancel_orphans(alive: IO[bytes], patience: float = 60.0) -> list[str]:
 
 
 def cancel_orphans_in(folders: list[str], patience: float = 60.0) -> list[str]:
-    """Cancel those that one left in other working directories, whose results are used here now.
+    """Cancel jobs that killed Snakemakes left in other working directories that used these results.
 
     Where a Snakemake is alive, with other results, its jobs are left alone.
     """

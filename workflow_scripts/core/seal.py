@@ -18,7 +18,7 @@ def canonical(value: Any) -> str:
 
 
 def sealed(content: dict[str, Any]) -> dict[str, Any]:
-    """Return `content`, as JSON knows it, with the hash of all else under `SEAL`."""
+    """Return `content` with a hash of itself under `SEAL`, as it will be read back from JSON."""
     known = json.loads(json.dumps(content))
     return {**known, SEAL: _digest(known)}
 

@@ -1,4 +1,4 @@
-"""Checks of `corpora` that a schema can't make.
+"""Checks of `corpora` that a schema cannot express.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """

@@ -80,7 +80,7 @@ def main(argv: list[str] | None = None) -> None:
     add_inputs(parser)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
-    with unchanged(arguments.inputs):
+    with unchanged(arguments.inputs, arguments.config["data"]):
         collect(arguments.config, arguments.output)
 
 

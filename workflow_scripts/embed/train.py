@@ -49,6 +49,7 @@ class Task(NamedTuple):
             own seed.
         pairs: the training set.
         evaluation: the data sets that it is tested on.
+        inputs: SHA-256 of the user's files that are read, by path.
     """
 
     config: dict[str, Any]
@@ -56,6 +57,7 @@ class Task(NamedTuple):
     evaluation: Path
     work: Path
     device: str
+    inputs: dict[str, str] = {}  # noqa: RUF012 - never changed
 
 
 def development_sets(
@@ -176,7 +178,8 @@ def prepare_work(task: Task, pairs: Pairs) -> dict[str, Any]:
                 yield from pair
 
         config = task.config
-        model = initial_model(config["model"], text, config["seed"], config["repetition"])
+        with unchanged(task.inputs):
+            model = initial_model(config["model"], text, config["seed"], config["repetition"])
         rows = progress(pairs, total, "embed: read")
         with explained(folder):
             parts.write(unfinished, model)
@@ -204,7 +207,10 @@ def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
     development: list[DataSet] = []
     removed = 0
     if settings["development"]:
-        development, removed = development_sets(settings["development"], config["language"], tested)
+        paths = settings["development"]
+        vectors = config["model"]["vectors"]
+        with unchanged(task.inputs, [*paths, *([vectors] if vectors else [])]):
+            development, removed = development_sets(paths, config["language"], tested)
     with locked(task.work):
         follow_plan(task)
         pairs = Pairs(task.pairs, tested, development)
@@ -284,9 +290,9 @@ def main(argv: list[str] | None = None) -> None:
         evaluation=options.evaluation,
         work=options.work,
         device=str(choose_device(options.device)),
+        inputs=options.inputs,
     )
-    with unchanged(options.inputs):
-        train(task, options.output, options.checkpoint_seconds)
+    train(task, options.output, options.checkpoint_seconds)
 
 
 if __name__ == "__main__":

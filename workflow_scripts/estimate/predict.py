@@ -105,7 +105,7 @@ class Predictor:
 
     def _cost(self, unit: Unit) -> Cost:
         stage, instance = unit
-        text, network, size = getattr(self, f"_{stage}", self._other)(instance)
+        text, network, size = getattr(self, f"_of_{stage}", self._of_other)(instance)
         layout = self._layout
         records = len(layout.records(*unit))
         jobs = layout.declaration(stage).jobs(instance)
@@ -118,17 +118,17 @@ class Predictor:
 
     # Of each stage: CPU-seconds of text, seconds of networks, bytes.
 
-    def _corpus(self, name: str) -> tuple[float, float, float]:
+    def _of_corpus(self, name: str) -> tuple[float, float, float]:
         known = self._speeds.text.imported
         rate = known.get(name, sum(known.values()) / len(known))
         lines = self._lines[name]
         return lines * rate, 0.0, lines * self._speeds.text.pair_bytes
 
-    def _clean(self, _: Any) -> tuple[float, float, float]:
+    def _of_clean(self, _: Any) -> tuple[float, float, float]:
         text = self._speeds.text
         return self._pairs * text.cleaned, 0.0, self._pairs * text.pair_bytes
 
-    _other = _clean
+    _of_other = _of_clean
 
     def _training_pairs(self, instance: str) -> int:
         names = selection.training_corpora(self._config)
@@ -137,14 +137,14 @@ class Predictor:
             names = [name for name in names if name in trusted]
         return sum(self._lines[name] for name in names)
 
-    def _subword(self, instance: str) -> tuple[float, float, float]:
+    def _of_subword(self, instance: str) -> tuple[float, float, float]:
         text, config = self._speeds.text, self._config["subword"]
         pairs = self._training_pairs(instance)
         segments = pairs * max(1, config["samples"])
         seconds = 2 * min(pairs, config["sentences"]) * text.trained + segments * text.segmented
         return seconds, 0.0, segments * text.segment_bytes
 
-    def _train(self, role: str) -> tuple[float, float, float]:
+    def _of_train(self, role: str) -> tuple[float, float, float]:
         train, speed = self._config["train"], self._speeds.networks[role]
         block = filled(self._config["models"][train["models"][role]], "model")
         forward = role.removeprefix("filter_") == "forward"
@@ -160,7 +160,7 @@ class Predictor:
         text *= max(1, self._config["subword"]["samples"]) * self._speeds.text.cleaned
         return text, (words + dev * _FORWARD_SHARE) * speed.update_word + test, size
 
-    def _dual_filter(self, instance: str) -> tuple[float, float, float]:
+    def _of_dual_filter(self, instance: str) -> tuple[float, float, float]:
         exempt = {
             *selection.trusted_corpora(self._config),
             self._config["train"]["dev"],
@@ -175,7 +175,7 @@ class Predictor:
         per_pair += self._pieces["source"] * backward.scored
         return 0.0, pairs * per_pair, pairs * 16
 
-    def _generate(self, instance: str) -> tuple[float, float, float]:
+    def _of_generate(self, instance: str) -> tuple[float, float, float]:
         text, references = self._speeds.text, self.references()
         if instance not in self._config["run"]["systems"]:  # references, or their IDF
             return self._pairs * text.cleaned, 0.0, references * text.pair_bytes
@@ -191,21 +191,21 @@ class Predictor:
     def _distinct(self, system: str) -> float:
         return self.references() * self.candidates(system) * DISTINCT
 
-    def _score(self, system: str) -> tuple[float, float, float]:
+    def _of_score(self, system: str) -> tuple[float, float, float]:
         tokens = self._distinct(system) * self._pieces["source"]
         size = self._distinct(system) * self._speeds.text.characters * _SCORED_BYTES
         return 0.0, tokens * self._speeds.networks["backward"].scored, size
 
-    def _select(self, system: str) -> tuple[float, float, float]:
+    def _of_select(self, system: str) -> tuple[float, float, float]:
         best = self._config["systems"][system]["select"]["best"]
         size = self.references() * (1 + best) * self._speeds.text.characters * _PARAPHRASE_BYTES
         return self._distinct(system) * self._speeds.text.selected, 0.0, size
 
-    def _evaluate(self, _: str) -> tuple[float, float, float]:
+    def _of_evaluate(self, _: str) -> tuple[float, float, float]:
         share = self._config["evaluate"]["bootstrap"] / 1000
         return self.references() * _EVALUATED * share, 0.0, 50_000.0
 
-    def _release(self, _: Any) -> tuple[float, float, float]:
-        sizes = [self._select(system)[2] for system in self._config["run"]["systems"]]
+    def _of_release(self, _: Any) -> tuple[float, float, float]:
+        sizes = [self._of_select(system)[2] for system in self._config["run"]["systems"]]
         rows = self.references() * len(sizes)
         return rows * self._speeds.text.cleaned, 0.0, 2 * sum(sizes)

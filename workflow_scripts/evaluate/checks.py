@@ -1,4 +1,4 @@
-"""What is wrong with `evaluate` beyond what a schema can say.
+"""Checks of `evaluate` that a schema cannot express.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """

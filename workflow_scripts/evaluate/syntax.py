@@ -115,7 +115,7 @@ def measure_trees(
 
 
 def tree_summary(groups: dict[str, Syntax], config: dict[str, Any]) -> dict[str, Any]:
-    """Return `syntax` in measures.json: that of `all`, and that of each group of the config."""
+    """Return `syntax` of measures.json: the distances of all references and of each group."""
     everything = Syntax(config["best"])
     for group in groups.values():
         everything.merge(group)

@@ -1,4 +1,4 @@
-"""What is wrong with `columns` and `training_sets` beyond what a schema can say.
+"""Checks of `columns` and `training_sets` that a schema cannot express.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """

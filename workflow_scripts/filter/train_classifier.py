@@ -61,7 +61,7 @@ def batches(pairs: list[Pair], size: int, seed: int, epoch: int) -> Iterator[lis
 
 
 def accuracy(classifier: Classifier, pairs: list[Pair]) -> dict[str, float]:
-    """Return the shares of sentences told right: of both sides, references, paraphrases."""
+    """Return the shares of sentences classified correctly: of all, references, paraphrases."""
     references = classifier.probabilities([reference for reference, _ in pairs]) > 0.5
     paraphrases = classifier.probabilities([paraphrase for _, paraphrase in pairs]) <= 0.5
     shares = float(references.mean()), float(paraphrases.mean())

@@ -1,4 +1,4 @@
-"""What is wrong with `generate`, and with what systems say of it, beyond what a schema can say.
+"""Checks of `generate` and of what systems say of it that a schema cannot express.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """

@@ -333,7 +333,7 @@ class _Search:
 
 
 def _unmet(phrases: list[Phrase], scores: list[float], met: list[int]) -> list[Phrase]:
-    """Return the phrases that a beam lacks: in its best hypothesis of those that met most."""
+    """Return the phrases that its best hypothesis lacks, of those that met most phrases."""
     *_, best = min(
         (-bits.bit_count(), score, bits)
         for score, bits in zip(scores, met, strict=True)

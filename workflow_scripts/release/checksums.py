@@ -30,7 +30,7 @@ def checksums(records: list[Path], folder: Path) -> str:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Write the SHA-256 of released files, as their records tell it, beside them."""
+    """Write SHA256SUMS beside the released files. The hashes come from their records."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--records", type=Path, nargs="+", required=True, help="of these files")
     parser.add_argument("--output", type=Path, required=True, help="SHA256SUMS")

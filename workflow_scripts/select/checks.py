@@ -1,4 +1,4 @@
-"""What is wrong with what systems say of selection, beyond what a schema can say.
+"""Checks of what systems say of selection that a schema cannot express.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """

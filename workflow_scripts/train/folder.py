@@ -81,7 +81,7 @@ def check_pieces(side: str, segmenter: Segmenter, own: Vocabulary, other: Vocabu
 
 
 def rewrite_text(path: Path, old: Segmenter, new: Segmenter) -> None:
-    """Cut a file of pieces of the subword stage into the pieces of the model's own."""
+    """Segment a file of the subword stage again, with the model's own pieces."""
     texts = [old.text(pieces) for pieces in read_pieces(path)]
     lines = [" ".join(new.pieces(text)) + "\n" for text in texts]
     path.write_text("".join(lines), encoding="utf-8", newline="\n")

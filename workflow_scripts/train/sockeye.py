@@ -37,15 +37,9 @@ from workflow_scripts.train import (
     sockeye2,
     sockeye2_model,
 )
+from workflow_scripts.train.model_files import FILES
 
-MODEL_FILES = (
-    "config",
-    "params.best",
-    "vocab.src.0.json",
-    "vocab.trg.0.json",
-    "version",
-    "args.yaml",
-)
+MODEL_FILES = (*FILES, "args.yaml")
 # The record `model.json` speaks for all files of the model folder.
 _RECORD = "model"
 

@@ -8,9 +8,9 @@ from workflow_scripts.core.paths import Located
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.train.checks import problems
+from workflow_scripts.train.model_files import FILES
 
 _MODEL_FILE_KEYS = ("source_model", "reference_model")
-_MODEL_FOLDER_FILES = ("config", "params.best", "vocab.src.0.json", "vocab.trg.0.json", "version")
 
 
 class Train(Stage):
@@ -72,5 +72,5 @@ class Train(Stage):
         model = self.config["models"][self.config["train"]["models"][role]]
         if "folder" not in model:
             return {}
-        paths = {file: f"{model['folder']}/{file}" for file in _MODEL_FOLDER_FILES}
+        paths = {file: f"{model['folder']}/{file}" for file in FILES}
         return paths | {key: model[key] for key in _MODEL_FILE_KEYS}

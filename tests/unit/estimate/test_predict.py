@@ -118,7 +118,7 @@ def test_finished_model_is_not_trained(config):
     before = predictor(config)
     config["models"]["testbed"] = {"folder": "f", "source_model": "s", "reference_model": "r"}
     before._config = config  # a layout would want the folder to be there
-    _, seconds, _ = before._train("forward")
+    _, seconds, _ = before._of_train("forward")
     assert seconds == pytest.approx(500 * 5 * 12 * FORWARD.searched)
 
 

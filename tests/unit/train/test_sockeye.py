@@ -14,6 +14,7 @@ import pytest
 from tests.unit.train.conftest import MICRO, ROOT
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import sha256, verify
+from workflow_scripts.core.seal import SEAL, read_sealed, sealed
 from workflow_scripts.train import layout, process
 from workflow_scripts.train.sockeye import main
 
@@ -49,7 +50,7 @@ KILLS = [
     ("trainer", "_save_params", 2, "pass"),  # training_state links to missing parameters
     ("trainer", "_save_params", 3, HALF_WRITTEN),  # ... to half written ones
     ("trainer", "_update_best_params", 1, "os.remove(args[0].best_params_fname)"),
-    ("snapshots", "_sync_tree", 2, "pass"),  # the snapshot is copied but not yet in its place
+    ("snapshots", "publish_folder", 2, "pass"),  # the snapshot is copied but not yet in its place
 ]
 
 
@@ -180,10 +181,11 @@ def test_other_data_or_settings_start_over(make_bitext, tmp_path, monkeypatch, c
     (work / "half done").unlink()
     (work / layout.COUNTS).write_text("{}")
     shard = bitext.folder / "0001.parquet"
-    record = json.loads(shard.with_suffix(".json").read_text())
+    record = read_sealed(shard.with_suffix(".json"))
+    del record[SEAL]
     shard.write_bytes((bitext.folder / "0000.parquet").read_bytes())
     record["files"][shard.name] = sha256(shard)
-    shard.with_suffix(".json").write_text(json.dumps(record))
+    shard.with_suffix(".json").write_text(json.dumps(sealed(record)))
     with pytest.raises(InputError, match="stopped"):
         main(bitext.command(output, MICRO | {"dropout": 0.3}))
     assert json.loads((work / layout.COUNTS).read_text())["train"] == 200
