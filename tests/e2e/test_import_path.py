@@ -12,6 +12,7 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.locking import locked
 from workflow_scripts.train import process, sockeye2
 
 # Each leaves a trace, and fails.
@@ -75,7 +76,7 @@ def test_training_imports_nothing_from_the_working_directory(
     work = tmp_path / "work-of-training"
     work.mkdir()
     with (
-        process.locked(work) as lock,
+        locked(work) as lock,
         pytest.raises(InputError, match=r"(?s)exit status.*plan.json"),
     ):
         lines = process.ProgressLines("forward", {"max_updates": 1, "update_interval": 1})

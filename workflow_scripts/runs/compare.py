@@ -143,8 +143,8 @@ def compare(first: Path, second: Path) -> str:
     """
     names = [first.name, second.name]
     sections = []
-    finished = [manifests(run) for run in (first, second)]
     configs = [used_config(read_config(run)) for run in (first, second)]
+    finished = [manifests(run) for run in (first, second)]
     compared: list[tuple[str, list[Flat], bool]] = [
         ("configuration", configs, False),
         ("rows", [counts(each) for each in finished], True),
