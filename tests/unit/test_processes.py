@@ -6,6 +6,8 @@ import pytest
 
 from tests.processes import none_left
 
+pytestmark = pytest.mark.slow
+
 
 def test_process_that_left_its_group_and_its_parent_is_found_and_killed():
     with pytest.raises(AssertionError, match="sleep 1000"), none_left(patience=0.0):

@@ -57,6 +57,7 @@ def test_too_many_levels_are_refused_by_name(tmp_path, text):
         resolve([path], [])
 
 
+@pytest.mark.slow
 def test_large_configurations_pass():
     files = [f"/data/of/a/corpus/part-{number:06}.en.gz" for number in range(100_000)]
     config = copy.deepcopy(resolve([], []))

@@ -23,6 +23,8 @@ import errno, fcntl, signal, sys, time
 from workflow_scripts.core import locks
 from workflow_scripts.core.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 results, purpose, system, machine = sys.argv[1:]
 def refuse(*_):
     raise OSError(errno.ENOLCK, "No locks available")

@@ -9,6 +9,9 @@ ROOT = Path(__file__).resolve().parents[3]
 SNAKEFILE = """
 import logging, os, signal
 from workflow_scripts.core.termination import hear_every_sigterm
+import pytest
+
+pytestmark = pytest.mark.slow
 hear_every_sigterm()
 
 class Terminating(logging.Handler):

@@ -5,6 +5,8 @@ from tests.e2e import micro
 from workflow_scripts.core.resolve import resolve
 from workflow_scripts.estimate.networks import Shape, measure, seconds_per_call, sockeye_model
 
+pytestmark = pytest.mark.slow
+
 CPU = torch.device("cpu")
 
 

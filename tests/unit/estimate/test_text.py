@@ -6,6 +6,8 @@ from workflow_scripts.core.resolve import resolve
 from workflow_scripts.estimate import text
 from workflow_scripts.stages import run_layout
 
+pytestmark = pytest.mark.slow
+
 PARABANK = {
     "train": {"corpora": ["train"], "dev": "dev", "test": "test"},
     "run": {"name": "x", "corpora": ["train", "held_out"], "systems": ["parabank2"]},

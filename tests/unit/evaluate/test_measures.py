@@ -226,6 +226,7 @@ def test_command(tmp_path, segmenter, segmenter_path):
     assert verify(tmp_path / "evaluation")["files"].keys() == {"measures.json"}
 
 
+@pytest.mark.slow
 def test_trees(tmp_path, segmenter_path):
     syntax = {"levels": 2}
     write_folders(tmp_path / "one", [ROWS])

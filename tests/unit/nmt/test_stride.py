@@ -23,6 +23,8 @@ from workflow_scripts.nmt.loaders import PRECISIONS, load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
 
+pytestmark = pytest.mark.slow
+
 Results = list[SampleResult] | list[BeamResult]
 
 

@@ -8,6 +8,8 @@ from workflow_scripts.core.manifest import verify
 from workflow_scripts.subword.train import train_model
 from workflow_scripts.train.sockeye import main
 
+pytestmark = pytest.mark.slow
+
 DEV_ONLY = ("config", "params.best", "vocab.src.0.json", "vocab.trg.0.json", "version")
 
 

@@ -10,6 +10,8 @@ from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.train.measures import bleu, corpus_bleu, perplexity, translations
 
+pytestmark = pytest.mark.slow
+
 
 def test_bleu_is_sacrebleu_s_with_its_signature():
     references = ["the cat sees the dog .", "a house on the hill ."]
