@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from sockeye import arguments as sockeye_arguments
 from sockeye import data_io, train, utils
-from sockeye.model import SockeyeModel
+from sockeye.model import SockeyeModel, initialize_parameters
 from torch import Tensor
 
 from workflow_scripts.core.schema import filled
@@ -115,9 +115,7 @@ def sockeye_model(shape: Shape) -> SockeyeModel:
     data = data_io.DataConfig(statistics, *longest, 1, 1)
     sizes = ([shape.source_size], [shape.target_size])
     model = SockeyeModel(train.create_model_config(arguments, *sizes, *longest, data))
-    for parameter in model.parameters():
-        if parameter.dim() > 1:
-            torch.nn.init.xavier_uniform_(parameter)
+    model.apply(initialize_parameters)
     return model
 
 

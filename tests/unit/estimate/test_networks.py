@@ -33,6 +33,16 @@ def test_model_has_the_shape_that_was_asked_for():
     assert parameters == encoder + decoder + (50 + 60) * size + 60
 
 
+def test_no_weight_is_what_memory_happened_to_hold():
+    """Torch fills fresh memory with NaN where it is asked to be deterministic."""
+    torch.use_deterministic_algorithms(True)
+    try:
+        model = sockeye_model(shape())
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert all(each.isfinite().all() for each in model.parameters())
+
+
 def test_speeds_are_above_zero_and_settings_are_put_back():
     precision = torch.get_float32_matmul_precision()
     speed = measure(shape(matmul="bf16"), CPU, resolve([], [])["compute"], budget=0.4)
