@@ -17,13 +17,13 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.locks import COLLECTION, Holder, ResultsLock
 
 ROOT = Path(__file__).resolve().parents[3]
+
+pytestmark = pytest.mark.slow
 # Arguments: results, purpose, how the file system locks, and another name of this machine.
 HOLD = """
 import errno, fcntl, signal, sys, time
 from workflow_scripts.core import locks
 from workflow_scripts.core.errors import InputError
-
-pytestmark = pytest.mark.slow
 
 results, purpose, system, machine = sys.argv[1:]
 def refuse(*_):
