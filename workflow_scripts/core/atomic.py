@@ -6,6 +6,7 @@ import errno
 import glob
 import json
 import os
+import shutil
 import socket
 import uuid
 from collections.abc import Iterator
@@ -123,6 +124,20 @@ def publish_folder(unfinished: Path, folder: Path) -> None:
     sync_tree(unfinished)
     unfinished.rename(folder)
     _sync_names(folder.parent)
+
+
+def unpublish_folder(folder: Path, unfinished: Path) -> None:
+    """Remove a folder that `publish_folder` made: what interrupts it leaves it whole or absent."""
+    remove_folder(unfinished)
+    folder.rename(unfinished)
+    _sync(folder.parent)
+    remove_folder(unfinished)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder if it is there; after a power cut it does not come back."""
+    shutil.rmtree(folder, ignore_errors=True)
+    _sync(folder.parent)
 
 
 def write_text(path: str | Path, text: str) -> None:

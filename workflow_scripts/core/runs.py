@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import time
+from base64 import urlsafe_b64decode
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -26,6 +27,7 @@ from workflow_scripts.core.config import Config
 from workflow_scripts.core.environment import user_name
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout
+from workflow_scripts.core.seal import SEAL, read_sealed
 from workflow_scripts.core.space import explained, require
 
 RUNS = Path("runs")
@@ -112,7 +114,9 @@ def _register(run: Path, users: Path) -> None:
 
 
 def remove_stale_locks(folder: Path = Path(".snakemake")) -> IO[bytes]:
-    """Remove the locks of a Snakemake that was killed, so that the same command just goes on.
+    """Remove what a Snakemake that was killed left, so that the same command just goes on.
+
+    These are its locks, and its marks of jobs that ended after it.
 
     Snakemake's own locks are files, which outlive a kill -9. Every Snakemake of this workflow
     therefore also holds a shared lock of the operating system, which ends with its process; one
@@ -131,9 +135,49 @@ def remove_stale_locks(folder: Path = Path(".snakemake")) -> IO[bytes]:
         fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
         for lock in (folder / "locks").glob("*.lock"):
             lock.unlink()
+        forget_finished_jobs(folder / "incomplete")
     with suppress(OSError):
         fcntl.flock(alive, fcntl.LOCK_SH)
     return alive
+
+
+def forget_finished_jobs(incomplete: Path) -> list[str]:
+    """Remove the marks of jobs that are finished, which Snakemake would do once more.
+
+    Snakemake marks the outputs of a job when it starts it, and removes the marks when it hears of
+    its end: on a cluster that is a while later, and a power cut may bring them back. Before a job
+    starts, Snakemake removes its outputs, and a job writes its record last: where the record is,
+    the job has ended.
+
+    Args:
+        incomplete: Snakemake's folder of marks, each named by its output's path.
+
+    Returns:
+        The outputs whose marks are removed.
+    """
+    marks = {}
+    for mark in incomplete.rglob("*"):
+        encoded = "".join(part.removeprefix("@") for part in mark.relative_to(incomplete).parts)
+        with suppress(ValueError):
+            if mark.is_file():
+                marks[urlsafe_b64decode(encoded).decode()] = mark
+    done = [path for record in marks if record.endswith(".json") for path in _recorded(record)]
+    for path in done:
+        if path in marks:
+            marks.pop(path).unlink()
+    return done
+
+
+def _recorded(record: str) -> list[str]:
+    """Return a job's outputs by its record, the record among them; none if one is not there."""
+    try:
+        files = read_sealed(record)
+    except (OSError, ValueError):
+        return []
+    if SEAL not in files:
+        return []
+    paths = [Path(record).parent / name for name in files.get("files", ())]
+    return [*map(str, paths), record] if all(path.exists() for path in paths) else []
 
 
 def _open_alive(folder: Path) -> IO[bytes]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from workflow_scripts.core.atomic import leftovers, temporary_path
+from workflow_scripts.core.atomic import leftovers, remove_folder, temporary_path
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.space import explained
 
@@ -44,7 +44,7 @@ class Spill:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_folder(self._folder)
 
     def add(self, shard: int, row: tuple[str, str, str]) -> None:
         """Append a row to a shard."""

@@ -14,7 +14,13 @@ from typing import Any, NamedTuple
 
 import torch
 
-from workflow_scripts.core.atomic import atomic_path, publish_folder, write_json
+from workflow_scripts.core.atomic import (
+    atomic_path,
+    publish_folder,
+    remove_folder,
+    unpublish_folder,
+    write_json,
+)
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
@@ -132,9 +138,10 @@ def follow_plan(task: Task) -> None:
             f"embed: {task.work} holds work on other data or settings; starting over",
             file=sys.stderr,
         )
+    path.unlink(missing_ok=True)  # first: what is half removed follows no plan
     for entry in task.work.iterdir():
         if entry.is_dir():
-            shutil.rmtree(entry)
+            remove_folder(entry)
         elif entry.name != LOCK:
             entry.unlink()
     write_json(path, plan)
@@ -236,7 +243,7 @@ def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
         extra = {"history": training.history, "development_pairs_tested_on": removed}
         publish(model, folder / parts.WEIGHTS, counts, extra, task.work / "model", output)
         # What is published needs no checkpoint, and it is as large as the model three times.
-        shutil.rmtree(folder)
+        unpublish_folder(folder, folder.with_suffix(".unfinished"))
         (task.work / _CHECKPOINT).unlink(missing_ok=True)
 
 

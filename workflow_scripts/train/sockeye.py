@@ -107,6 +107,7 @@ def follow_plan(task: Task, settings: Any) -> None:
             f"train {task.role}: {task.work} holds work on other data or settings; starting over",
             file=sys.stderr,
         )
+    path.unlink(missing_ok=True)  # first: what is half removed follows no plan
     for entry in task.work.iterdir():
         if entry.name != LOCK:
             remove(entry)

@@ -1,12 +1,21 @@
 import os
 import subprocess
 import sys
+from base64 import urlsafe_b64encode
+from pathlib import Path
 
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.runs import cancel_orphans, cancel_orphans_in, remove_stale_locks
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.runs import (
+    cancel_orphans,
+    cancel_orphans_in,
+    forget_finished_jobs,
+    remove_stale_locks,
+)
 
+ROOT = Path(__file__).parents[3]
 HOLD = """
 import sys
 from pathlib import Path
@@ -42,6 +51,79 @@ def test_locks_stay_while_another_process_lives_and_go_when_it_was_killed(tmp_pa
         other.kill()
     remove_stale_locks(tmp_path).close()
     assert not lock.exists()
+
+
+@pytest.fixture
+def marks(tmp_path, monkeypatch):
+    """Make outputs and Snakemake's marks of them, as it names them; return the folder of marks."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(*outputs):
+        for path in outputs:
+            encoded = urlsafe_b64encode(path.encode()).decode()
+            # A file's name has 255 bytes at most; the rest stands in folders above.
+            mark = tmp_path / "incomplete" / f"@{encoded[:20]}" / encoded[20:]
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            mark.write_text('{"external_jobid": null}', encoding="utf-8")
+        return tmp_path / "incomplete"
+
+    return make
+
+
+def job(folder, shard, *names):
+    """Do a job: write its outputs, then its record; return them as Snakemake names them."""
+    files = [Path(folder, name) for name in (f"{shard}.parquet", *names)]
+    files[0].parent.mkdir(parents=True, exist_ok=True)
+    for path in files:
+        path.write_text("data", encoding="utf-8")
+    write_record(files[0], 1, 1, {}, files=files)
+    return [*map(str, files), f"{folder}/{shard}.json"]
+
+
+def left_marks(folder):
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_jobs_that_ended_after_a_killed_snakemake_are_not_done_again(marks):
+    done = job("results/generate/parabank2/v2-0123456789ab", "0000", "more.tsv")
+    folder = marks(*done)
+    assert sorted(forget_finished_jobs(folder)) == sorted(done)
+    assert not left_marks(folder)
+
+
+@pytest.mark.parametrize("gone", [0, 1, 2])
+def test_jobs_that_a_kill_ended_are_done_again(marks, gone):
+    done = job("results/score/parabank2/v1-0123456789ab", "0001", "more.tsv")
+    folder = marks(*done)
+    Path(done[gone]).unlink()
+    assert forget_finished_jobs(folder) == []
+    assert len(left_marks(folder)) == 3
+
+
+def test_a_damaged_record_says_nothing_of_its_job(marks):
+    done = job("results/score/parabank2/v1-0123456789ab", "0001")
+    folder = marks(*done)
+    text = Path(done[-1]).read_text(encoding="utf-8")
+    Path(done[-1]).write_text(text.replace('"rows_in": 1', '"rows_in": 2'), encoding="utf-8")
+    assert forget_finished_jobs(folder) == []
+    assert len(left_marks(folder)) == 2
+
+
+def test_marks_of_a_snakemake_that_lives_stay(marks, tmp_path):
+    done = job("results/score/parabank2/v1-0123456789ab", "0001")
+    folder = marks(*done)
+    with remove_stale_locks(tmp_path):
+        pass
+    assert not left_marks(folder)
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    ) as other:
+        assert other.stdout.readline() == b"alive\n"
+        marks(*done)
+        with remove_stale_locks(tmp_path):
+            assert len(left_marks(folder)) == 2
+        other.kill()
 
 
 RUN = "5f0c3f7e-7c1b-4d38-9a4e-2f6d3b1c9e55"

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from tests.unit.embed import examples
+from workflow_scripts.core import atomic
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_record, verify, write_record
 from workflow_scripts.embed import evaluation, train
@@ -108,6 +109,24 @@ def test_a_killed_training_goes_on_and_ends_with_the_same_bytes(tmp_path, inputs
         assert not (tmp_path / "1" / "model.json").exists()
     train.main(arguments)
     assert contents(tmp_path / "1") == contents(tmp_path / "whole" / "1")
+
+
+def test_a_training_that_is_killed_while_it_tidies_up_can_be_done_again(
+    tmp_path, inputs, monkeypatch
+):
+    arguments = examples.train_arguments(tmp_path, *inputs)
+
+    def killed(folder, ignore_errors=False):
+        if folder.name.startswith("prepared") and folder.exists():
+            min(folder.iterdir()).unlink()
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(atomic.shutil, "rmtree", killed)
+        train.main(arguments)
+    first = contents(tmp_path / "1")
+    train.main(arguments)
+    assert contents(tmp_path / "1") == first
 
 
 def test_other_settings_start_over(tmp_path, inputs, capsys):
