@@ -111,29 +111,30 @@ class Finished:
             if trains:
                 self._look_at_model(unit, changed)
             return
-        files = unit_files(layout, unit, manifest["parts"])
-        gone = [path for path in files if not os.path.exists(path)]
+        lost = gone(layout, unit, manifest["parts"])
         others = other_content(layout, unit, manifest)
         if others or _differs(_records(layout, unit), manifest["parts"]):
             self._changing.add(unit)
-        if unit not in self._changing and not gone:
+        if unit not in self._changing and not lost:
             self.spared.add(unit)
         elif trains:
-            self._spare_model(unit, gone, others, changed)
-        elif gone or others:
-            self.files[unit] = files if others else gone
+            self._spare_model(unit, lost, others, changed)
+        elif others:
+            self.files[unit] = unit_files(layout, unit, manifest["parts"])
+        elif lost:
+            self.files[unit] = lost
 
     def _spare_model(
-        self, unit: Unit, gone: list[str], others: list[Unit], changed: list[Unit]
+        self, unit: Unit, lost: list[str], others: list[Unit], changed: list[Unit]
     ) -> None:
         """Let a finished model be as it is, and refuse the run if it needs it."""
         name, record = unit_name(*unit), self._record(unit)
         again = f"add --forcerun {record}, to train again and make all again that depends on it"
         self.trained.add(unit)
-        if gone:
-            more = f" and {len(gone) - 1} more of its unit" if len(gone) > 1 else ""
+        if lost:
+            more = f" and {len(lost) - 1} more of its unit" if len(lost) > 1 else ""
             message = (
-                f"{gone[0]}{more} is gone. To make it again would train once more: {name}. Put it "
+                f"{lost[0]}{more} is gone. To make it again would train once more: {name}. Put it "
                 f"back from a copy; or {again}"
             )
         elif others:
@@ -159,16 +160,17 @@ class Finished:
         folder = layout.folder(*unit)
         records = _records(layout, unit)
         if None not in records.values():
-            files = unit_files(layout, unit, records)
-            gone = [path for path in files if not os.path.exists(path)]
-            self._spare_model(unit, gone, [], changed)
-            lost = [each for each in layout.upstream(unit) if None in _records(layout, each).values()]
-            if lost and not (gone or changed):
+            lost = gone(layout, unit, records)
+            self._spare_model(unit, lost, [], changed)
+            unknown = [
+                each for each in layout.upstream(unit) if None in _records(layout, each).values()
+            ]
+            if unknown and not (lost or changed):
                 message = (
-                    f"{record} is there without its manifest, and {_named(lost)}, which it was "
+                    f"{record} is there without its manifest, and {_named(unknown)}, which it was "
                     f"made of, is gone: whether the model must be trained once more can't be "
-                    f"known. Put {_named(lost)} or the manifest back from a copy; or make "
-                    f"{_named(lost)} first, by its stage as target, to keep the model as it is; "
+                    f"known. Put {_named(unknown)} or the manifest back from a copy; or make "
+                    f"{_named(unknown)} first, by its stage as target, to keep the model as it is; "
                     f"or add --forcerun {record}, to train again"
                 )
                 self.refusals.append(Refusal(unit, message, spared=False))
@@ -224,6 +226,13 @@ def unit_files(layout: Layout, unit: Unit, records: dict[str, Any]) -> list[str]
         parent = Path(folder, name).parent
         files += [f"{folder}/{name}.json", *(f"{parent}/{file}" for file in record["files"])]
     return list(dict.fromkeys(files))
+
+
+def gone(
+    layout: Layout, unit: Unit, records: dict[str, Any], root: Path = Path()
+) -> list[str]:
+    """Return the files of a finished unit that are not there, as paths from the root."""
+    return [each for each in unit_files(layout, unit, records) if not os.path.exists(root / each)]
 
 
 def other_content(

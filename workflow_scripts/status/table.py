@@ -75,6 +75,17 @@ def describe(run: Path, states: list[UnitStatus], alive: bool, interrupted: int)
     sections += [error_text(error) for error in errors[-1:]]
     sections += [f"warning: {message}" for state in states for message in state.damaged]
     sections += [
+        f"warning: {state.name}: {state.gone[0]}{more} is gone"
+        for state in states
+        if state.gone
+        for more in [f" and {len(state.gone) - 1:,} more" if len(state.gone) > 1 else ""]
+    ]
+    sections += [
+        f"warning: {state.name} was made of another {', '.join(state.made_of_others)} than is there now"
+        for state in states
+        if state.made_of_others
+    ]
+    sections += [
         f"warning: {message}" for message in mixed_versions({s.name: s.tools for s in states})
     ]
     return "\n\n".join(sections)
