@@ -80,6 +80,7 @@ include: "rules/evaluate.smk"
 include: "rules/release.smk"
 include: "rules/manifest.smk"
 
+
 if workflow.is_main_process:
     for each in workflow.rules:
         if "version" in each.wildcard_names:

@@ -438,7 +438,10 @@ def units_of(rules, files):
         if "all_" in names or any(name.startswith(f"{unit[0]}_") for name in names)
     ]
     folders = {Path(LAYOUT.folder(*unit)): unit for unit in LAYOUT.units()}
-    return {*units, *(folders[each] for path in files for each in Path(path).parents if each in folders)}
+    return {
+        *units,
+        *(folders[each] for path in files for each in Path(path).parents if each in folders),
+    }
 
 
 @functools.cache

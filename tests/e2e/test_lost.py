@@ -102,9 +102,7 @@ def test_a_model_that_is_gone_as_a_whole_stops_the_run(finished, copy_of, unit, 
         ("filter.half-micro", ["pairs.parquet"], {"filter_training_set": 1, "manifest": 1}),
     ],
 )
-def test_what_models_were_made_of_is_made_again_without_them(
-    finished, copy_of, unit, names, jobs
-):
+def test_what_models_were_made_of_is_made_again_without_them(finished, copy_of, unit, names, jobs):
     pipeline = copy_of(finished)
     if {"manifest.json", "*"} & set(names):  # otherwise nothing needs it
         pipeline = pipeline.with_config(merged(finished.config, NEW_TITLE))
@@ -146,7 +144,9 @@ def test_a_unit_that_was_made_again_with_another_content_is_told(finished, copy_
     assert "subword/main was made of another clean" in output
     # To follow it would train the models again.
     output = pipeline.fail("--dry-run")
-    assert "train/forward was made of subword/main, which is to be made again with another" in output
+    assert (
+        "train/forward was made of subword/main, which is to be made again with another" in output
+    )
     assert "by its stage as target" in output
     pipeline.environment["PATH"] = path
     assert not TRAINING & pipeline.planned("subword").keys()

@@ -8,7 +8,6 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 import hashlib
-import os
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,7 +76,8 @@ class Finished:
             omitted: units that the user leaves out, with all that depends on them.
         """
         needed = self._layout.all_upstream(targets) - depending(self._layout, omitted)
-        made, todo = set(), list(targets)
+        made: set[Unit] = set()
+        todo = list(targets)
         while todo:
             unit = todo.pop()
             if unit not in made | self.spared:
@@ -152,7 +152,7 @@ class Finished:
             )
         else:  # its record is newer than its manifest, which is made again
             return
-        self.refusals.append(Refusal(unit, message, os.path.exists(record)))
+        self.refusals.append(Refusal(unit, message, _is_there(Path(record))))
 
     def _look_at_model(self, unit: Unit, changed: list[Unit]) -> None:
         """Look at a unit that trains and has no manifest: is it finished but for that?"""
@@ -174,7 +174,7 @@ class Finished:
                     f"or add --forcerun {record}, to train again"
                 )
                 self.refusals.append(Refusal(unit, message, spared=False))
-        elif f"{name}/{layout.key(*unit)}" in self._read and not os.path.exists(folder):
+        elif f"{name}/{layout.key(*unit)}" in self._read and not _is_there(Path(folder)):
             message = (
                 f"{folder} is gone, of which other finished units were made. To make it again "
                 f"would train once more: {name}. Put it back from a copy; or add --forcerun "
@@ -228,11 +228,9 @@ def unit_files(layout: Layout, unit: Unit, records: dict[str, Any]) -> list[str]
     return list(dict.fromkeys(files))
 
 
-def gone(
-    layout: Layout, unit: Unit, records: dict[str, Any], root: Path = Path()
-) -> list[str]:
+def gone(layout: Layout, unit: Unit, records: dict[str, Any], root: Path = Path()) -> list[str]:
     """Return the files of a finished unit that are not there, as paths from the root."""
-    return [each for each in unit_files(layout, unit, records) if not os.path.exists(root / each)]
+    return [each for each in unit_files(layout, unit, records) if not _is_there(root / each)]
 
 
 def other_content(
@@ -273,6 +271,14 @@ def _differs(records: dict[str, dict[str, Any] | None], parts: dict[str, Any]) -
     """Return whether a manifest of these parts was made of other records than are there."""
     there = {name: record for name, record in records.items() if record is not None}
     return records.keys() != parts.keys() or any(parts[name] != there[name] for name in there)
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether a path is there, or can't be seen; who reads it will say so."""
+    try:
+        return path.exists()
+    except OSError:
+        return True
 
 
 def _named(units: Iterable[Unit]) -> str:

@@ -126,7 +126,9 @@ def test_all_of_a_finished_run_is_spared_whatever_its_times():
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
 
-@pytest.mark.parametrize("names", [(), ("manifest.json",), ("0000.bin",), ("0000.json", "0000.bin")])
+@pytest.mark.parametrize(
+    "names", [(), ("manifest.json",), ("0000.bin",), ("0000.json", "0000.bin")]
+)
 @pytest.mark.parametrize("unit", [DATA, WORDS])
 def test_what_is_lost_is_made_again_alone(unit, names):
     lose(unit, *names)
@@ -142,7 +144,7 @@ def test_a_lost_file_of_a_model_is_refused_until_it_is_asked_for():
     lose(MODEL, "model.bin")
     (message,) = messages()
     record = f"{flow.folder(*MODEL)}/model.json"
-    assert f"model.bin is gone. To make it again would train once more: model. " in message
+    assert "model.bin is gone. To make it again would train once more: model. " in message
     assert f"add --forcerun {record}," in message
     assert MODEL in Finished(flow).trained
     for asked in (MODEL, WORDS, DATA):
@@ -238,7 +240,7 @@ def test_content_that_changed_meanwhile_is_told():
 def test_a_damaged_manifest_is_an_error():
     path = folder(TEXT) / "manifest.json"
     path.write_text(path.read_text("utf-8").replace("as ever", "as never"), encoding="utf-8")
-    with pytest.raises(InputError, match="is damaged .*; delete it and run again"):
+    with pytest.raises(InputError, match=r"is damaged .*; delete it and run again"):
         Finished(flow)
 
 
