@@ -1,5 +1,6 @@
 """Files of a finished run that are gone, and times that a copy changed."""
 
+import base64
 import os
 import shutil
 import sys
@@ -171,6 +172,23 @@ def test_without_a_profile_the_triggers_must_be_named(finished):
     assert "rerun-triggers is " in finished.fail("--dry-run", "--workflow-profile", "none")
     options = ("--workflow-profile", "none", "--rerun-triggers", "mtime")
     assert not finished.planned(*options)
+
+
+@pytest.mark.parametrize(("unit", "name", "_"), MODELS)
+def test_a_training_that_outlived_its_snakemake_is_finished(
+    finished, copy_of, unit, name, _
+):
+    pipeline = copy_of(finished).with_config(merged(finished.config, NEW_TITLE))
+    folder = pipeline.unit(unit)
+    (folder / "manifest.json").unlink()
+    # Snakemake marks what a job is to make, and looks at the marks when it starts again.
+    marks = pipeline.folder / ".snakemake" / "incomplete"
+    for each in (name, "model.json"):
+        path = str((folder / each).relative_to(pipeline.folder.resolve()))
+        (marks / base64.urlsafe_b64encode(path.encode()).decode()).write_text("{}", "utf-8")
+    planned = pipeline.planned()
+    assert planned["manifest"] == 2  # its own, and that of the release
+    assert not TRAINING & planned.keys()
 
 
 def test_a_lost_file_that_is_put_back_makes_nothing_again(finished, copy_of):
