@@ -368,10 +368,7 @@ def stage_target(stage):
 
 
 def refuse(message):
-    """End the run before it begins.
-
-    Of an exception in an input function Snakemake would show its own code as well.
-    """
+    """End the run. Of an exception Snakemake would show its own code as well."""
     logger.error(message)
     raise SystemExit(1)
 
@@ -420,6 +417,21 @@ def finished():
     return found
 
 
+def require_no_training():
+    """End a run that would train a finished model again, for whatever reason of Snakemake's."""
+    for job in workflow.dag.needrun_jobs():
+        units = units_of([], job.output) & (finished().spared | finished().trained)
+        if job.rule.name != "manifest" and any(
+            LAYOUT.declaration(stage).trains(instance) for stage, instance in units
+        ):
+            refuse(
+                f"{', '.join(job.output)}: Snakemake would train this finished model again "
+                f"({workflow.dag.reason(job)}). To keep it, give the command once with "
+                f"--cleanup-metadata {' '.join(job.output)}; to train again, with --forcerun "
+                f"{job.output[0]}"
+            )
+
+
 def require_same_content():
     """End a run with an error in which a lost unit was made again with another content."""
     changed = finished().changed_since()
@@ -428,7 +440,7 @@ def require_same_content():
             f"{unit_name(*unit)} was made of another {', '.join(unit_name(*each) for each in others)}"
             for unit, others in changed.items()
         ]
-        raise WorkflowError(
+        refuse(
             "what was made again has another content than before, though not another "
             f"configuration: {'; '.join(lines)}. Give the same command again to follow it"
         )
@@ -492,8 +504,6 @@ def enter_results(planned=False):
         try:
             RESULTS_LOCK.enter(planned)
         except InputError as error:
-            if planned:
-                raise WorkflowError(str(error)) from None
             refuse(str(error))
 
 
