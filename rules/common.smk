@@ -419,11 +419,14 @@ def finished():
 
 def require_no_training():
     """End a run that would train a finished model again, for whatever reason of Snakemake's."""
+    models = {
+        LAYOUT.key(stage, instance)
+        for stage, instance in finished().spared | finished().trained
+        if LAYOUT.declaration(stage).trains(instance)
+    }
     for job in workflow.dag.needrun_jobs():
-        units = units_of([], job.output) & (finished().spared | finished().trained)
-        if job.rule.name != "manifest" and any(
-            LAYOUT.declaration(stage).trains(instance) for stage, instance in units
-        ):
+        version = getattr(job.wildcards, "version", None)
+        if version in models and job.rule.name != "manifest":
             refuse(
                 f"{', '.join(job.output)}: Snakemake would train this finished model again "
                 f"({workflow.dag.reason(job)}). To keep it, give the command once with "
