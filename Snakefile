@@ -42,9 +42,15 @@ wildcard_constraints:
 # Snakemake's own lock is held by now, so what still runs of this workflow here has no master. Where
 # files were asked for, and not a stage, the lock of the results is not yet held.
 onstart:
+    require_no_training()
     enter_results(planned=True)
     cancel_orphans(ALIVE)
     RESULTS_LOCK.settle(cancel_orphans_in)
+
+
+# What was made again should be what its readers were made of.
+onsuccess:
+    require_same_content()
 
 
 # Snakemake's own files, and the logs that `tee` writes, meet a full disk as well.
@@ -74,3 +80,9 @@ include: "rules/syntax.smk"
 include: "rules/evaluate.smk"
 include: "rules/release.smk"
 include: "rules/manifest.smk"
+
+
+if workflow.is_main_process:
+    for each in workflow.rules:
+        if "version" in each.wildcard_names:
+            spare_finished(each)
