@@ -1,4 +1,5 @@
-# make setup   everything into .venv           make demo    the testbed, from bitext to release
+# make setup   everything into .venv           make demo    real sentences, from bitext to release
+# make testbed a bitext whose meanings are known, trained on and paraphrased
 # make test    lint, unit, rule and e2e tests  make bench   measurements
 # make deps    the system packages             make test-slurm   the tests on a real Slurm of one node
 # make docs    the site, into site/            make lock    renews the pins in requirements/
@@ -21,7 +22,7 @@ SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-pr
 
 SLURM_PACKAGES := slurmctld slurmd slurm-client munge
 
-.PHONY: setup lock docs deps slurm-packages demo test test-slurm test-hostile test-faults fuzz lint format bench clean
+.PHONY: setup lock docs deps slurm-packages demo testbed test test-slurm test-hostile test-faults fuzz lint format bench clean
 
 setup: $(STAMP) $(BIN)/lmplz
 
@@ -92,6 +93,10 @@ slurm-packages:
 demo: setup
 	$(RUN) snakemake --cores $(CORES) --quiet rules
 	$(RUN) python -m workflow_scripts.release.summary --run runs/demo
+
+testbed: setup
+	$(RUN) snakemake --cores $(CORES) --quiet rules --configfile recipes/testbed.yaml
+	$(RUN) python -m workflow_scripts.release.summary --run runs/testbed
 
 # What to run before a commit. Whatever lint checks (style, types) is checked here too. One thread a
 # worker: more would wait for each other.

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.configs import run_on_testbed
 from workflow_scripts.stages import run_layout
 from workflow_scripts.train import sockeye2
 
@@ -91,7 +92,7 @@ def imports_of(path):
 
 def contributions():
     """The modules that a command loads by name: those of sections and tables of all stages."""
-    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config = run_on_testbed()
     stages = run_layout(config).stages
     sections = [each for stage in stages for each in stage.sections().values()]
     tables = [each for stage in stages for each in stage.tables().values()]

@@ -4,11 +4,12 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.configs import run_on_testbed
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import checks_of
 from workflow_scripts.core.paths import file_name
+from workflow_scripts.core.resolve import resolve
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.stages import STAGES, validate
 
@@ -18,7 +19,7 @@ WEB = {"url": "http://a/b", "tsv": "b", "columns": {"source": 0, "reference": 1}
 
 @pytest.fixture
 def config():
-    return yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    return run_on_testbed()
 
 
 def merged(base, override):
@@ -36,8 +37,8 @@ def message(config, override):
     return str(error.value)
 
 
-def test_default_config_is_valid(config):
-    validate(config)
+def test_default_config_is_valid():
+    validate(resolve([], []))
 
 
 @pytest.mark.parametrize(
@@ -55,8 +56,8 @@ def test_a_language_model_has_references_that_are_not_paraphrased(config, overri
 
 
 @pytest.mark.parametrize("recipe", sorted(ROOT.glob("recipes/*.yaml")), ids=lambda path: path.stem)
-def test_every_recipe_is_valid(config, recipe):
-    validate(merged(config, yaml.safe_load(recipe.read_text(encoding="utf-8"))))
+def test_every_recipe_is_valid(recipe):
+    validate(resolve([recipe], []))
 
 
 @pytest.mark.parametrize(
