@@ -18,7 +18,7 @@ CONFIG = run_on_testbed()
 
 
 def config(columns=None, training_sets=None, evaluate=(), run=("all",), systems=("parabank2",)):
-    """Return the run on the testbed with columns by the training set behind each, and training sets."""
+    """Return the run on the testbed with columns by the training set behind each, and sets."""
     changed = copy.deepcopy(CONFIG)
     for name, behind in (columns or {}).items():
         changed["columns"][name] = {"embedding": {"name": "trigram", "training_set": behind}}
