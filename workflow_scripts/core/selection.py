@@ -56,6 +56,14 @@ def parsed(config: Config) -> bool:
     return config["evaluate"]["syntax"] is not None
 
 
+def reference_scores(config: Config) -> bool:
+    """Tell whether the references themselves are scored, as their candidates are."""
+    bounds = (config["systems"][name]["select"]["keep"] for name in config["run"]["systems"])
+    return config["evaluate"].get("reference_scores", False) or any(
+        keep.get("reference_quantile") is not None for keep in bounds
+    )
+
+
 def early_shards(config: Config, late: str) -> list[str]:
     """Return the names of the early shards that make up the late shard `late`."""
     shards = config["shards"]

@@ -158,7 +158,17 @@ def test_every_recipe_is_valid(recipe):
         ),
         (
             {"systems": {"parabank2": {"select": {"keep": {"quantile": 0.5}}}}},
-            "systems.parabank2.select.keep: give max_sum or quantile a number",
+            "systems.parabank2.select.keep: give one of max_sum, quantile, reference_quantile a "
+            "number (now max_sum and quantile), and set the others to null",
+        ),
+        (
+            {"systems": {"parabank2": {"select": {"keep": {"reference_quantile": 0.5}}}}},
+            "(now max_sum and reference_quantile), and set the others to null",
+        ),
+        (
+            {"systems": {"parabank2": {"select": {"keep": {"max_sum": None}}}}},
+            "systems.parabank2.select.keep: give one of max_sum, quantile, reference_quantile a "
+            "number, and set the others to null",
         ),
         (
             {"systems": {"parabank2": {"select": {"best": 9}}}},

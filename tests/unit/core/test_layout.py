@@ -442,3 +442,26 @@ def test_what_is_not_pinned_is_told_with_the_way_out(downloaded):
     downloaded["corpora"]["web"] = {"mtdata": "Statmt-europarl-7-deu-eng"}
     with pytest.raises(InputError, match=r"corpora\.web: the sha256 .* is not known yet"):
         run_layout(downloaded)
+
+
+def test_the_references_are_scored_only_where_something_needs_it(config):
+    before = folders(config)
+    assert ("score", "references") not in before
+    config["evaluate"]["reference_scores"] = True
+    shown = folders(config)
+    moved = {unit for unit in before if shown[unit] != before[unit]}
+    assert {unit for unit in shown if unit not in before} == {("score", "references")}
+    assert stages(moved) == {"evaluate", "release"}
+    # A threshold that follows from the references reads their scores, and shows them as well.
+    config["evaluate"]["reference_scores"] = False
+    config["systems"]["parabank2"]["select"]["keep"] = {"reference_quantile": 0.5}
+    layout = run_layout(config)
+    assert ("score", "references") in layout.upstream(("select", "parabank2"))
+    assert ("score", "references") in layout.upstream(("evaluate", "parabank2"))
+    assert layout.folder("score", "references") == shown["score", "references"]
+    assert layout.folder("score", "parabank2") == before["score", "parabank2"]
+
+
+def test_a_system_that_the_run_leaves_out_has_no_references_scored(config):
+    config["systems"]["paranmt"]["select"]["keep"] = {"reference_quantile": 0.5}
+    assert ("score", "references") not in folders(config)
