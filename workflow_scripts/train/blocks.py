@@ -85,7 +85,9 @@ def _hash_problems(block: dict[str, Any], source: str) -> Iterator[str]:
         urls = block["url"] if isinstance(block["url"], list) else [block["url"]]
         if isinstance(hashes, dict):
             yield "sha256 of a url is one hash, or a list of them in the order of url"
-        elif hashes and len(several := [hashes] if isinstance(hashes, str) else hashes) != len(urls):
+        elif hashes and len(several := [hashes] if isinstance(hashes, str) else hashes) != len(
+            urls
+        ):
             yield f"{len(urls)} url, but {len(several)} sha256"
         files = [file_name(url) for url in urls]
         for file in sorted({file for file in files if files.count(file) > 1}):
