@@ -57,11 +57,8 @@ except InputError as error:
     raise WorkflowError(str(error)) from None
 
 # The declarations of stages that the functions below ask more than the layout does.
-<<<<<<< HEAD
-CORPUS, SUBWORD, GENERATE, SELECT = map(LAYOUT.stage, (Corpus, Subword, Generate, Select))
-=======
-CORPUS, SUBWORD, TRAIN, GENERATE = map(LAYOUT.stage, (Corpus, Subword, Train, Generate))
->>>>>>> sources
+CORPUS, SUBWORD, TRAIN = map(LAYOUT.stage, (Corpus, Subword, Train))
+GENERATE, SELECT = map(LAYOUT.stage, (Generate, Select))
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
 SYSTEMS = config["run"]["systems"]
 # The tables of the release: `module:function` by name.
