@@ -9,6 +9,7 @@ import yaml
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import checks_of
 from workflow_scripts.core.paths import file_name
+from workflow_scripts.core.resolve import resolve
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.stages import STAGES, validate
 
@@ -52,6 +53,30 @@ def test_default_config_is_valid(config):
 )
 def test_a_language_model_has_references_that_are_not_paraphrased(config, override):
     validate(merged(merged(config, {"evaluate": {"columns": ["perplexity"]}}), override))
+
+
+@pytest.mark.parametrize(
+    ("setting", "shown"),
+    [
+        ("generate={limit: 5}", "generate.limit: '5' does not fit (A seeded sample"),
+        ("generate={limit: {testbed: 5}}", "generate.limit.testbed: '5' is not of type 'integer'"),
+        ("clean={drop_copies: false}", "clean.drop_copies: 'false' is not of type 'boolean'"),
+        ("clean={max_ratio: 2.5}", "clean.max_ratio: '2.5' is not of type 'number'"),
+        ("train={corpora: null}", "train.corpora: 'null' is not of type 'array', 'null'"),
+    ],
+)
+def test_a_value_inside_a_setting_is_text_and_the_remedy_is_told(setting, shown):
+    with pytest.raises(InputError) as error:
+        validate(resolve([], [setting]))
+    text = str(error.value)
+    assert shown in text
+    assert "take the quotes off. If it came by --config" in text
+    assert "write the key into a recipe" in text
+
+
+@pytest.mark.parametrize("value", ["a few", "", " "])
+def test_a_text_that_spells_nothing_else_has_no_such_remedy(config, value):
+    assert "quotes" not in message(config, {"clean": {"max_ratio": value}})
 
 
 @pytest.mark.parametrize("recipe", sorted(ROOT.glob("recipes/*.yaml")), ids=lambda path: path.stem)

@@ -107,6 +107,6 @@ def test_what_is_measured_is_told_while_it_is_measured(capsys, monkeypatch):
     told = capsys.readouterr()
     lines = told.err.splitlines()
     assert all(line.startswith("estimate: ") for line in lines)
-    assert ["lines", "stages", "a", "a", "how"] == [line.split()[1] for line in lines]
+    assert [line.split()[1] for line in lines] == ["lines", "stages", "a", "a", "how"]
     assert "forward, models.testbed" in told.err and "backward, models.testbed_sc" in told.err
     json.loads(told.out)
