@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.config import FILTER_ROLES
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout
@@ -95,9 +96,11 @@ def shapes(layout: Layout, speed: "TextSpeed") -> "dict[str, Shape]":
     """Return the shape of the model of each role; a finished model counts as a base Transformer."""
     from workflow_scripts.estimate.networks import Shape
 
-    sizes = layout.config["subword"]["vocab_size"]
+    subword = layout.config["subword"]
     found = {}
     for role in selection.roles(layout.config):
+        key = "filter_vocab_size" if role in FILTER_ROLES else "vocab_size"
+        sizes = subword.get(key, subword["vocab_size"])
         block = layout.config["models"][layout.config["train"]["models"][role]]
         sides = ["source", "reference"]
         if role.endswith("backward"):
