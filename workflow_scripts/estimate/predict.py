@@ -14,6 +14,7 @@ from workflow_scripts.core.selection import Unit
 from workflow_scripts.estimate.networks import Speed
 from workflow_scripts.estimate.text import TextSpeed
 from workflow_scripts.evaluate.stage import BOUNDS_SAMPLE
+from workflow_scripts.generate.stage import constraints_of
 
 # The share of distinct texts among 150 samples of 5 constraint sets (captions 0.86, testbed 0.71).
 DISTINCT = 0.85
@@ -103,7 +104,7 @@ class Predictor:
 
     def _searches(self, system: str) -> int:
         """Return how often a system searches each reference: constraint sets, or variants."""
-        constraints = filled(self._config["systems"][system], "system")["constraints"] or {}
+        constraints = constraints_of(self._config, system) or {}
         return len(constraints.get("variants") or range(constraints.get("sets", 1)))
 
     def _cost(self, unit: Unit) -> Cost:

@@ -318,6 +318,13 @@ def negative(**changes):
     [
         ({"idff": IDF}, BEAM, "constraints: unknown key 'idff'; did you mean 'idf'?"),
         ({"variants": {}}, BEAM, "constraints.variants: {} "),
+        ({"variants": {"a": False}}, BEAM, "constraints.variants: all are false"),
+        ({"variants": {"a": True}}, BEAM, "variants.a: True should not be"),
+        (
+            {"variants": {"a": negative(kind="pair"), "b": False}},
+            BEAM,
+            "variants.a: constraints.pairs",
+        ),
         ({"variants": {"a": negative(kid=1)}}, BEAM, "variants.a: unknown key 'kid'"),
         ({"variants": {"a": negative(choose={"higest": 1})}}, BEAM, "did you mean 'highest'?"),
         ({"variants": {"a": {"kind": "negative"}}}, BEAM, "variants.a: key 'choose' is missing"),

@@ -467,3 +467,27 @@ def test_the_references_are_scored_only_where_something_needs_it(config):
 def test_a_system_that_the_run_leaves_out_has_no_references_scored(config):
     config["systems"]["paranmt"]["select"]["keep"] = {"reference_quantile": 0.5}
     assert ("score", "references") not in folders(config)
+
+
+def test_a_variant_that_is_false_is_as_if_it_had_never_been(config):
+    config["run"]["systems"] = ["parabank"]
+    variants = config["systems"]["parabank"]["constraints"]["variants"]
+    before, without = folders(config), copy.deepcopy(config)
+    del without["systems"]["parabank"]["constraints"]["variants"]["s26"]
+    variants["s26"] = False
+    after = folders(config)
+    assert after == folders(without)
+    assert after["generate", "parabank"] != before["generate", "parabank"]
+    settings = run_layout(config).settings(("release", None))["systems"]["parabank"]
+    assert "s26" not in settings["constraints"]["variants"]
+    assert settings["constraints"]["variants"]["s01"] is None
+
+
+def test_variants_of_a_foreign_language_can_be_left_out(config):
+    config["run"]["systems"] = ["parabank"]
+    config["languages"]["reference"] = {"code": "pt", "charset": None}
+    with pytest.raises(InputError, match=r"s26: inflect knows English .* leaves the variant out"):
+        folders(config)
+    variants = config["systems"]["parabank"]["constraints"]["variants"]
+    variants |= {f"s{number}": False for number in range(26, 32)}
+    assert ("generate", "parabank") in folders(config)
