@@ -35,6 +35,7 @@ from workflow_scripts.evaluate.stage import Evaluate
 from workflow_scripts.filter.stage import Filter
 from workflow_scripts.generate.stage import Generate, needs_idf
 from workflow_scripts.release.stage import Release
+from workflow_scripts.select.stage import Select
 from workflow_scripts.stages import run_layout
 from workflow_scripts.subword.stage import Subword
 
@@ -55,13 +56,15 @@ except InputError as error:
     raise WorkflowError(str(error)) from None
 
 # The declarations of stages that the functions below ask more than the layout does.
-CORPUS, SUBWORD, GENERATE = map(LAYOUT.stage, (Corpus, Subword, Generate))
+CORPUS, SUBWORD, GENERATE, SELECT = map(LAYOUT.stage, (Corpus, Subword, Generate, Select))
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
 SYSTEMS = config["run"]["systems"]
 # The tables of the release: `module:function` by name.
 TABLES = RELEASE.released_tables()
 # The unit with the bitext that models are trained on.
 PAIRS = selection.pairs(config)
+# The unit with the scores of the references themselves, which not every run has.
+REFERENCE_SCORES = ("score", "references")
 # A job's shell gets the whole command as one argument, of 128 KiB at most; it has few of these.
 ARGUMENT_BYTES = 16384
 # Given to jobs as resources: unlike params, another value is no reason to run again.
@@ -303,6 +306,18 @@ def tree_options(wildcards):
     return (
         ["--trees", LAYOUT.folder("syntax", wildcards.system)] if selection.parsed(config) else []
     )
+
+
+def bounding_manifest(wildcards):
+    """Input function: the manifest of the references' scores, where a threshold needs them."""
+    return [manifest_path(REFERENCE_SCORES)] if SELECT.by_references(wildcards.system) else []
+
+
+def bounding_options(wildcards):
+    """Params function: the option that names the folder of these scores, where it is needed."""
+    if not SELECT.by_references(wildcards.system):
+        return []
+    return ["--references", LAYOUT.folder(*REFERENCE_SCORES)]
 
 
 def early_shards(suffix):

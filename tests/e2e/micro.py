@@ -271,7 +271,10 @@ def config(data: Path) -> dict[str, Any]:
             },
         },
         "sts": {"data": ["graded.tsv"], "testbed": None, "bootstrap": 50},
-        "evaluate": {"bootstrap": 50, "pairs": 20, "columns": ["score", "told"]},
+        "evaluate": {
+            **{"bootstrap": 50, "pairs": 20, "columns": ["score", "told"]},
+            "reference_scores": True,
+        },
         "release": {"title": "Micro paraphrases", "licence": "cc0-1.0"},
         "compute": {"device": "cpu", "precision": "fp32", "train_threads": 1, "search_threads": 1},
     }

@@ -11,6 +11,8 @@ from workflow_scripts.core.config import FILTER_ROLES
 from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.selection import Unit
+from workflow_scripts.evaluate.stage import BOUNDS_SAMPLE
+from workflow_scripts.generate.stage import constraints_of
 
 if TYPE_CHECKING:
     from workflow_scripts.estimate.networks import Speed
@@ -22,6 +24,8 @@ DISTINCT = 0.85
 _CANDIDATE_BYTES, _SCORED_BYTES, _PARAPHRASE_BYTES = 0.35, 0.65, 1.0
 # CPU-seconds per reference, of 1000 resamples (testbed run).
 _EVALUATED = 0.002
+# CPU-seconds per candidate that is compared with its reference at every bound (evaluate.bounds).
+_COMPARED = 0.00002
 # Beam that translates the test set (train.measures).
 _TEST_BEAM = 5
 # The time of a forward pass, as a share of forward, backward and update.
@@ -102,7 +106,7 @@ class Predictor:
 
     def _searches(self, system: str) -> int:
         """Return how often a system searches each reference: constraint sets, or variants."""
-        constraints = filled(self._config["systems"][system], "system")["constraints"] or {}
+        constraints = constraints_of(self._config, system) or {}
         return len(constraints.get("variants") or range(constraints.get("sets", 1)))
 
     def _cost(self, unit: Unit) -> Cost:
@@ -194,6 +198,11 @@ class Predictor:
         return self.references() * self.candidates(system) * DISTINCT
 
     def _of_score(self, system: str) -> tuple[float, float, float]:
+        if system == "references":
+            forward, backward = (self._speeds.networks[role] for role in ("forward", "backward"))
+            per_reference = self._pieces["reference"] * forward.scored
+            per_reference += self._pieces["source"] * backward.scored
+            return 0.0, self.references() * per_reference, self.references() * 32.0
         tokens = self._distinct(system) * self._pieces["source"]
         size = self._distinct(system) * self._speeds.text.characters * _SCORED_BYTES
         return 0.0, tokens * self._speeds.networks["backward"].scored, size
@@ -203,9 +212,13 @@ class Predictor:
         size = self.references() * (1 + best) * self._speeds.text.characters * _PARAPHRASE_BYTES
         return self._distinct(system) * self._speeds.text.selected, 0.0, size
 
-    def _of_evaluate(self, _: str) -> tuple[float, float, float]:
+    def _of_evaluate(self, system: str) -> tuple[float, float, float]:
         share = self._config["evaluate"]["bootstrap"] / 1000
-        return self.references() * _EVALUATED * share, 0.0, 50_000.0
+        seconds = self.references() * _EVALUATED * share
+        if selection.reference_scores(self._config):
+            compared = min(BOUNDS_SAMPLE, self.references()) * self.candidates(system) * DISTINCT
+            seconds += compared * _COMPARED
+        return seconds, 0.0, 50_000.0
 
     def _of_release(self, _: Any) -> tuple[float, float, float]:
         sizes = [self._of_select(system)[2] for system in self._config["run"]["systems"]]

@@ -143,7 +143,7 @@ def test_every_recipe_is_valid(config, recipe):
         ({"models": {"testbed": {"heads": 3}}}, "heads (3) does not divide size"),
         (
             {"models": {"testbed": {"folder": "m"}}},
-            "models.testbed: key 'source_model' is missing, which a model of your own needs",
+            "models.testbed: unknown encoder_layers, decoder_layers, size,",
         ),
         (
             {
@@ -182,7 +182,17 @@ def test_every_recipe_is_valid(config, recipe):
         ),
         (
             {"systems": {"parabank2": {"select": {"keep": {"quantile": 0.5}}}}},
-            "systems.parabank2.select.keep: give max_sum or quantile a number",
+            "systems.parabank2.select.keep: give one of max_sum, quantile, reference_quantile a "
+            "number (now max_sum and quantile), and set the others to null",
+        ),
+        (
+            {"systems": {"parabank2": {"select": {"keep": {"reference_quantile": 0.5}}}}},
+            "(now max_sum and reference_quantile), and set the others to null",
+        ),
+        (
+            {"systems": {"parabank2": {"select": {"keep": {"max_sum": None}}}}},
+            "systems.parabank2.select.keep: give one of max_sum, quantile, reference_quantile a "
+            "number, and set the others to null",
         ),
         (
             {"systems": {"parabank2": {"select": {"best": 9}}}},
@@ -294,7 +304,7 @@ def test_every_recipe_is_valid(config, recipe):
         # Also where no role has the model, or no run the system.
         (
             {"models": {"own": {"source_model": "s", "reference_model": "r"}}},
-            "models.own: key 'folder' is missing, which a model of your own needs",
+            "models.own: 'source_model' needs key 'folder', which is missing",
         ),
         (
             {"systems": {"bt2017": {"search": {"beem_size": 2}}}},
@@ -333,6 +343,13 @@ def negative(**changes):
     [
         ({"idff": IDF}, BEAM, "constraints: unknown key 'idff'; did you mean 'idf'?"),
         ({"variants": {}}, BEAM, "constraints.variants: {} "),
+        ({"variants": {"a": False}}, BEAM, "constraints.variants: all are false"),
+        ({"variants": {"a": True}}, BEAM, "variants.a: True should not be"),
+        (
+            {"variants": {"a": negative(kind="pair"), "b": False}},
+            BEAM,
+            "variants.a: constraints.pairs",
+        ),
         ({"variants": {"a": negative(kid=1)}}, BEAM, "variants.a: unknown key 'kid'"),
         ({"variants": {"a": negative(choose={"higest": 1})}}, BEAM, "did you mean 'highest'?"),
         ({"variants": {"a": {"kind": "negative"}}}, BEAM, "variants.a: key 'choose' is missing"),

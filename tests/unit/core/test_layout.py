@@ -472,3 +472,50 @@ def test_what_is_not_pinned_is_told_with_the_way_out(downloaded):
     downloaded["corpora"]["web"] = {"mtdata": "Statmt-europarl-7-deu-eng"}
     with pytest.raises(InputError, match=r"corpora\.web: the sha256 .* is not known yet"):
         run_layout(downloaded)
+
+
+def test_the_references_are_scored_only_where_something_needs_it(config):
+    before = folders(config)
+    assert ("score", "references") not in before
+    config["evaluate"]["reference_scores"] = True
+    shown = folders(config)
+    moved = {unit for unit in before if shown[unit] != before[unit]}
+    assert {unit for unit in shown if unit not in before} == {("score", "references")}
+    assert stages(moved) == {"evaluate", "release"}
+    # A threshold that follows from the references reads their scores, and shows them as well.
+    config["evaluate"]["reference_scores"] = False
+    config["systems"]["parabank2"]["select"]["keep"] = {"reference_quantile": 0.5}
+    layout = run_layout(config)
+    assert ("score", "references") in layout.upstream(("select", "parabank2"))
+    assert ("score", "references") in layout.upstream(("evaluate", "parabank2"))
+    assert layout.folder("score", "references") == shown["score", "references"]
+    assert layout.folder("score", "parabank2") == before["score", "parabank2"]
+
+
+def test_a_system_that_the_run_leaves_out_has_no_references_scored(config):
+    config["systems"]["paranmt"]["select"]["keep"] = {"reference_quantile": 0.5}
+    assert ("score", "references") not in folders(config)
+
+
+def test_a_variant_that_is_false_is_as_if_it_had_never_been(config):
+    config["run"]["systems"] = ["parabank"]
+    variants = config["systems"]["parabank"]["constraints"]["variants"]
+    before, without = folders(config), copy.deepcopy(config)
+    del without["systems"]["parabank"]["constraints"]["variants"]["s26"]
+    variants["s26"] = False
+    after = folders(config)
+    assert after == folders(without)
+    assert after["generate", "parabank"] != before["generate", "parabank"]
+    settings = run_layout(config).settings(("release", None))["systems"]["parabank"]
+    assert "s26" not in settings["constraints"]["variants"]
+    assert settings["constraints"]["variants"]["s01"] is None
+
+
+def test_variants_of_a_foreign_language_can_be_left_out(config):
+    config["run"]["systems"] = ["parabank"]
+    config["languages"]["reference"] = {"code": "pt", "charset": None}
+    with pytest.raises(InputError, match=r"s26: inflect knows English .* leaves the variant out"):
+        folders(config)
+    variants = config["systems"]["parabank"]["constraints"]["variants"]
+    variants |= {f"s{number}": False for number in range(26, 32)}
+    assert ("generate", "parabank") in folders(config)

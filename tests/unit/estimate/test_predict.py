@@ -92,6 +92,8 @@ def test_each_variant_is_a_search(config):
     starts = 2 * STARTS["network"] + STARTS["text"]
     expected = 1000 * len(variants) * beam * 12 * FORWARD.searched + starts
     assert cost.cpu == pytest.approx(expected)
+    variants["s34"] = False
+    assert predictor(config).candidates("parabank") == len(variants) - 1
 
 
 def test_scoring_reads_distinct_candidates_with_the_backward_model(config):
@@ -99,6 +101,18 @@ def test_scoring_reads_distinct_candidates_with_the_backward_model(config):
     tokens = 1000 * 150 * DISTINCT * 10
     starts = 2 * STARTS["network"] + STARTS["text"]
     assert cost.cpu == pytest.approx(tokens * BACKWARD.scored + starts)
+
+
+def test_references_that_are_scored_are_read_by_both_models(config):
+    before = costs(config)
+    config["evaluate"]["reference_scores"] = True
+    after = costs(config)
+    starts = 2 * STARTS["network"] + STARTS["text"]
+    expected = 1000 * (12 * FORWARD.scored + 10 * BACKWARD.scored) + starts
+    assert after["score", "references"].cpu == pytest.approx(expected)
+    # One more job of evaluate compares the candidates with their references.
+    more = after["evaluate", "parabank2"].cpu - before["evaluate", "parabank2"].cpu
+    assert more == pytest.approx(1000 * 150 * DISTINCT * 0.00002 + STARTS["text"])
 
 
 def test_training_is_words_times_speed(config):
