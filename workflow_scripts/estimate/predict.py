@@ -4,16 +4,19 @@ What is not known before a run is taken from earlier runs, or is set too high: n
 out, no training stops early, no candidate is pruned.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.config import FILTER_ROLES
 from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.selection import Unit
-from workflow_scripts.estimate.networks import Speed
-from workflow_scripts.estimate.text import TextSpeed
 from workflow_scripts.evaluate.stage import BOUNDS_SAMPLE
+from workflow_scripts.generate.stage import constraints_of
+
+if TYPE_CHECKING:
+    from workflow_scripts.estimate.networks import Speed
+    from workflow_scripts.estimate.text import TextSpeed
 
 # The share of distinct texts among 150 samples of 5 constraint sets (captions 0.86, testbed 0.71).
 DISTINCT = 0.85
@@ -42,8 +45,8 @@ class Speeds(NamedTuple):
     `starts`: CPU-seconds before a job of "text" or "network" begins to work.
     """
 
-    text: TextSpeed
-    networks: dict[str, Speed]
+    text: "TextSpeed"
+    networks: "dict[str, Speed]"
     starts: dict[str, float]
 
 
@@ -103,7 +106,7 @@ class Predictor:
 
     def _searches(self, system: str) -> int:
         """Return how often a system searches each reference: constraint sets, or variants."""
-        constraints = filled(self._config["systems"][system], "system")["constraints"] or {}
+        constraints = constraints_of(self._config, system) or {}
         return len(constraints.get("variants") or range(constraints.get("sets", 1)))
 
     def _cost(self, unit: Unit) -> Cost:

@@ -29,6 +29,14 @@ def problems(config: Config) -> Iterator[str]:
             yield from _system_problems(f"systems.{name}", config["systems"][name], language)
 
 
+def left_variants(variants: dict[str, Any]) -> dict[str, Any]:
+    """Return the variants but for those that are false: a recipe leaves them out of a catalogue's.
+
+    Mappings merge, so they could not be removed otherwise; null is a search without constraints.
+    """
+    return {name: choice for name, choice in variants.items() if choice is not False}
+
+
 def _system_problems(where: str, system: dict[str, Any], language: str) -> Iterator[str]:
     search = filled(system["search"], system["search"]["method"])
     if search["method"] == "beam" and search["nbest"] > search["beam_size"]:
@@ -43,7 +51,13 @@ def _system_problems(where: str, system: dict[str, Any], language: str) -> Itera
     for key, bounds in ranges.items():
         if bounds is not None and bounds[0] > bounds[1]:
             yield f"{where}.constraints.{key}: {bounds[0]} is greater than {bounds[1]}"
-    for name, choice in constraints.get("variants", {}).items():
+    variants = constraints.get("variants", {})
+    if variants and not left_variants(variants):
+        yield (
+            f"{where}.constraints.variants: all are false, which leaves them out; keep one, or set "
+            "constraints to null for a search without any"
+        )
+    for name, choice in left_variants(variants).items():
         if choice is not None:  # a search without constraints
             found = _variant_problems(filled(choice, "variant"), constraints, search, language)
             for problem in found:
@@ -61,7 +75,10 @@ def _variant_problems(
     if choose.keys() - {"first"} and "idf" not in constraints:
         yield "constraints.idf is missing, which says which words can be chosen"
     if variant["inflect"] and language != "en":
-        yield f"inflect knows English (en) only, and the references are '{language}'"
+        yield (
+            f"inflect knows English (en) only, and the references are '{language}'; set it to "
+            "false, or the variant itself, which leaves the variant out"
+        )
     if kind == "pair":
         yield from _pair_problems(variant, constraints)
     elif "relations" in variant:

@@ -6,12 +6,20 @@ from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
-from workflow_scripts.generate.checks import problems
+from workflow_scripts.generate.checks import left_variants, problems
 
 
 def needs_idf(config: Config, system: str | None) -> bool:
     """Tell whether a system chooses words by their IDF."""
     return "idf" in _constraints(config, system)
+
+
+def constraints_of(config: Config, system: str) -> dict[str, Any] | None:
+    """Return the constraints of a system without the variants that are left out."""
+    found = config["systems"][system].get("constraints")
+    if found and "variants" in found:
+        return {**found, "variants": left_variants(found["variants"])}
+    return found
 
 
 def _constraints(config: Config, system: str | None) -> dict[str, Any]:
@@ -56,8 +64,8 @@ class Generate(Stage):
             training = selection.training_corpora(self.config)
             return {"corpora": training or self.config["run"]["corpora"]}
         system = self.config["systems"][instance]
-        constraints = system.get("constraints")
-        if pairs := self._located_pairs(instance):
+        constraints = constraints_of(self.config, instance)
+        if constraints and (pairs := self._located_pairs(instance)):
             constraints = {**constraints, "pairs": pairs}
         return {
             "system": instance,

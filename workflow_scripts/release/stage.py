@@ -7,6 +7,7 @@ from workflow_scripts.core import selection
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.embed.stage import tested_embeddings, tested_units
+from workflow_scripts.generate.stage import constraints_of
 
 
 class Release(Stage):
@@ -103,13 +104,14 @@ class Release(Stage):
         }
 
     def _told_system(self, name: str) -> dict[str, Any]:
-        """Return the block of a system with its files by their names."""
-        system = self.config["systems"][name]
-        constraints = system.get("constraints") or {}
-        if "pairs" not in constraints:
+        """Return the block of a system with its files by their names, and only its own variants."""
+        system, constraints = self.config["systems"][name], constraints_of(self.config, name)
+        if not constraints:
             return system
-        pairs = {kind: self._names([path])[0] for kind, path in constraints["pairs"].items()}
-        return {**system, "constraints": {**constraints, "pairs": pairs}}
+        files = constraints.get("pairs", {})
+        pairs = {kind: self._names([path])[0] for kind, path in files.items()}
+        told = {**constraints, "pairs": pairs} if pairs else constraints
+        return {**system, "constraints": told}
 
     def _told_embedding(self, entry: dict[str, Any]) -> dict[str, Any]:
         """Return an embedding with its files by their names."""

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tabulate import tabulate
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_manifest
+from workflow_scripts.core.terminal import fitted_table
 from workflow_scripts.core.training_sets import training_sets
 from workflow_scripts.embed.results import read_sts
 from workflow_scripts.embed.sts_tables import Model, models, of_model, times_100
@@ -31,7 +31,8 @@ def count_table(stage_list: list[dict[str, Any]]) -> str:
         ]
         for stage in stage_list
     ]
-    return tabulate(rows, ["stage", "rows in", "rows out", "rejected"], intfmt=",")
+    headers = ["stage", "rows in", "rows out", "rejected"]
+    return fitted_table(rows, headers, texts=["stage", "rejected"])
 
 
 def measure_table(systems: dict[str, dict[str, Any]]) -> str:
@@ -68,7 +69,8 @@ def measure_table(systems: dict[str, dict[str, Any]]) -> str:
                 )
     headers = ["system", "references", "rank", "listed", "1-BLEU", "95 % interval", "int/union"]
     headers += ["length ratio", "mean sum", "tree distance", "same meaning %"]
-    return tabulate(rows, headers, intfmt=",", floatfmt=".2f")
+    texts = ["system", "references", "95 % interval"]
+    return fitted_table(rows, headers, keys=3, texts=texts, floatfmt=".2f")
 
 
 def model_table(metrics: dict[str, dict[str, Any]]) -> str:
@@ -82,7 +84,8 @@ def model_table(metrics: dict[str, dict[str, Any]]) -> str:
         ]
         for role, each in metrics.items()
     ]
-    return tabulate(rows, ["model", "updates", "dev perplexity", "test BLEU"], floatfmt=".2f")
+    headers = ["model", "updates", "dev perplexity", "test BLEU"]
+    return fitted_table(rows, headers, texts=["model"], floatfmt=".2f")
 
 
 def embedding_table(sts: dict[str, Any], found: list[Model]) -> str:
@@ -99,7 +102,9 @@ def embedding_table(sts: dict[str, Any], found: list[Model]) -> str:
         figures = [untrained["mean"], trained["mean"], trained["deviation"], overlap]
         rows.append([model.embedding, model.training_set, len(model.seeds), *figures])
     headers = ["embedding", "training set", "seeds", "untrained STS", "trained STS", "deviation"]
-    return tabulate(rows, [*headers, "word overlap"], floatfmt=".1f")
+    headers.append("word overlap")
+    texts = ["embedding", "training set"]
+    return fitted_table(rows, headers, keys=2, texts=texts, floatfmt=".1f")
 
 
 def describe(folder: Path) -> str:

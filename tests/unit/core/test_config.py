@@ -55,6 +55,30 @@ def test_a_language_model_has_references_that_are_not_paraphrased(config, overri
     validate(merged(merged(config, {"evaluate": {"columns": ["perplexity"]}}), override))
 
 
+@pytest.mark.parametrize(
+    ("setting", "shown"),
+    [
+        ("generate={limit: 5}", "generate.limit: '5' does not fit (A seeded sample"),
+        ("generate={limit: {testbed: 5}}", "generate.limit.testbed: '5' is not of type 'integer'"),
+        ("clean={drop_copies: false}", "clean.drop_copies: 'false' is not of type 'boolean'"),
+        ("clean={max_ratio: 2.5}", "clean.max_ratio: '2.5' is not of type 'number'"),
+        ("train={corpora: null}", "train.corpora: 'null' is not of type 'array', 'null'"),
+    ],
+)
+def test_a_value_inside_a_setting_is_text_and_the_remedy_is_told(setting, shown):
+    with pytest.raises(InputError) as error:
+        validate(resolve([], [setting]))
+    text = str(error.value)
+    assert shown in text
+    assert "take the quotes off. If it came by --config" in text
+    assert "write the key into a recipe" in text
+
+
+@pytest.mark.parametrize("value", ["a few", "", " "])
+def test_a_text_that_spells_nothing_else_has_no_such_remedy(config, value):
+    assert "quotes" not in message(config, {"clean": {"max_ratio": value}})
+
+
 @pytest.mark.parametrize("recipe", sorted(ROOT.glob("recipes/*.yaml")), ids=lambda path: path.stem)
 def test_every_recipe_is_valid(recipe):
     validate(resolve([recipe], []))
@@ -319,6 +343,13 @@ def negative(**changes):
     [
         ({"idff": IDF}, BEAM, "constraints: unknown key 'idff'; did you mean 'idf'?"),
         ({"variants": {}}, BEAM, "constraints.variants: {} "),
+        ({"variants": {"a": False}}, BEAM, "constraints.variants: all are false"),
+        ({"variants": {"a": True}}, BEAM, "variants.a: True should not be"),
+        (
+            {"variants": {"a": negative(kind="pair"), "b": False}},
+            BEAM,
+            "variants.a: constraints.pairs",
+        ),
         ({"variants": {"a": negative(kid=1)}}, BEAM, "variants.a: unknown key 'kid'"),
         ({"variants": {"a": negative(choose={"higest": 1})}}, BEAM, "did you mean 'highest'?"),
         ({"variants": {"a": {"kind": "negative"}}}, BEAM, "variants.a: key 'choose' is missing"),

@@ -13,6 +13,7 @@ from workflow_scripts.embed import stage as embed
 from workflow_scripts.generate.stage import Generate
 from workflow_scripts.release.stage import Release
 from workflow_scripts.stages import run_layout
+from workflow_scripts.subword.stage import Subword
 
 
 @pytest.fixture
@@ -45,6 +46,33 @@ def stages(units):
 def test_selection_is_redone_alone_when_its_config_changes(config):
     moved = changed(config, "systems", "parabank2", "select", "keep", {"max_sum": 3.0})
     assert stages(moved) == {"select", "filter", "embed", "evaluate", "release"}
+
+
+def test_the_sizes_of_the_filter_vocabularies_change_them_alone(config):
+    config["corpora"]["testbed_held_out"]["trusted"] = False
+    config["dual_filter"]["enabled"] = True
+    moved = changed(config, "subword", "filter_vocab_size", {"source": 300, "reference": 200})
+    assert {unit for unit in moved if unit[0] in ("corpus", "clean", "subword")} == {
+        ("subword", "filter"),
+        ("subword", "main"),  # which reads what is kept
+    }
+    assert ("train", "filter_forward") in moved
+    config["subword"]["filter_vocab_size"] = {"source": 300, "reference": 200}
+    subword = run_layout(config).stage(Subword)
+    assert subword.settings("filter")["vocab_size"] == {"source": 300, "reference": 200}
+    assert subword.vocabulary_settings("filter", "source")["vocab_size"] == 300
+    assert subword.vocabulary_settings("main", "source")["vocab_size"] == 2000
+    assert "filter_vocab_size" not in subword.settings("main")
+
+
+def test_only_vocabularies_of_the_filter_models_are_lowered(config):
+    config["dual_filter"]["enabled"] = True
+    subword = run_layout(config).stage(Subword)
+    assert subword.vocabulary_settings("filter", "source")["lower"]
+    assert not subword.vocabulary_settings("main", "source")["lower"]
+    config["subword"]["filter_vocab_size"] = {"source": 300, "reference": 200}
+    subword = run_layout(config).stage(Subword)
+    assert not subword.vocabulary_settings("filter", "source")["lower"]
 
 
 def test_compute_changes_nothing_but_precision_does(config):
@@ -465,3 +493,27 @@ def test_the_references_are_scored_only_where_something_needs_it(config):
 def test_a_system_that_the_run_leaves_out_has_no_references_scored(config):
     config["systems"]["paranmt"]["select"]["keep"] = {"reference_quantile": 0.5}
     assert ("score", "references") not in folders(config)
+
+
+def test_a_variant_that_is_false_is_as_if_it_had_never_been(config):
+    config["run"]["systems"] = ["parabank"]
+    variants = config["systems"]["parabank"]["constraints"]["variants"]
+    before, without = folders(config), copy.deepcopy(config)
+    del without["systems"]["parabank"]["constraints"]["variants"]["s26"]
+    variants["s26"] = False
+    after = folders(config)
+    assert after == folders(without)
+    assert after["generate", "parabank"] != before["generate", "parabank"]
+    settings = run_layout(config).settings(("release", None))["systems"]["parabank"]
+    assert "s26" not in settings["constraints"]["variants"]
+    assert settings["constraints"]["variants"]["s01"] is None
+
+
+def test_variants_of_a_foreign_language_can_be_left_out(config):
+    config["run"]["systems"] = ["parabank"]
+    config["languages"]["reference"] = {"code": "pt", "charset": None}
+    with pytest.raises(InputError, match=r"s26: inflect knows English .* leaves the variant out"):
+        folders(config)
+    variants = config["systems"]["parabank"]["constraints"]["variants"]
+    variants |= {f"s{number}": False for number in range(26, 32)}
+    assert ("generate", "parabank") in folders(config)

@@ -1,4 +1,7 @@
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -68,3 +71,44 @@ def test_shapes_follow_the_direction_of_each_model():
 def test_a_job_of_a_network_takes_longer_to_start():
     seconds = estimate.start_seconds()
     assert 0.05 < seconds["text"] < seconds["network"] < 60
+
+
+# What an installation of Snakemake alone is without.
+_STAGES_NEED = ["torch", "sockeye", "sacremoses", "sentencepiece", "rapidfuzz", "sacrebleu"]
+
+
+def test_a_python_with_snakemake_alone_names_the_environment_that_has_the_rest(tmp_path):
+    root = Path(__file__).resolve().parents[3]
+    text = (
+        f"import sys; sys.modules.update(dict.fromkeys({_STAGES_NEED}));"
+        "from workflow_scripts.core.cli import run;"
+        "from workflow_scripts.estimate.__main__ import main; run(main)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", text],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+    )
+    assert found.returncode == 2
+    assert found.stderr.startswith(f"error: this Python ({sys.executable}) has no ")
+    assert "Traceback" not in found.stderr
+    (line,) = (line for line in found.stderr.splitlines() if "conda env create" in line)
+    assert Path(line.split()[-1]).is_file()
+    (line,) = (line for line in found.stderr.splitlines() if " bash " in line)
+    assert Path(line.split()[-1]).is_file()
+
+
+def test_what_is_measured_is_told_while_it_is_measured(capsys, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr("workflow_scripts.estimate.text.measure", lambda _: TEXT)
+    monkeypatch.setattr("workflow_scripts.estimate.networks.measure", lambda *_: FORWARD)
+    monkeypatch.setattr(estimate, "start_seconds", lambda: STARTS)
+    estimate.main(["--json"])
+    told = capsys.readouterr()
+    lines = told.err.splitlines()
+    assert all(line.startswith("estimate: ") for line in lines)
+    assert [line.split()[1] for line in lines] == ["lines", "stages", "a", "a", "how"]
+    assert "forward, models.testbed" in told.err and "backward, models.testbed_sc" in told.err
+    json.loads(told.out)

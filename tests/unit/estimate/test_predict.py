@@ -90,6 +90,8 @@ def test_each_variant_is_a_search(config):
     starts = 2 * STARTS["network"] + STARTS["text"]
     expected = 1000 * len(variants) * beam * 12 * FORWARD.searched + starts
     assert cost.cpu == pytest.approx(expected)
+    variants["s34"] = False
+    assert predictor(config).candidates("parabank") == len(variants) - 1
 
 
 def test_scoring_reads_distinct_candidates_with_the_backward_model(config):
