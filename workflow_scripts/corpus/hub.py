@@ -30,6 +30,11 @@ _ADVICE = (
 )
 
 
+def folder_name(repository: str) -> str:
+    """Return the name under which a repository OWNER/NAME is kept."""
+    return repository.replace("/", "--")
+
+
 class Commit(NamedTuple):
     """The model in one commit of a repository.
 
