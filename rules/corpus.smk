@@ -26,8 +26,8 @@ rule corpus_download:
         " --output {output.file:q} 2>&1 | tee {log:q}"
 
 
-# On the machine of Snakemake as well. The files stand in a folder beside the record; the hub's own
-# library goes on where a download was cut off.
+# On the machine of Snakemake as well. The files stand in a folder beside the record, and those that
+# are there are not asked for again.
 rule corpus_hub:
     output:
         record="<downloads>/hub/{repository}/{revision}.json",

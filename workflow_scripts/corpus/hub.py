@@ -30,6 +30,11 @@ _ADVICE = (
 )
 
 
+def folder_name(repository: str) -> str:
+    """Return the name under which a repository OWNER/NAME is kept."""
+    return repository.replace("/", "--")
+
+
 class Commit(NamedTuple):
     """The model in one commit of a repository.
 
@@ -59,7 +64,8 @@ def look(repository: str, revision: str | None, path: str | None) -> Commit:
             the hub can't be reached.
     """
     with _explained(f"hub {repository}"):
-        info = HfApi().model_info(repository, revision=revision, files_metadata=True)
+        api = HfApi(endpoint=os.environ.get("HF_ENDPOINT"))
+        info = api.model_info(repository, revision=revision, files_metadata=True)
     below = PurePosixPath(path or ".")
     found = {
         name.name: sibling.lfs.sha256 if sibling.lfs else None
@@ -75,7 +81,8 @@ def look(repository: str, revision: str | None, path: str | None) -> Commit:
 def fetch(repository: str, revision: str, path: str | None, kept: Path) -> dict[str, str]:
     """Download the model of one commit, and write the record of its folder.
 
-    A download that was cut off goes on where it was.
+    Files that came in an earlier call are not asked for again. A connection that is cut is taken up
+    again; in a later call such a file begins anew.
 
     Args:
         repository: OWNER/NAME.
@@ -96,7 +103,13 @@ def fetch(repository: str, revision: str, path: str | None, kept: Path) -> dict[
             print(f"hub {repository}: {name}", file=sys.stderr, flush=True)
             inside = str(PurePosixPath(path or ".") / name)
             with _explained(f"hub {repository}, {inside}"):
-                hf_hub_download(repository, inside, revision=revision, local_dir=kept)
+                hf_hub_download(
+                    repository,
+                    inside,
+                    revision=revision,
+                    local_dir=kept,
+                    endpoint=os.environ.get("HF_ENDPOINT"),
+                )
             hashes[name] = sha256(kept / inside)
             if told is not None and hashes[name] != told:
                 (kept / inside).unlink()
