@@ -1,4 +1,5 @@
 import copy
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -81,7 +82,8 @@ def test_a_text_that_spells_nothing_else_has_no_such_remedy(config, value):
 
 @pytest.mark.parametrize("recipe", sorted(ROOT.glob("recipes/*.yaml")), ids=lambda path: path.stem)
 def test_every_recipe_is_valid(recipe):
-    validate(resolve([recipe], []))
+    over = re.findall(r"Laid over (recipes/\S+\.yaml)", recipe.read_text(encoding="utf-8"))
+    validate(resolve([*(ROOT / each for each in over), recipe], []))
 
 
 @pytest.mark.parametrize(
