@@ -49,6 +49,9 @@ try:
         f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(workflow.basedir))} PYTHONSAFEPATH=1; "
     )
     LAYOUT = run_layout(config)
+    if workflow.is_main_process:
+        for note in LAYOUT.notes():
+            print(f"note: {note}", file=sys.stderr)
     # Open as long as this process lives. Only the main Snakemake holds it: on a cluster a job's
     # own Snakemake may outlive it, and must not keep the next one from starting.
     ALIVE = remove_stale_locks() if workflow.is_main_process else None

@@ -6,7 +6,7 @@ from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
-from workflow_scripts.generate.checks import left_variants, problems
+from workflow_scripts.generate.checks import for_language, left_variants, notes, problems
 
 
 def needs_idf(config: Config, system: str | None) -> bool:
@@ -15,11 +15,17 @@ def needs_idf(config: Config, system: str | None) -> bool:
 
 
 def constraints_of(config: Config, system: str) -> dict[str, Any] | None:
-    """Return the constraints of a system without the variants that are left out."""
+    """Return the constraints of a system as they are used.
+
+    They are without the variants that are left out, and without what is English only where the
+    references are not English.
+    """
     found = config["systems"][system].get("constraints")
-    if found and "variants" in found:
-        return {**found, "variants": left_variants(found["variants"])}
-    return found
+    if not found:
+        return found
+    if "variants" in found:
+        found = {**found, "variants": left_variants(found["variants"])}
+    return for_language(found, config["languages"]["reference"]["code"])
 
 
 def _constraints(config: Config, system: str | None) -> dict[str, Any]:
@@ -35,6 +41,7 @@ class Generate(Stage):
     released = True
     wildcard = "system"
     problems = staticmethod(problems)
+    notes = staticmethod(notes)
 
     def instances(self) -> list[str | None]:
         systems = self.config["run"]["systems"]

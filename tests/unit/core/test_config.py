@@ -417,8 +417,29 @@ def test_choice_by_idf_needs_bounds_and_inflection_english(config):
     own["constraints"] = {"idf": IDF, "variants": {"a": negative(inflect=True), "b": None}}
     validate(merged(config, {"run": {"systems": ["own"]}}))
     languages = {"reference": {"code": "de"}}
-    expected = "variants.a: inflect knows English (en) only, and the references are 'de'"
-    assert expected in message(config, {"run": {"systems": ["own"]}, "languages": languages})
+    german = {"run": {"systems": ["own"]}, "languages": languages}
+    validate(merged(config, german))  # the variant is switched off
+    own["constraints"]["variants"] = {"a": negative(inflect=True), "c": False}
+    expected = "own.constraints.variants: all inflect, which knows English (en) only, and the"
+    assert expected in message(config, german)
+
+
+@pytest.mark.parametrize("side", ["source", "reference"])
+def test_languages_without_blanks_are_refused_where_words_count(config, side):
+    config["languages"][side]["code"] = "ja"
+    config["clean"]["min_words"] = 2
+    text = message(config, {})
+    assert f"clean.min_words: the {side} side is 'ja', written without blanks" in text
+    assert f"languages.{side}.segmented: true" in text
+    config["clean"]["min_words"] = 1
+    if side == "reference":
+        assert "systems.parabank2.constraints: they choose words" in message(config, {})
+        config["run"]["systems"] = ["paranmt"]
+    validate(config)
+    config["languages"][side]["segmented"] = True
+    config["run"]["systems"] = ["parabank2"]
+    config["clean"]["min_words"] = 2
+    validate(config)
 
 
 def test_every_check_of_a_stage_is_asked():

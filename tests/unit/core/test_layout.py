@@ -10,6 +10,8 @@ from workflow_scripts.core.runs import link_run
 from workflow_scripts.core.selection import corpora, early_shards, pairs
 from workflow_scripts.corpus.stage import Corpus
 from workflow_scripts.embed import stage as embed
+from workflow_scripts.embed.stage import Embed
+from workflow_scripts.generate.checks import PREPOSITIONS
 from workflow_scripts.generate.stage import Generate
 from workflow_scripts.release.stage import Release
 from workflow_scripts.stages import run_layout
@@ -509,11 +511,63 @@ def test_a_variant_that_is_false_is_as_if_it_had_never_been(config):
     assert settings["constraints"]["variants"]["s01"] is None
 
 
-def test_variants_of_a_foreign_language_can_be_left_out(config):
+def test_what_is_english_only_is_switched_off_for_other_references(config):
     config["run"]["systems"] = ["parabank"]
+    catalogue = config["systems"]["parabank"]["constraints"]
+    english = run_layout(config)
+    assert english.notes() == []
+    assert english.settings(("generate", "parabank"))["constraints"] == catalogue
+    assert set(catalogue["idf"]["exempt"]) == PREPOSITIONS
     config["languages"]["reference"] = {"code": "pt", "charset": None}
-    with pytest.raises(InputError, match=r"s26: inflect knows English .* leaves the variant out"):
-        folders(config)
-    variants = config["systems"]["parabank"]["constraints"]["variants"]
-    variants |= {f"s{number}": False for number in range(26, 32)}
-    assert ("generate", "parabank") in folders(config)
+    portuguese = run_layout(config)
+    used = portuguese.settings(("generate", "parabank"))["constraints"]
+    off = [f"s{number}" for number in range(26, 32)]
+    assert [name for name in catalogue["variants"] if name not in used["variants"]] == off
+    assert used["idf"] == catalogue["idf"] | {"exempt": []}
+    released = portuguese.settings(("release", None))["systems"]["parabank"]["constraints"]
+    assert released == used
+    notes = [note for note in portuguese.notes() if note.startswith("systems.parabank")]
+    assert notes == [
+        "systems.parabank.constraints.variants: s26, s27, s28, s29, s30, s31 are switched off: "
+        "they inflect, which knows English (en) only, and the references are 'pt'",
+        "systems.parabank.constraints.idf.exempt: the English prepositions are switched off, as "
+        "the references are 'pt'; name the prepositions of that language there",
+    ]
+    catalogue["variants"] |= dict.fromkeys(off, False)
+    catalogue["idf"]["exempt"] = ["a", "de", "em", "para", "por"]
+    own = run_layout(config)
+    assert not [note for note in own.notes() if note.startswith("systems.parabank")]
+    used = own.settings(("generate", "parabank"))["constraints"]
+    assert used["idf"]["exempt"] == ["a", "de", "em", "para", "por"]
+
+
+@pytest.mark.parametrize("system", ["bt2017", "paranmt", "parabank", "parabank2"])
+def test_every_system_of_the_catalogue_has_a_plan_for_portuguese_references(config, system):
+    config["run"]["systems"] = [system]
+    config["languages"] = {
+        "source": {"code": "en", "charset": "latin-1"},
+        "reference": {"code": "pt", "charset": "cp1252"},
+    }
+    layout = run_layout(config)
+    assert layout.folder("generate", system)
+    assert "corpora.testbed" in {note.partition(":")[0] for note in layout.notes()}
+
+
+def test_data_sets_of_similarity_are_noted_under_another_language(config):
+    config["sts"]["data"] = ["sts.tsv"]
+    assert not list(Embed.notes(config))
+    config["languages"]["reference"]["code"] = "pt"
+    (note,) = Embed.notes(config)
+    assert note.startswith("sts.data: embeddings of 'pt' are tested")
+
+
+def test_languages_without_blanks_are_noted_unless_their_words_are_parted(config):
+    assert run_layout(config).notes() == []
+    config["languages"]["source"]["code"] = "zh"
+    (note,) = run_layout(config).notes()
+    assert note.startswith("languages.source: 'zh' is written without blanks. clean.max_words")
+    assert note.endswith("languages.source.segmented: true")
+    before = folders(config)
+    config["languages"]["source"]["segmented"] = True
+    assert run_layout(config).notes() == []
+    assert folders(config) == before
