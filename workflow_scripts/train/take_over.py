@@ -241,6 +241,20 @@ def publish(
     write_record(output / _RECORD, 0, 0, {}, extra=metrics, files=[output / name for name in names])
 
 
+def assemble(task: Task, path: Path) -> tuple[ModelFiles, dict[Side, Path]]:
+    """Bring a model's files into an empty folder, with what the configuration says of it.
+
+    Returns:
+        What the model consists of, and the SentencePiece models of both sides of the bitext.
+
+    Raises:
+        InputError: the model is not where it should be, or not as it should be.
+    """
+    gather.gather(f"the model of {task.role}", task.model, path)
+    files = settle(task, model_files(path), path)
+    return files, text_models(task, files, path)
+
+
 def take_over(task: Task, output: Path) -> None:
     """Bring a finished model into the folder of its role.
 
@@ -254,9 +268,7 @@ def take_over(task: Task, output: Path) -> None:
         path = work / layout.MODEL
         shutil.rmtree(path, ignore_errors=True)  # what a killed process left
         path.mkdir()
-        gather.gather(f"the model of {task.role}", task.model, path)
-        files = settle(task, model_files(path), path)
-        texts = text_models(task, files, path)
+        files, texts = assemble(task, path)
         segmenters = {side: Segmenter(text) for side, text in texts.items()}
         metrics = measure(task, path, files, segmenters)
         publish(task, path, texts, metrics, output)

@@ -1,4 +1,4 @@
-"""A stand-in for the Hugging Face hub: one repository, one commit, answers as the hub gives them."""
+"""A stand-in for the Hugging Face hub: one repository, one commit, the answers of the hub."""
 
 import hashlib
 import json
