@@ -5,7 +5,6 @@ are cut by the model's own vocabularies.
 """
 
 import argparse
-import json
 import math
 import shutil
 import sys
@@ -29,12 +28,13 @@ from workflow_scripts.core.progress import progress
 from workflow_scripts.core.rows import PairRow, Side
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.nmt.kinds import SETTINGS, SOCKEYE, ModelFiles, model_files
-from workflow_scripts.nmt.loaders import find_loader, load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.train import curve, data, direction, folder, gather, layout, measures
 from workflow_scripts.train.direction import Languages, TextPair
+from workflow_scripts.train.parameters import count_parameters
 
 # The record `model.json` speaks for all files of the model folder.
 _RECORD = "model"
@@ -86,11 +86,8 @@ def settle(task: Task, files: ModelFiles, target: Path) -> ModelFiles:
         )
     if files.shortlist is not None and not wants_shortlist:
         (target / files.shortlist).unlink()
-    given = {key: task.model[key] for key in ("tag", "shortlist") if task.model.get(key)}
-    if given:
-        path = target / SETTINGS
-        known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        write_json(path, known | given)
+    if "tag" in task.model:
+        write_json(target / SETTINGS, {"tag": task.model["tag"]})
     return model_files(target)
 
 
@@ -134,26 +131,6 @@ def measured_pairs(task: Task) -> tuple[list[TextPair], list[TextPair]]:
     return test, test[: direction.PAIRS] or list(islice(pairs(task.corpora), direction.PAIRS))
 
 
-def count_parameters(path: Path) -> int:
-    """Return the number of weights in a model folder; what two layers share counts once."""
-    network, _, _ = find_loader(path).load(path)
-    seen: dict[int, int] = {}
-
-    def count(thing: Any) -> None:
-        if isinstance(thing, torch.Tensor):
-            seen[thing.untyped_storage().data_ptr()] = thing.numel()
-        elif isinstance(thing, list | tuple):
-            for each in thing:
-                count(each)
-        elif hasattr(thing, "__dict__"):
-            for key, each in vars(thing).items():
-                if key != "positions":
-                    count(each)
-
-    count(network)
-    return sum(seen.values())
-
-
 def perplexity(model: Model, source: Segmenter, target: Segmenter, pairs: list[TextPair]) -> float:
     """Return the perplexity per target piece, </s> included, of the pairs that have a score.
 
@@ -162,7 +139,7 @@ def perplexity(model: Model, source: Segmenter, target: Segmenter, pairs: list[T
     """
     ids = [
         (
-            model.source_vocab.ids(source.pieces(given)),
+            model.source_ids(source.pieces(given)),
             model.target_vocab.ids(target.pieces(wanted)),
         )
         for given, wanted in pairs
