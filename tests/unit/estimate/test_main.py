@@ -85,7 +85,7 @@ def test_a_python_with_snakemake_alone_names_the_environment_that_has_the_rest(t
         "from workflow_scripts.estimate.__main__ import main; run(main)"
     )
     found = subprocess.run(
-        [sys.executable, "-c", text],
+        [sys.executable, "-c", text, "--configfile", TESTBED],
         cwd=tmp_path,
         env={"PYTHONPATH": str(root)},
         capture_output=True,
@@ -102,10 +102,10 @@ def test_a_python_with_snakemake_alone_names_the_environment_that_has_the_rest(t
 
 def test_what_is_measured_is_told_while_it_is_measured(capsys, monkeypatch):
     monkeypatch.undo()
-    monkeypatch.setattr("workflow_scripts.estimate.text.measure", lambda _: TEXT)
+    monkeypatch.setattr("workflow_scripts.estimate.text.measure", lambda *_: TEXT)
     monkeypatch.setattr("workflow_scripts.estimate.networks.measure", lambda *_: FORWARD)
     monkeypatch.setattr(estimate, "start_seconds", lambda: STARTS)
-    estimate.main(["--json"])
+    estimate.main(["--json", "--configfile", TESTBED])
     told = capsys.readouterr()
     lines = told.err.splitlines()
     assert all(line.startswith("estimate: ") for line in lines)
