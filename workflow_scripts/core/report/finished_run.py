@@ -62,6 +62,10 @@ class FinishedRun:
                 found.append(instance)
         return found
 
+    def has(self, stage: str, instance: str | None = None) -> bool:
+        """Tell whether the folder of a unit was named."""
+        return (stage, instance) in self._folders
+
     def folder(self, stage: str, instance: str | None = None) -> Path:
         """Return the folder of a unit.
 
