@@ -33,7 +33,7 @@ from workflow_scripts.nmt.loaders import PRECISIONS, load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.positive import MOST_PHRASES, resolve
 from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
-from workflow_scripts.nmt.text import TextCoder
+from workflow_scripts.nmt.text import TextCoder, source_coder, target_coder
 from workflow_scripts.nmt.vocabulary import BOS
 
 BEAM_DEFAULTS: dict[str, float] = {"beam_size": 5, "nbest": 1}
@@ -200,7 +200,7 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--model", type=Path, required=True, help="folder of a Sockeye 3 model")
+    parser.add_argument("--model", type=Path, required=True, help="folder of a model")
     parser.add_argument("--input", type=Path, required=True, help="JSON lines")
     parser.add_argument("--output", type=Path, required=True, help="JSON lines")
     beam = parser.add_argument_group("beam search")
@@ -214,6 +214,9 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--batch-rows", type=int, default=512, help="hypotheses at a time")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.add_argument("--precision", choices=tuple(PRECISIONS), default="fp32")
+    parser.add_argument(
+        "--shortlist", action="store_true", help="only pieces of the folder's lexical shortlist"
+    )
     parser.add_argument("--spm-source", type=Path, help="SentencePiece model: texts are raw")
     parser.add_argument("--spm-target", type=Path, help="SentencePiece model: output is raw")
     arguments = parser.parse_args(argv)
@@ -233,11 +236,15 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
 def main(argv: list[str] | None = None) -> None:
     """Parse the command line and translate."""
     arguments = parse_arguments(argv)
-    model = load_model(arguments.model, arguments.device, arguments.precision)
-    source_coder = TextCoder(model.source_vocab, arguments.spm_source)
-    target_coder = TextCoder(model.target_vocab, arguments.spm_target)
+    model = load_model(
+        arguments.model, arguments.device, arguments.precision, shortlist=arguments.shortlist
+    )
+    source, target = (
+        source_coder(model, arguments.spm_source),
+        target_coder(model, arguments.spm_target),
+    )
     for_samples = arguments.sample is not None
-    reader = LineReader(model, source_coder, target_coder, for_samples=for_samples)
+    reader = LineReader(model, source, target, for_samples=for_samples)
     lines = reader.read(arguments.input)
     if for_samples:
         draw = partial(
@@ -249,7 +256,7 @@ def main(argv: list[str] | None = None) -> None:
             temperature=arguments.temperature,
             batch_rows=arguments.batch_rows,
         )
-        output = sample_lines(lines, draw, target_coder)
+        output = sample_lines(lines, draw, target)
     else:
         search = partial(
             translate,
@@ -258,7 +265,7 @@ def main(argv: list[str] | None = None) -> None:
             nbest=arguments.nbest,
             batch_rows=arguments.batch_rows,
         )
-        output = beam_lines(lines, search, target_coder, with_list=arguments.nbest > 1)
+        output = beam_lines(lines, search, target, with_list=arguments.nbest > 1)
     write_lines(arguments.output, output)
 
 
