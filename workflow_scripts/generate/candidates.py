@@ -212,7 +212,7 @@ def generate(
             job = open_job(
                 row,
                 make_sets(row["reference"], row["id"]),
-                model.source_vocab.ids(source_segmenter.pieces(row["source"])),
+                model.source_ids(source_segmenter.pieces(row["source"])),
                 vocabulary,
                 share=search["method"] == "beam",
             )

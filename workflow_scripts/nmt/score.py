@@ -15,7 +15,7 @@ from workflow_scripts.core.lines import read_lines
 from workflow_scripts.nmt.loaders import PRECISIONS, load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.scoring import Pair, score
-from workflow_scripts.nmt.text import TextCoder
+from workflow_scripts.nmt.text import TextCoder, source_coder, target_coder
 
 
 def read_pairs(
@@ -44,7 +44,7 @@ def read_pairs(
 def main(argv: list[str] | None = None) -> None:
     """Parse the command line and score."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, required=True, help="folder of a Sockeye 3 model")
+    parser.add_argument("--model", type=Path, required=True, help="folder of a model")
     parser.add_argument("--source", type=Path, required=True, help="one source a line")
     parser.add_argument("--target", type=Path, required=True, help="its translation, line by line")
     parser.add_argument("--spm-source", type=Path, help="SentencePiece model: the source is raw")
@@ -58,8 +58,8 @@ def main(argv: list[str] | None = None) -> None:
         model,
         arguments.source,
         arguments.target,
-        TextCoder(model.source_vocab, arguments.spm_source),
-        TextCoder(model.target_vocab, arguments.spm_target),
+        source_coder(model, arguments.spm_source),
+        target_coder(model, arguments.spm_target),
     )
     for nll in score(model, pairs, batch_tokens=arguments.batch_tokens):
         print(f"{nll:.6f}")

@@ -14,7 +14,9 @@ from workflow_scripts.core.report.finished_run import add_arguments, finished_ru
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.evaluate.results import paraphrase_count, read_measures
 from workflow_scripts.release import TEMPLATES
+from workflow_scripts.release.doubts import doubts_of
 from workflow_scripts.release.inputs import described_stages, tools
+from workflow_scripts.train.doubts import ADVICE
 from workflow_scripts.train.results import all_metrics
 
 # The Hub's own size classes: upper bound and name.
@@ -61,6 +63,7 @@ def datasheet(
     stage_list: list[dict[str, Any]],
     measures: dict[str, Any],
     models: list[dict[str, Any]],
+    doubts: list[str],
 ) -> str:
     """Return the datasheet's text.
 
@@ -69,6 +72,7 @@ def datasheet(
         stage_list: what `inputs.described_stages` returns.
         measures: the system's measures.json.
         models: the metrics.json of each model.
+        doubts: why nobody should trust the corpus.
     """
     everything = measures["groups"]["all"]
     return (
@@ -85,6 +89,8 @@ def datasheet(
             everything=everything,
             paraphrases=paraphrase_count(everything),
             models=models,
+            doubts=doubts,
+            advice=ADVICE,
         )
     )
 
@@ -106,6 +112,7 @@ def main(argv: list[str] | None = None) -> None:
         described_stages(finished),
         read_measures(finished.folder("evaluate", system) / "measures.json"),
         list(all_metrics(finished).values()),
+        doubts_of(finished),
     )
     write_text(arguments.output, text)
     write_record(arguments.output, 0, 0, {})
