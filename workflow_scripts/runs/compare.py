@@ -8,6 +8,7 @@ from typing import Any
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import read_config
 from workflow_scripts.core.seal import read_sealed
+from workflow_scripts.core.selection import used
 from workflow_scripts.core.terminal import fitted_table
 from workflow_scripts.core.tools import tools_of
 
@@ -36,19 +37,7 @@ def used_config(config: dict[str, Any]) -> Flat:
 
     Of the catalogues (corpora, models, systems) these are only the entries that the run names.
     """
-    run, train = config["run"], config["train"]
-    used = {
-        "corpora": {*run["corpora"], train["dev"], train["test"]},
-        "models": set(train["models"].values()),
-        "systems": set(run["systems"]),
-    }
-    picked = {
-        key: {name: each for name, each in value.items() if name in used[key]}
-        if key in used
-        else value
-        for key, value in config.items()
-    }
-    return dict(flat(picked))
+    return dict(flat(used(config)))
 
 
 def _read_json(path: Path) -> Any:
