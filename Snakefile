@@ -49,6 +49,11 @@ onstart:
     RESULTS_LOCK.settle(cancel_orphans_in)
 
 
+# What was made again should be what its readers were made of.
+onsuccess:
+    require_same_content()
+
+
 # Snakemake's own files, and the logs that `tee` writes, meet a full disk as well.
 onerror:
     advise_on_full_disks(log, [config["results"], "."])
@@ -76,3 +81,9 @@ include: "rules/syntax.smk"
 include: "rules/evaluate.smk"
 include: "rules/release.smk"
 include: "rules/manifest.smk"
+
+
+if workflow.is_main_process:
+    for each in workflow.rules:
+        if "version" in each.wildcard_names:
+            spare_finished(each)

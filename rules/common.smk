@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import sys
+from pathlib import Path
 
 sys.path.insert(0, workflow.basedir)
 # Where Snakemake's log can't be written, on a full disk, a traceback for each of its lines would bury
@@ -12,13 +13,15 @@ sys.path.insert(0, workflow.basedir)
 logging.raiseExceptions = False
 
 from snakemake.exceptions import WorkflowError
+from snakemake.io import is_flagged
+from snakemake.logging import logger
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.environment import require_good_place, require_utf8
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
-from workflow_scripts.core.finished import lost, mend_times
+from workflow_scripts.core.finished import Finished
 from workflow_scripts.core.layout import unit_name
 from workflow_scripts.core.locks import ResultsLock
 from workflow_scripts.core.runs import (
@@ -386,9 +389,8 @@ def manifests(stage):
 def stage_target(stage):
     """Input function of a stage's target rule: the manifests of all its units.
 
-    `-R select` names the target rule alone; this lets it force the stage's other rules as well,
-    before Snakemake asks which jobs must run. And it links the run's folders, which `onstart`
-    would leave undone after a change of configuration that needs no job.
+    And it links the run's folders, which `onstart` would leave undone after a change of
+    configuration that needs no job.
     """
 
     def paths(wildcards):
@@ -397,49 +399,128 @@ def stage_target(stage):
             try:
                 run = link_run(LAYOUT)
             except InputError as error:
-                raise WorkflowError(str(error)) from None
+                refuse(str(error))
             if workflow.is_main_process:
                 record_events(run)
         if workflow.is_main_process:
-            try:
-                make_lost_files_again(stage)
-            except InputError as error:
-                raise WorkflowError(str(error)) from None
-        if workflow.get_rule(stage) in workflow.dag.forcerules:
-            workflow.dag.forcerules.update(
-                each for each in workflow.rules if each.name.startswith(f"{stage}_")
-            )
+            finished()
         return manifests(stage)
 
     return paths
 
 
-@functools.cache
-def lost_units():
-    """The finished units of which files are gone; the others get times that Snakemake understands."""
-    mend_times(LAYOUT)
-    return lost(LAYOUT)
+def refuse(message):
+    """End the run before it begins.
 
-
-def make_lost_files_again(stage):
-    """Force the jobs whose files are lost, in all units that a stage depends on.
-
-    Snakemake itself notices a lost file only where a job is about to read it.
+    Of an exception in an input function Snakemake would show its own code as well.
     """
-    needed = LAYOUT.all_upstream(unit for unit in LAYOUT.units() if unit[0] == stage)
-    forced = [each.name for each in workflow.dag.forcerules]
-    for unit, files, trained in lost_units():
-        if unit not in needed or any(f"{name}_".startswith(f"{unit[0]}_") for name in forced):
-            continue
-        if trained:
-            names = ", ".join(unit_name(*each) for each in trained)
-            others = f" and {len(files) - 1} more of its unit" if len(files) > 1 else ""
-            raise WorkflowError(
-                f"{files[0]}{others} is gone. To make it again would train once more: {names}. "
-                f"Put it back from a copy; or add --forcerun {unit[0]}, to run the stage "
-                f"{unit[0]} and all that follows again"
-            )
-        workflow.dag.forcefiles.update(files)
+    logger.error(message)
+    raise SystemExit(1)
+
+
+@functools.cache
+def finished():
+    """What is finished, asked for the first time when Snakemake knows what it was told to do.
+
+    It then tells Snakemake which files are lost; Snakemake itself notices a lost file only where a
+    job is about to read it. And it ends a run that would train a finished model again unasked.
+    """
+    triggers = ", ".join(sorted(map(str, workflow.rerun_triggers)))
+    if triggers != "mtime":
+        refuse(
+            f"rerun-triggers is {triggers}: it would make finished folders again, models among "
+            "them, after any change of the workflow. Write 'rerun-triggers: [mtime]' into your "
+            "profile, or add --rerun-triggers mtime; all else that counts is in the names of the "
+            "folders"
+        )
+    dag = workflow.dag
+    # `-R select` names the target rule alone.
+    for name in {stage.name for stage in LAYOUT.stages}:
+        rules = [each for each in workflow.rules if each.name.startswith(f"{name}_")]
+        if workflow.get_rule(name) in dag.forcerules:
+            dag.forcerules.update(rules)
+        if name in dag.omitrules:
+            dag.omitrules.update(each.name for each in rules)
+    targets = units_of(dag.targetrules, dag.targetfiles)
+    again = units_of(dag.forcerules, dag.forcefiles)
+    try:
+        found = Finished(LAYOUT, again)
+    except InputError as error:
+        refuse(str(error))
+    omitted = units_of(map(workflow.get_rule, dag.omitrules), dag.omitfiles)
+    for each in found.refused(targets, omitted):
+        if not (again and each.spared):
+            refuse(each.message)
+        logger.warning(f"{each.message}. It stays as it is, as you forced something else.")
+    for unit in LAYOUT.all_upstream(targets) & found.files.keys():
+        dag.forcefiles.update(found.files[unit])
+    return found
+
+
+def require_same_content():
+    """End a run with an error in which a lost unit was made again with another content."""
+    changed = finished().changed_since()
+    if changed:
+        lines = [
+            f"{unit_name(*unit)} was made of another {', '.join(unit_name(*each) for each in others)}"
+            for unit, others in changed.items()
+        ]
+        raise WorkflowError(
+            "what was made again has another content than before, though not another "
+            f"configuration: {'; '.join(lines)}. Give the same command again to follow it"
+        )
+
+
+def units_of(rules, files):
+    """The units that some rules make, target rules among them, and those of some files."""
+    names = [f"{rule.name}_" for rule in rules]
+    units = [
+        unit
+        for unit in LAYOUT.units()
+        if "all_" in names or any(name.startswith(f"{unit[0]}_") for name in names)
+    ]
+    folders = {Path(LAYOUT.folder(*unit)): unit for unit in LAYOUT.units()}
+    return {
+        *units,
+        *(folders[each] for path in files for each in Path(path).parents if each in folders),
+    }
+
+
+@functools.cache
+def spared_versions(with_trained):
+    """The keys whose units are finished; `with_trained`: or trained, if only the manifest is not."""
+    found = finished()
+    spared = found.spared | found.trained if with_trained else found.spared
+    others = {LAYOUT.key(*unit) for unit in LAYOUT.units() if unit not in spared}
+    return {LAYOUT.key(*unit) for unit in spared} - others
+
+
+def spare_finished(made_by):
+    """Keep the jobs of finished units from running for what they read.
+
+    That is `ancient` for them, and nothing where it is gone: Snakemake would make it again, and
+    then all that reads it. A job of another unit waits for it as ever.
+    """
+
+    def spared(item):
+        if is_flagged(item, "ancient"):  # the user's files
+            return item._file
+
+        def files(wildcards):
+            found = item(wildcards) if callable(item) else item
+            if wildcards.version not in spared_versions(made_by.name != "manifest"):
+                return found
+            paths = map(str, [found] if isinstance(found, str) else found)
+            return [ancient(each) for each in paths if os.path.exists(each.format(**wildcards))]
+
+        return files
+
+    given = list(made_by.input._allitems())
+    made_by._input = type(made_by.input)()
+    made_by.set_input(
+        *(spared(item) for name, item in given if name is None),
+        **{name: spared(item) for name, item in given if name is not None},
+    )
 
 
 def enter_results(planned=False):
@@ -448,7 +529,9 @@ def enter_results(planned=False):
         try:
             RESULTS_LOCK.enter(planned)
         except InputError as error:
-            raise WorkflowError(str(error)) from None
+            if planned:
+                raise WorkflowError(str(error)) from None
+            refuse(str(error))
 
 
 def upstream_manifests(wildcards):

@@ -248,7 +248,7 @@ def write_trees(root, system, random):
     return path.parent
 
 
-def write_model(root, role):
+def write_model(root, role, bleu=31.25):
     folder = root / "train" / role / "v1-0123456789ab"
     columns = "checkpoint updates epoch learning_rate train_perplexity validation_perplexity"
     lines = [columns.replace(" ", "\t")]
@@ -263,7 +263,7 @@ def write_model(root, role):
         "updates": 1200,
         "validation_perplexity": 2.174,
         "parameters": 1_234_567,
-        "bleu": {"score": 31.25, "signature": "nrefs:1|case:mixed|eff:no", "sentences": 500},
+        "bleu": {"score": bleu, "signature": "nrefs:1|case:mixed|eff:no", "sentences": 500},
     }
     write_json(folder / "metrics.json", metrics)
     manifest.write_record(

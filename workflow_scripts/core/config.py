@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from workflow_scripts.core.bounds import require_bounded
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.schema import schema
+from workflow_scripts.core.suggestion import suggestion
 
 Config = dict[str, Any]
 # Yields what is wrong with the keys that one stage owns. The schema was checked before.
@@ -157,11 +158,3 @@ def _unknown(key: str, known: list[str], title: str | None) -> str:
 
 def _spelt(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def suggestion(key: str, known: list[str]) -> str:
-    """Return the end of a message about an unknown key: the closest known key, or all."""
-    close = difflib.get_close_matches(key, known, n=1)
-    if close:
-        return f"; did you mean '{close[0]}'?"
-    return f"; known keys: {', '.join(sorted(known))}"

@@ -63,6 +63,22 @@ def knows_all_seen(config: Config) -> bool:
     )
 
 
+def used(config: Config) -> Config:
+    """Return a configuration without the corpora, models and systems that its run does not use."""
+    run, train = config["run"], config["train"]
+    entries = {
+        "corpora": {*run["corpora"], train["dev"], train["test"]},
+        "models": set(train["models"].values()),
+        "systems": set(run["systems"]),
+    }
+    return {
+        key: {name: each for name, each in value.items() if name in entries[key]}
+        if key in entries
+        else value
+        for key, value in config.items()
+    }
+
+
 def generate_corpora(config: Config) -> list[str]:
     """Return the corpora whose references are paraphrased."""
     return config["generate"]["corpora"] or config["run"]["corpora"]

@@ -7,6 +7,7 @@ same sources, scored by the same models.
 import argparse
 import heapq
 import math
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,11 @@ from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.tables import read_batches, read_rows
 from workflow_scripts.core.text import letters_and_digits
 from workflow_scripts.evaluate.diversity import ORDERS, bleu_counts, one_minus_bleu, sentence
+from workflow_scripts.evaluate.doubts import doubts
 from workflow_scripts.evaluate.stage import BOUNDS_SAMPLE
 from workflow_scripts.select.threshold import RECORD as THRESHOLD_RECORD
 from workflow_scripts.select.threshold import count_sums, quantile_rank
+from workflow_scripts.train.doubts import ADVICE
 
 # The record of bounds.json: bounding.json, as bounds.json itself looks like a record.
 RECORD = "bounding"
@@ -169,6 +172,8 @@ def write_bounds(
     rows = progress(sampled(paths, config["seed"]), desc="bounds")
     write_json(output, {"own": quantiles, "used": used, **curve(rows, bounds)})
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
+    for doubt in doubts(quantiles["all"]) if quantiles["all"]["references"] else []:
+        print(f"warning: {doubt}; {ADVICE}", file=sys.stderr)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -1,9 +1,10 @@
 """Translates JSON lines by beam search, with lexical constraints, or by top-k sampling.
 
 Every input line is an object in Sockeye's form: `text`, and optionally `constraints` (phrases
-that must appear), `avoid` (phrases that must not), and for samples `id` (default: the line
-number) and `set` (default: 0). Texts are pieces with blanks between, or raw with --spm-source
-and --spm-target. A phrase that begins with `<s>` is tied to the sentence start.
+that must appear), `avoid` (phrases that must not), `id` (default: the line number) and `set`
+(default: 0), which choose the random numbers of samples. Texts are pieces with blanks between, or
+raw with --spm-source and --spm-target. A phrase that begins with `<s>` is tied to the sentence
+start. Any other key is an error, but those of the output, which are replaced.
 
 Every output line repeats its input and adds `translation` and `score` (null where there is
 none), with --nbest or --sample also `translations` and `scores`, with --sample `dropped`, and
@@ -25,6 +26,7 @@ from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.lines import read_lines
+from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, BeamResult, translate
 from workflow_scripts.nmt.loaders import PRECISIONS, load_model
@@ -35,12 +37,15 @@ from workflow_scripts.nmt.text import TextCoder, source_coder, target_coder
 from workflow_scripts.nmt.vocabulary import BOS
 
 BEAM_DEFAULTS: dict[str, float] = {"beam_size": 5, "nbest": 1}
+KEYS = ("text", "constraints", "avoid", "id", "set")
+# What the output lines add. An input line may have them: it may be an output line itself.
+ADDED_KEYS = ("translation", "score", "translations", "scores", "dropped", "unmet")
 SAMPLE_DEFAULTS: dict[str, float] = {"samples": 1, "seed": 1, "temperature": 1.0}
 
 
 @dataclass(frozen=True)
 class InputLine:
-    """A line of the input: its fields as they are in the file, and what they mean."""
+    """A line of the input: those of its fields that are in `KEYS`, and what they mean."""
 
     fields: dict[str, Any]
     id: str
@@ -80,14 +85,18 @@ class LineReader:
 
     def _parse(self, number: int, line: str) -> InputLine:
         try:
-            fields = json.loads(line)
+            fields = json.loads(line, object_pairs_hook=_object)
             json.dumps(fields, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError as error:
             raise InputError("half of a surrogate pair (\\ud800 to \\udfff) is no text") from error
         except (ValueError, RecursionError) as error:
             raise InputError(f"no JSON: {error}") from error
+        for key in fields if isinstance(fields, dict) else ():
+            if key not in (*KEYS, *ADDED_KEYS):
+                raise InputError(f"unknown key {key!r}{suggestion(key, list(KEYS))}")
         if not isinstance(fields, dict) or not isinstance(fields.get("text"), str):
             raise InputError('must be an object with a string "text"')
+        fields = {key: value for key, value in fields.items() if key in KEYS}
         name, set_number = fields.get("id", number), fields.get("set", 0)
         if not isinstance(name, str | int) or type(set_number) is not int:
             raise InputError('"id" must be a string or an integer, "set" an integer')
@@ -117,6 +126,16 @@ class LineReader:
         if not all(set(phrase) - {BOS} for phrase in phrases):
             raise InputError(f'"{key}" has an empty phrase')
         return phrases
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object, none of whose keys stands twice: the first value would be lost."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise InputError(f"key {key!r} stands there twice; take one out")
+        found[key] = value
+    return found
 
 
 def beam_lines(

@@ -5,8 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core import selection
+<<<<<<< HEAD
 from workflow_scripts.core.input_files import as_list
 from workflow_scripts.core.model_blocks import UNKNOWN, as_trained_here
+=======
+from workflow_scripts.core.paths import without_folders
+>>>>>>> hour
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.embed.stage import tested_embeddings, tested_units
@@ -161,7 +165,24 @@ class Release(Stage):
         shown = ("quoted", "embeddings")  # only in the report
         part = {k: v for k, v in self.settings(None).items() if k not in shown}
         block = part.pop("systems")[system]
-        return {**part, "system": system, "block": block, "best": block["select"]["best"]}
+        return {
+            **part,
+            "system": system,
+            "block": block,
+            "best": block["select"]["best"],
+            "configuration": self._configuration(system),
+        }
+
+    def _configuration(self, system: str) -> dict[str, Any]:
+        """Return the configuration behind the corpus of one system, the same on every machine.
+
+        Folders of the machine and `compute` are left out; what of `compute` counts, the precision,
+        is in the settings of the stages.
+        """
+        mine = {**self.config, "run": {**self.config["run"], "systems": [system]}}
+        apart = ("results", "data", "downloads", "compute")
+        kept = {key: value for key, value in selection.used(mine).items() if key not in apart}
+        return without_folders(kept, self.config["data"])
 
     def described_units(self, system: str) -> list[Unit]:
         """Return the released units behind the corpus of one system."""

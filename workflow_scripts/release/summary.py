@@ -15,8 +15,10 @@ from workflow_scripts.core.training_sets import training_sets
 from workflow_scripts.embed.results import read_sts
 from workflow_scripts.embed.sts_tables import Model, models, of_model, times_100
 from workflow_scripts.evaluate.results import read_measures
+from workflow_scripts.release.doubts import doubts
 from workflow_scripts.release.inputs import stages
 from workflow_scripts.stages import STAGES
+from workflow_scripts.train.doubts import ADVICE
 from workflow_scripts.train.results import read_metrics
 
 
@@ -147,6 +149,9 @@ def describe(folder: Path) -> str:
             found = models(sts, training_sets(config), config["run"]["embeddings"])
             sections.append(embedding_table(sts, found))
     release = os.path.relpath((folder / "release").resolve())
+    evaluated = [folder / f"evaluate.{system}" for system in measures]
+    if doubtful := doubts(metrics, evaluated):
+        sections.append("\n".join(f"warning: {each}" for each in [*doubtful, ADVICE]))
     sections.append(f"release  {release}\nreport   {release}/report.html")
     return "\n\n".join(sections)
 

@@ -9,6 +9,7 @@ from workflow_scripts.core import selection
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import read_config
 from workflow_scripts.core.seal import read_sealed
+from workflow_scripts.core.selection import used
 from workflow_scripts.core.terminal import fitted_table
 from workflow_scripts.core.tools import tools_of
 
@@ -37,6 +38,7 @@ def used_config(config: dict[str, Any]) -> Flat:
 
     Of the catalogues (corpora, models, systems) these are only the entries that the run names.
     """
+<<<<<<< HEAD
     run, train = config["run"], config["train"]
     used = {
         "corpora": set(selection.corpora(config)),
@@ -50,6 +52,9 @@ def used_config(config: dict[str, Any]) -> Flat:
         for key, value in config.items()
     }
     return dict(flat(picked))
+=======
+    return dict(flat(used(config)))
+>>>>>>> hour
 
 
 def _read_json(path: Path) -> Any:

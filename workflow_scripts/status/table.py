@@ -1,5 +1,6 @@
 """The state of a run as text for a terminal."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -50,6 +51,16 @@ def error_text(error: JobError) -> str:
     return f"{error['unit']} failed at {when}, log {error['log']}\n{message}"
 
 
+def _lacks(state: UnitStatus) -> Iterator[str]:
+    """Yield what a finished unit has lost, and what changed since it was made."""
+    if state.gone:
+        more = f" and {len(state.gone) - 1:,} more" if len(state.gone) > 1 else ""
+        yield f"{state.name}: {state.gone[0]}{more} is gone"
+    if state.made_of_others:
+        others = ", ".join(state.made_of_others)
+        yield f"{state.name} was made of another {others} than is there now"
+
+
 def describe(run: Path, states: list[UnitStatus], alive: bool, interrupted: int) -> str:
     """Return the whole text that `status` shows.
 
@@ -75,6 +86,7 @@ def describe(run: Path, states: list[UnitStatus], alive: bool, interrupted: int)
         sections.append(f"{len(errors):,} jobs failed; the last one:")
     sections += [error_text(error) for error in errors[-1:]]
     sections += [f"warning: {message}" for state in states for message in state.damaged]
+    sections += [f"warning: {message}" for state in states for message in _lacks(state)]
     sections += [
         f"warning: {message}" for message in mixed_versions({s.name: s.tools for s in states})
     ]

@@ -511,6 +511,25 @@ def test_a_variant_that_is_false_is_as_if_it_had_never_been(config):
     assert settings["constraints"]["variants"]["s01"] is None
 
 
+def test_the_datasheet_gets_the_configuration_without_folders_of_the_machine(config, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("a.cs", "a.en"):
+        (data / name).write_text("a\n", encoding="utf-8")
+    config["data"] = str(data)
+    config["corpora"]["mine"] = {"source": str(data / "a.cs"), "reference": "a.en"}
+    config["run"] |= {"corpora": ["testbed", "mine"], "systems": ["parabank2", "paranmt"]}
+    release = run_layout(config).stage(Release)
+    told = release.system_settings("paranmt")["configuration"]
+    assert str(tmp_path) not in str(told)
+    assert told["corpora"]["mine"] == {"source": "a.cs", "reference": "a.en"}
+    assert list(told["systems"]) == told["run"]["systems"] == ["paranmt"]
+    assert "testbed_held_out" not in told["corpora"] and "scoring" not in told["models"]
+    assert not {"results", "data", "downloads", "compute"} & told.keys()
+    assert told["subword"] == config["subword"]
+    assert "configuration" not in release.settings(None)
+
+
 def test_what_is_english_only_is_switched_off_for_other_references(config):
     config["run"]["systems"] = ["parabank"]
     catalogue = config["systems"]["parabank"]["constraints"]

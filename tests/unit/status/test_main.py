@@ -1,3 +1,4 @@
+import hashlib
 import json
 import os
 
@@ -90,6 +91,41 @@ def test_without_a_run_the_message_says_where_to_go(tmp_path, monkeypatch):
         status.main([])
     with pytest.raises(InputError, match="nowhere: no run there"):
         status.main(["--run", "nowhere"])
+
+
+def test_lost_files_and_units_made_of_other_content_are_told(run, capsys):
+    run.write_record(CLEAN, "0000", 3, 3)
+    manifest = run.root / run.layout.folder(*CLEAN) / "manifest.json"
+    corpora = {
+        unit: run.root / run.layout.folder(*unit) / "manifest.json"
+        for unit in run.layout.upstream(CLEAN)
+    }
+    for path in corpora.values():
+        path.parent.mkdir(parents=True)
+        write_json(path, sealed({"parts": {}}))
+    read = {
+        f"{'/'.join(unit)}/{run.layout.key(*unit)}": hashlib.sha256(path.read_bytes()).hexdigest()
+        for unit, path in corpora.items()
+    }
+    files = {"0000.parquet": "", "0001.parquet": ""}
+    write_json(manifest, sealed({"parts": {"0000": {"files": files}}, "upstream": read}))
+    manifest.with_name("0001.parquet").touch()
+    status.main(["--run", "runs/demo"])
+    text = capsys.readouterr().out
+    lost = manifest.with_name("0000.parquet").relative_to(run.root)
+    assert f"warning: clean: {lost} is gone" in text and "another" not in text
+    manifest.with_name("0000.parquet").touch()
+    unit, path = list(corpora.items())[-1]
+    write_json(path, sealed({"parts": {}, "made": "again"}))
+    status.main(["--run", "runs/demo"])
+    text = capsys.readouterr().out
+    assert f"warning: clean was made of another {'.'.join(unit)} than is there now" in text
+    assert "is gone" not in text
+    status.main(["--json"])
+    (clean,) = [
+        each for each in json.loads(capsys.readouterr().out)["units"] if each["name"] == "clean"
+    ]
+    assert (clean["gone"], clean["made_of_others"]) == ([], [".".join(unit)])
 
 
 def test_damage_and_mixed_versions_are_told(run, capsys):
