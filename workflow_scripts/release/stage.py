@@ -5,12 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core import selection
-<<<<<<< HEAD
 from workflow_scripts.core.input_files import as_list
 from workflow_scripts.core.model_blocks import UNKNOWN, as_trained_here
-=======
 from workflow_scripts.core.paths import without_folders
->>>>>>> hour
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.embed.stage import tested_embeddings, tested_units

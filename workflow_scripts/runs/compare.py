@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core import selection
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import read_config
 from workflow_scripts.core.seal import read_sealed
@@ -38,23 +37,7 @@ def used_config(config: dict[str, Any]) -> Flat:
 
     Of the catalogues (corpora, models, systems) these are only the entries that the run names.
     """
-<<<<<<< HEAD
-    run, train = config["run"], config["train"]
-    used = {
-        "corpora": set(selection.corpora(config)),
-        "models": set(train["models"].values()),
-        "systems": set(run["systems"]),
-    }
-    picked = {
-        key: {name: each for name, each in value.items() if name in used[key]}
-        if key in used
-        else value
-        for key, value in config.items()
-    }
-    return dict(flat(picked))
-=======
     return dict(flat(used(config)))
->>>>>>> hour
 
 
 def _read_json(path: Path) -> Any:
