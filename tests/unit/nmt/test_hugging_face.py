@@ -221,6 +221,7 @@ def test_tags_that_are_not_chosen_well(tmp_path: Path, settings: object, message
         ("static_position_embeddings", False, "static_position_embeddings is False"),
         ("decoder_start_token_id", 3, "decoder_start_token_id is 3, supported is 23"),
         ("d_model", None, "d_model is missing"),
+        ("vocab_size", 2**50, "must have 1125899906842624 pieces"),
         ("d_model", "x", "d_model is 'x'; it must be a whole number of at least 1"),
         ("d_model", 10, "decoder_attention_heads is 4, which must divide d_model, 10"),
         ("encoder_layers", True, "encoder_layers is True; it must be a whole number"),
@@ -233,7 +234,15 @@ def test_other_options_are_refused_by_name(tmp_path: Path, key: str, value: obje
     path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
     with pytest.raises(InputError, match=re.escape(shown)) as raised:
         load_model(path.parent, "cpu")
-    assert "config.json: not supported: " in str(raised.value)
+    assert "config.json: not supported: " in str(raised.value) or "vocab.json" in str(raised.value)
+
+
+def test_positions_are_bounded(tmp_path: Path):
+    made(tmp_path / "model")
+    path = tmp_path / "model" / "config.json"
+    changes = {"max_position_embeddings": 2**50}
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    assert load_model(path.parent, "cpu").max_source_pieces == 4999
 
 
 @pytest.mark.parametrize(

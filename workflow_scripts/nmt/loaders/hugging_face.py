@@ -194,7 +194,7 @@ def _pieces(path: Path, size: int) -> list[str]:
     """Return the pieces of a JSON object of piece -> id by their ids, which are 0..size-1."""
     ids = _read_object(path)
     by_id = {index: piece for piece, index in ids.items() if type(index) is int}
-    if len(by_id) != len(ids) or sorted(by_id) != list(range(size)):
+    if not len(by_id) == len(ids) == size or sorted(by_id) != list(range(size)):
         raise InputError(
             f"{path}: must have {size} pieces with the ids 0 to {size - 1}, as the config says; "
             f"it has {len(ids)}"
