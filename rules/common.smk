@@ -7,7 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
-sys.path.insert(0, workflow.basedir)
+sys.path.insert(0, BASEDIR)
 # Where Snakemake's log can't be written, on a full disk, a traceback for each of its lines would bury
 # what the jobs say.
 logging.raiseExceptions = False
@@ -43,14 +43,19 @@ from workflow_scripts.stages import run_layout
 from workflow_scripts.subword.stage import Subword
 from workflow_scripts.train.stage import Train
 
+PATHS = workflow.modifier.path_modifier
+if PATHS.prefix or PATHS.modifies_prefixes:
+    raise WorkflowError(
+        "the module of Paraloom has a prefix: of its files, which its commands don't know; take "
+        "it out, and set results and downloads in the config: of the module"
+    )
+
 try:
     require_utf8()
-    require_good_place(str(workflow.basedir))
+    require_good_place(BASEDIR)
     # Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile. The
     # strict mode is Snakemake's own default, which a prefix replaces.
-    shell.prefix(
-        f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(workflow.basedir))} PYTHONSAFEPATH=1; "
-    )
+    shell.prefix(f"set -euo pipefail; export PYTHONPATH={shlex.quote(BASEDIR)} PYTHONSAFEPATH=1; ")
     LAYOUT = run_layout(config)
     if workflow.is_main_process:
         for note in LAYOUT.notes():
@@ -433,15 +438,18 @@ def finished():
             "profile, or add --rerun-triggers mtime; all else that counts is in the names of the "
             "folders"
         )
-    dag = workflow.dag
+    dag, own = workflow.dag, own_rules()
     # `-R select` names the target rule alone.
-    for name in {stage.name for stage in LAYOUT.stages}:
-        rules = [each for each in workflow.rules if each.name.startswith(f"{name}_")]
-        if workflow.get_rule(name) in dag.forcerules:
-            dag.forcerules.update(rules)
-        if name in dag.omitrules:
-            dag.omitrules.update(each.name for each in rules)
-    targets = units_of(dag.targetrules, dag.targetfiles)
+    for stage in LAYOUT.stages:
+        made_by = [each for name, each in own.items() if name.startswith(f"{stage.name}_")]
+        target = own.get(stage.name)
+        if target in dag.forcerules:
+            dag.forcerules.update(made_by)
+        if target is not None and target.name in dag.omitrules:
+            dag.omitrules.update(each.name for each in made_by)
+    # A target of another workflow, of which this one is a module, may need any unit.
+    strangers = set(dag.targetrules) - set(own.values())
+    targets = set(LAYOUT.units()) if strangers else units_of(dag.targetrules, dag.targetfiles)
     again = units_of(dag.forcerules, dag.forcefiles)
     try:
         found = Finished(LAYOUT, again)
@@ -471,9 +479,15 @@ def require_same_content():
         )
 
 
-def units_of(rules, files):
+def own_rules():
+    """The rules of this workflow by the names they have here; in a module they go by others."""
+    return {name: proxy.rule for name, proxy in rules._rules.items()}
+
+
+def units_of(made_by, files):
     """The units that some rules make, target rules among them, and those of some files."""
-    names = [f"{rule.name}_" for rule in rules]
+    given = set(made_by)
+    names = [f"{name}_" for name, rule in own_rules().items() if rule in given]
     units = [
         unit
         for unit in LAYOUT.units()
