@@ -55,6 +55,7 @@ wildcard_constraints:
 # Snakemake's own lock is held by now, so what still runs of this workflow here has no master. Where
 # files were asked for, and not a stage, the lock of the results is not yet held.
 onstart:
+    require_no_training()
     enter_results(planned=True)
     cancel_orphans(ALIVE)
     RESULTS_LOCK.settle(cancel_orphans_in)

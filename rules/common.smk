@@ -13,7 +13,7 @@ sys.path.insert(0, BASEDIR)
 logging.raiseExceptions = False
 
 from snakemake.exceptions import WorkflowError
-from snakemake.io import is_flagged
+from snakemake.io import IOFile, is_flagged
 from snakemake.logging import logger
 
 from workflow_scripts.core import selection
@@ -415,10 +415,7 @@ def stage_target(stage):
 
 
 def refuse(message):
-    """End the run before it begins.
-
-    Of an exception in an input function Snakemake would show its own code as well.
-    """
+    """End the run. Of an exception Snakemake would show its own code as well."""
     logger.error(message)
     raise SystemExit(1)
 
@@ -460,9 +457,32 @@ def finished():
         if not (again and each.spared):
             refuse(each.message)
         logger.warning(f"{each.message}. It stays as it is, as you forced something else.")
+    # A training that outlived its Snakemake has made what is still marked as incomplete.
+    for unit in found.trained:
+        folder = LAYOUT.folder(*unit)
+        for name in os.listdir(folder):
+            workflow.persistence.cleanup_metadata(IOFile(f"{folder}/{name}", rule=None))
     for unit in LAYOUT.all_upstream(targets) & found.files.keys():
         dag.forcefiles.update(found.files[unit])
     return found
+
+
+def require_no_training():
+    """End a run that would train a finished model again, for whatever reason of Snakemake's."""
+    models = {
+        LAYOUT.key(stage, instance)
+        for stage, instance in finished().spared | finished().trained
+        if LAYOUT.declaration(stage).trains(instance)
+    }
+    for job in workflow.dag.needrun_jobs():
+        version = getattr(job.wildcards, "version", None)
+        if version in models and job.rule.name != "manifest":
+            refuse(
+                f"{', '.join(job.output)}: Snakemake would train this finished model again "
+                f"({workflow.dag.reason(job)}). To keep it, give the command once with "
+                f"--cleanup-metadata {' '.join(job.output)}; to train again, with --forcerun "
+                f"{job.output[0]}"
+            )
 
 
 def require_same_content():
@@ -473,7 +493,7 @@ def require_same_content():
             f"{unit_name(*unit)} was made of another {', '.join(unit_name(*each) for each in others)}"
             for unit, others in changed.items()
         ]
-        raise WorkflowError(
+        refuse(
             "what was made again has another content than before, though not another "
             f"configuration: {'; '.join(lines)}. Give the same command again to follow it"
         )
@@ -543,8 +563,6 @@ def enter_results(planned=False):
         try:
             RESULTS_LOCK.enter(planned)
         except InputError as error:
-            if planned:
-                raise WorkflowError(str(error)) from None
             refuse(str(error))
 
 
