@@ -1,10 +1,21 @@
-from snakemake.utils import min_version
+from snakemake.common.configfile import load_configfile
+from snakemake.utils import min_version, update_config
 
 min_version("9.27")
 
 
-# Relative to the Snakefile: the working directory may be another.
-configfile: f"{workflow.basedir}/config.yaml"
+# The folder of this file: the working directory may be another, and in a module of another workflow
+# `workflow.basedir` is that of the other.
+BASEDIR = str(workflow.current_basedir)
+
+
+configfile: f"{BASEDIR}/config.yaml"
+
+
+# As a module this file gets the configuration of another workflow, for which Snakemake reads no file.
+if not workflow.modifier.is_main_snakefile():
+    given, config = config, load_configfile(f"{BASEDIR}/config.yaml")
+    update_config(config, given)
 
 
 include: "rules/common.smk"
@@ -36,6 +47,8 @@ wildcard_constraints:
     side="source|reference",
     sha256="[0-9a-f]{64}",
     file=r"\w[\w.-]*(?<!\.json)",
+    repository=r"[\w.-]+--[\w.-]+",
+    revision="[0-9a-f]{40}",
     unit=r"[a-z_]+(/[A-Za-z][\w-]*)?",
 
 
@@ -83,6 +96,6 @@ include: "rules/manifest.smk"
 
 
 if workflow.is_main_process:
-    for each in workflow.rules:
+    for each in own_rules().values():
         if "version" in each.wildcard_names:
             spare_finished(each)

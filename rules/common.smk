@@ -7,7 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
-sys.path.insert(0, workflow.basedir)
+sys.path.insert(0, BASEDIR)
 # Where Snakemake's log can't be written, on a full disk, a traceback for each of its lines would bury
 # what the jobs say.
 logging.raiseExceptions = False
@@ -38,18 +38,28 @@ from workflow_scripts.evaluate.stage import Evaluate
 from workflow_scripts.filter.stage import Filter
 from workflow_scripts.generate.stage import Generate, needs_idf
 from workflow_scripts.release.stage import Release
+from workflow_scripts.select.stage import Select
 from workflow_scripts.stages import run_layout
 from workflow_scripts.subword.stage import Subword
+from workflow_scripts.train.stage import Train
+
+PATHS = workflow.modifier.path_modifier
+if PATHS.prefix or PATHS.modifies_prefixes:
+    raise WorkflowError(
+        "the module of Paraloom has a prefix: of its files, which its commands don't know; take "
+        "it out, and set results and downloads in the config: of the module"
+    )
 
 try:
     require_utf8()
-    require_good_place(str(workflow.basedir))
+    require_good_place(BASEDIR)
     # Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile. The
     # strict mode is Snakemake's own default, which a prefix replaces.
-    shell.prefix(
-        f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(workflow.basedir))} PYTHONSAFEPATH=1; "
-    )
+    shell.prefix(f"set -euo pipefail; export PYTHONPATH={shlex.quote(BASEDIR)} PYTHONSAFEPATH=1; ")
     LAYOUT = run_layout(config)
+    if workflow.is_main_process:
+        for note in LAYOUT.notes():
+            print(f"note: {note}", file=sys.stderr)
     # Open as long as this process lives. Only the main Snakemake holds it: on a cluster a job's
     # own Snakemake may outlive it, and must not keep the next one from starting.
     ALIVE = remove_stale_locks() if workflow.is_main_process else None
@@ -58,13 +68,16 @@ except InputError as error:
     raise WorkflowError(str(error)) from None
 
 # The declarations of stages that the functions below ask more than the layout does.
-CORPUS, SUBWORD, GENERATE = map(LAYOUT.stage, (Corpus, Subword, Generate))
+CORPUS, SUBWORD, TRAIN = map(LAYOUT.stage, (Corpus, Subword, Train))
+GENERATE, SELECT = map(LAYOUT.stage, (Generate, Select))
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
 SYSTEMS = config["run"]["systems"]
 # The tables of the release: `module:function` by name.
 TABLES = RELEASE.released_tables()
 # The unit with the bitext that models are trained on.
 PAIRS = selection.pairs(config)
+# The unit with the scores of the references themselves, which not every run has.
+REFERENCE_SCORES = ("score", "references")
 # A job's shell gets the whole command as one argument, of 128 KiB at most; it has few of these.
 ARGUMENT_BYTES = 16384
 # Given to jobs as resources: unlike params, another value is no reason to run again.
@@ -280,12 +293,34 @@ def corpus_files(wildcards):
 
 def download_url(wildcards):
     """Resources function: where a file that is kept by its hash is downloaded from."""
-    url = CORPUS.url(wildcards.sha256, wildcards.file)
+    wanted = (wildcards.sha256, wildcards.file)
+    url = CORPUS.url(*wanted) or TRAIN.url(*wanted)
     if url is None:
         raise WorkflowError(
-            f"no corpus of this run is downloaded from {wildcards.sha256}/{wildcards.file}"
+            f"no corpus or model of this run is downloaded to {wildcards.sha256}/{wildcards.file}"
         )
     return url
+
+
+def hub_options(wildcards):
+    """Params function: the repository on the hub whose commit is kept here, and the folder in it."""
+    record = f"{config['downloads']}/hub/{wildcards.repository}/{wildcards.revision}.json"
+    try:
+        block = TRAIN.hub_repository(record)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+    return ["--repository", block["hub"], *(["--path", block["path"]] if "path" in block else [])]
+
+
+def finished_model_files(wildcards):
+    """Input function: the files that a finished model is taken over from; none of a package."""
+    return TRAIN.input_files(wildcards.finished_role)
+
+
+def finished_model_pairs(wildcards):
+    """Params function: the folder of the pairs that a finished model is measured on."""
+    (unit,) = LAYOUT.upstream(("train", wildcards.finished_role))
+    return LAYOUT.folder(*unit)
 
 
 def corpus_shards(suffix):
@@ -306,6 +341,18 @@ def tree_options(wildcards):
     return (
         ["--trees", LAYOUT.folder("syntax", wildcards.system)] if selection.parsed(config) else []
     )
+
+
+def bounding_manifest(wildcards):
+    """Input function: the manifest of the references' scores, where a threshold needs them."""
+    return [manifest_path(REFERENCE_SCORES)] if SELECT.by_references(wildcards.system) else []
+
+
+def bounding_options(wildcards):
+    """Params function: the option that names the folder of these scores, where it is needed."""
+    if not SELECT.by_references(wildcards.system):
+        return []
+    return ["--references", LAYOUT.folder(*REFERENCE_SCORES)]
 
 
 def early_shards(suffix):
@@ -388,15 +435,18 @@ def finished():
             "profile, or add --rerun-triggers mtime; all else that counts is in the names of the "
             "folders"
         )
-    dag = workflow.dag
+    dag, own = workflow.dag, own_rules()
     # `-R select` names the target rule alone.
-    for name in {stage.name for stage in LAYOUT.stages}:
-        rules = [each for each in workflow.rules if each.name.startswith(f"{name}_")]
-        if workflow.get_rule(name) in dag.forcerules:
-            dag.forcerules.update(rules)
-        if name in dag.omitrules:
-            dag.omitrules.update(each.name for each in rules)
-    targets = units_of(dag.targetrules, dag.targetfiles)
+    for stage in LAYOUT.stages:
+        made_by = [each for name, each in own.items() if name.startswith(f"{stage.name}_")]
+        target = own.get(stage.name)
+        if target in dag.forcerules:
+            dag.forcerules.update(made_by)
+        if target is not None and target.name in dag.omitrules:
+            dag.omitrules.update(each.name for each in made_by)
+    # A target of another workflow, of which this one is a module, may need any unit.
+    strangers = set(dag.targetrules) - set(own.values())
+    targets = set(LAYOUT.units()) if strangers else units_of(dag.targetrules, dag.targetfiles)
     again = units_of(dag.forcerules, dag.forcefiles)
     try:
         found = Finished(LAYOUT, again)
@@ -449,9 +499,15 @@ def require_same_content():
         )
 
 
-def units_of(rules, files):
+def own_rules():
+    """The rules of this workflow by the names they have here; in a module they go by others."""
+    return {name: proxy.rule for name, proxy in rules._rules.items()}
+
+
+def units_of(made_by, files):
     """The units that some rules make, target rules among them, and those of some files."""
-    names = [f"{rule.name}_" for rule in rules]
+    given = set(made_by)
+    names = [f"{name}_" for name, rule in own_rules().items() if rule in given]
     units = [
         unit
         for unit in LAYOUT.units()

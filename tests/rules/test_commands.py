@@ -67,8 +67,16 @@ def workplace(finished, tmp_path_factory) -> Pipeline:
 
 
 # What the micro run does without, and tests of its own try: downloads, the filter of the bitext,
-# constraints by IDF, trees, the column that an embedding computes.
-APART = ("corpus_download", "dual_filter", "generate_idf", "syntax", "filter_embedding_score")
+# finished models, constraints by IDF, trees, the column that an embedding computes.
+APART = (
+    "corpus_download",
+    "corpus_hub",
+    "train_take_over",
+    "dual_filter",
+    "generate_idf",
+    "syntax",
+)
+APART += ("filter_embedding_score",)
 KENLM = set() if micro.HAS_KENLM else {"filter_language_model", "filter_perplexity"}
 RULES = [
     name
@@ -185,6 +193,7 @@ def damage(path: Path, how: Callable[[Path, bytes], bytes]) -> bytes:
     [
         *("clean_shard", "subword_train", "subword_segment", "train_model"),
         *("generate_sample", "generate_references", "generate_shard", "score_shard"),
+        *("score_references", "evaluate_bounds"),
         *("select_threshold", "select_shard", "filter_columns", "filter_classifier"),
         *("filter_classified", "filter_paraphrase_score", "filter_training_set"),
         *("evaluate_measures", "evaluate_statistics"),

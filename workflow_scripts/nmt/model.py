@@ -4,10 +4,12 @@ Letters of shapes as in `blocks`.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -15,6 +17,7 @@ from workflow_scripts.nmt.attention import attend_whole
 from workflow_scripts.nmt.blocks import Grid
 from workflow_scripts.nmt.linear import fill_up
 from workflow_scripts.nmt.network import Network
+from workflow_scripts.nmt.shortlist import Ids, Shortlist
 from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD, Vocabulary
 
 
@@ -39,18 +42,50 @@ class Memory:
 
 
 class Model:
-    """A translation model on one device; everything it computes is in `dtype`."""
+    """A translation model on one device; everything it computes is in `dtype`.
 
-    def __init__(self, network: Network, source_vocab: Vocabulary, target_vocab: Vocabulary):
+    Args:
+        network: on the device, in the precision.
+        source_vocab: pieces of its source side.
+        target_vocab: pieces of its target side.
+        tag: the id of a piece that stands first in every source.
+        source_spm: the SentencePiece model that its folder has for the source side.
+        target_spm: that for the target side.
+        shortlist: restricts what the searches may generate; scoring takes no notice of it.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        source_vocab: Vocabulary,
+        target_vocab: Vocabulary,
+        *,
+        tag: int | None = None,
+        source_spm: Path | None = None,
+        target_spm: Path | None = None,
+        shortlist: Shortlist | None = None,
+    ):
         self.network = network
         self.source_vocab = source_vocab
         self.target_vocab = target_vocab
+        self.tag = tag
+        self.source_spm = source_spm
+        self.target_spm = target_spm
+        self.shortlist = shortlist
         self.device = network.target.pieces.device
         self.dtype = network.target.pieces.dtype
 
+    def source_ids(self, pieces: Iterable[str]) -> list[int]:
+        """Return the ids of a source of these pieces, behind the model's tag if it has one.
+
+        A source without pieces stays empty.
+        """
+        ids = self.source_vocab.ids(pieces)
+        return [self.tag, *ids] if self.tag is not None and ids else ids
+
     @property
     def max_source_pieces(self) -> int:
-        """How many pieces a source sentence may have (its </s> not counted)."""
+        """How many pieces a source sentence may have (its tag counts, its </s> does not)."""
         return self.network.sizes.max_source - 1
 
     @property
@@ -63,9 +98,18 @@ class Model:
         return 0 < len(source) <= self.max_source_pieces
 
     def max_output_length(self, source_pieces: int) -> int:
-        """Return how many tokens, </s> included, an output may have (the rule of Sockeye)."""
-        factor = self.network.sizes.length_ratio + 2 * self.network.sizes.length_ratio_std
-        return math.ceil(factor * (source_pieces + 1))
+        """Return how many tokens, </s> included, an output may have."""
+        return math.ceil(self.network.sizes.longest_output * (source_pieces + 1))
+
+    def allowed(self, source: Sequence[int], wanted: Iterable[Sequence[int]] = ()) -> Ids | None:
+        """Return the pieces that outputs of a source may hold, None without a shortlist.
+
+        Pieces of `wanted` phrases are always allowed.
+        """
+        if self.shortlist is None:
+            return None
+        pieces = {piece for phrase in wanted for piece in phrase} - {PAD, BOS}
+        return np.union1d(self.shortlist.allowed(source), np.array(list(pieces), dtype=np.int64))
 
     def encode(self, sources: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
         """Encode sentences of piece ids (without </s>).

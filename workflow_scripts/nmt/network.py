@@ -26,15 +26,14 @@ class Sizes:
     """What the search needs to know of a network beyond its layers.
 
     `size`: D; `max_source` and `max_target`: how many positions it was trained with (the source's
-    </s> and the target's <s> count); `length_ratio` and `length_ratio_std`: mean and standard
-    deviation of the target's length divided by the source's, in the training data.
+    </s> and the target's <s> count); `longest_output`: how many tokens an output may have for each
+    token of its source (</s> counts on both sides).
     """
 
     size: int
     max_source: int
     max_target: int
-    length_ratio: float
-    length_ratio_std: float
+    longest_output: float
 
 
 @dataclass

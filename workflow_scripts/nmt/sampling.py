@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,6 +17,7 @@ from workflow_scripts.nmt.decoder import Decoder
 from workflow_scripts.nmt.jobs import Jobs, Start
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.randomness import derive, request_key, uniform
+from workflow_scripts.nmt.shortlist import Ids
 from workflow_scripts.nmt.streaming import default_stride, run_search
 from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD
 
@@ -112,6 +114,7 @@ class _Job:
     key: int
     automaton: Automaton
     limit: int
+    allowed: Ids | None
     ended: dict[int, tuple[list[int], float] | None] = field(default_factory=dict)
 
     @property
@@ -167,6 +170,8 @@ class _Sampler:
         self.jobs = Jobs(requests, self._open, batch_rows, settings.samples)
         self._decoder = Decoder(model, batch_rows, settings.stride)
         self._output_layer = OutputLayer(model)
+        # With a shortlist: by place, the pieces that its source allows.
+        self._allowed: dict[int, Ids] = {}
         self._rows = self._new_rows([])
         self._negative = NegativeTable.pack([], model.device)
         self._steps = 0
@@ -196,9 +201,12 @@ class _Sampler:
         tokens[rows.slot] = rows.token
         hidden = self._decoder.step(tokens)
         # However many of the best tokens are forbidden to a row, k others are among these.
-        best = self._output_layer.best(hidden, k + negative.forbidden.shape[1])
+        best = self._output_layer.best(
+            hidden, k + negative.forbidden.shape[1], number=self._decoder.place
+        )
         ids, log_probabilities = best.ids[rows.slot], best.log_probabilities[rows.slot]
-        allowed = excludes(ids, negative.forbidden[rows.state])
+        # A shortlist may leave fewer tokens than were asked for.
+        allowed = excludes(ids, negative.forbidden[rows.state]) & log_probabilities.isfinite()
         numbers = uniform(rows.key, rows.length)
         drawn = draw(ids, log_probabilities, allowed, k, temperature, numbers)[:, None]
         goes_on = ~rows.ended()
@@ -228,6 +236,7 @@ class _Sampler:
             request_key(self._settings.seed, request.id, request.set),
             automaton.build(request.avoid),
             self._model.max_output_length(len(request.source)),
+            self._model.allowed(request.source),
         )
         if not self._model.can_read(request.source):
             job.ended = dict.fromkeys(range(samples))
@@ -236,10 +245,26 @@ class _Sampler:
     def _start(self, starts: list[Start]) -> None:
         rows = self._new_rows(starts)
         sources = [self.jobs[number].request.source for number, _ in starts]
-        places, place = self._distinct(self._model.integers(self._decoder.places(sources)))
+        numbers = self._decoder.places(sources)
+        places, place = self._distinct(self._model.integers(numbers))
         rows.slot = self._decoder.start(places)[place]
+        if self._model.shortlist is not None:
+            self._restrict({place: start.job for place, start in zip(numbers, starts, strict=True)})
         self._pack_automata(rows)
         self._rows = self._rows.join(rows)
+
+    def _restrict(self, new: dict[int, int]) -> None:
+        """Tell the output layer which pieces each place allows, given jobs at new places."""
+        none = np.zeros(0, dtype=np.int64)
+        live = set(self._decoder.place.tolist())
+        self._allowed = {place: ids for place, ids in self._allowed.items() if place in live}
+        for place, job in new.items():
+            allowed = self.jobs[job].allowed
+            assert allowed is not None
+            self._allowed[place] = allowed
+        self._output_layer.restrict(
+            [self._allowed.get(place, none) for place in range(max(live) + 1)]
+        )
 
     def _pack_automata(self, new: _Rows) -> None:
         """Replace the table of automata by one for the jobs of the current and the new rows."""

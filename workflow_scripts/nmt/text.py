@@ -1,10 +1,12 @@
 """Text to piece ids and back, for the command lines: pieces with blanks between, or raw text."""
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import sentencepiece
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, Vocabulary
 
 
@@ -13,10 +15,21 @@ class TextCoder:
 
     Without a SentencePiece model a text is pieces with blanks between. With one it is raw text, and
     its most probable segmentation is taken.
+
+    Args:
+        vocabulary: of the side of the model.
+        spm_model: of the language.
+        ids: turns pieces into ids; as the vocabulary does, if not given.
     """
 
-    def __init__(self, vocabulary: Vocabulary, spm_model: Path | None = None):
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        spm_model: Path | None = None,
+        ids: Callable[[Iterable[str]], list[int]] | None = None,
+    ):
         self._vocabulary = vocabulary
+        self._ids = vocabulary.ids if ids is None else ids
         self._processor = None
         if spm_model is not None:
             try:
@@ -24,11 +37,24 @@ class TextCoder:
             except (OSError, RuntimeError) as error:
                 raise InputError(f"{spm_model}: cannot read the SentencePiece model") from error
 
+    @property
+    def raw(self) -> bool:
+        """Whether texts are raw text."""
+        return self._processor is not None
+
+    def pieces(self, text: str) -> list[str]:
+        """Return the pieces of a text; of nothing but blanks there are none."""
+        if self._processor is None or not text.strip():
+            return text.split()
+        return self._processor.encode(text, out_type=str)
+
+    def ids(self, pieces: Iterable[str]) -> list[int]:
+        """Return the ids of pieces; one that the model does not know becomes <unk>."""
+        return self._ids(pieces)
+
     def encode(self, text: str) -> list[int]:
         """Return the ids of a text; a piece that the model does not know becomes <unk>."""
-        if self._processor is None:
-            return self._vocabulary.ids(text.split())
-        return self._vocabulary.ids(self._processor.encode(text, out_type=str))
+        return self.ids(self.pieces(text))
 
     def encode_phrase(self, text: str) -> tuple[int, ...]:
         """Return the ids of a constraint, which may begin with <s>."""
@@ -41,3 +67,13 @@ class TextCoder:
         """Return the text of ids."""
         pieces = self._vocabulary.pieces(ids)
         return " ".join(pieces) if self._processor is None else self._processor.decode(pieces)
+
+
+def source_coder(model: Model, spm_model: Path | None = None) -> TextCoder:
+    """Return the coder of a model's source side: of pieces, or of raw text with `spm_model`."""
+    return TextCoder(model.source_vocab, spm_model, model.source_ids)
+
+
+def target_coder(model: Model, spm_model: Path | None = None) -> TextCoder:
+    """Return the coder of a model's target side: of pieces, or of raw text with `spm_model`."""
+    return TextCoder(model.target_vocab, spm_model)

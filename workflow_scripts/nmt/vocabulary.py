@@ -2,7 +2,7 @@
 
 import json
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -53,6 +53,9 @@ class Vocabulary:
 
     def __len__(self) -> int:
         return len(self._pieces)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._pieces)
 
     def __contains__(self, piece: str) -> bool:
         return piece in self._ids

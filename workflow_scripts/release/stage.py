@@ -1,12 +1,29 @@
 """The stage `release`: corpora, datasheets, tables and the report (docs/release.md)."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core import selection
+from workflow_scripts.core.input_files import as_list
+from workflow_scripts.core.model_blocks import UNKNOWN, as_trained_here
+from workflow_scripts.core.paths import without_folders
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.embed.stage import tested_embeddings, tested_units
+from workflow_scripts.generate.stage import constraints_of
+
+
+def _origin(block: dict[str, Any]) -> str:
+    """Return where a finished model comes from, the same on every machine."""
+    inside = f", {block['path']}" if "path" in block else ""
+    if "folder" in block:
+        return f"folder {Path(block['folder']).name}"
+    if "url" in block:
+        return f"{', '.join(as_list(block['url']))}{inside}"
+    if "hub" in block:
+        return f"hub {block['hub']} at {block['revision']}{inside}"
+    return f"package {block['package']} {block['version']}{inside}"
 
 
 class Release(Stage):
@@ -100,16 +117,32 @@ class Release(Stage):
             "systems": {name: self._told_system(name) for name in run["systems"]},
             "embeddings": [self._told_embedding(entry) for entry in entries.values()],
             "seed": self.config["seed"],
+            **({"models": models} if (models := self._told_models()) else {}),
         }
 
+    def _told_models(self) -> list[dict[str, Any]]:
+        """Return what is known of the finished models: where from, licence, what they have seen."""
+        return [
+            {
+                "role": role,
+                "name": self.config["train"]["models"][role],
+                "origin": _origin(block),
+                "licence": block.get("licence"),
+                "trained_on": block.get("trained_on", UNKNOWN),
+            }
+            for role in selection.roles(self.config)
+            if not as_trained_here(block := selection.role_model(self.config, role))
+        ]
+
     def _told_system(self, name: str) -> dict[str, Any]:
-        """Return the block of a system with its files by their names."""
-        system = self.config["systems"][name]
-        constraints = system.get("constraints") or {}
-        if "pairs" not in constraints:
+        """Return the block of a system with its files by their names, and only its own variants."""
+        system, constraints = self.config["systems"][name], constraints_of(self.config, name)
+        if not constraints:
             return system
-        pairs = {kind: self._names([path])[0] for kind, path in constraints["pairs"].items()}
-        return {**system, "constraints": {**constraints, "pairs": pairs}}
+        files = constraints.get("pairs", {})
+        pairs = {kind: self._names([path])[0] for kind, path in files.items()}
+        told = {**constraints, "pairs": pairs} if pairs else constraints
+        return {**system, "constraints": told}
 
     def _told_embedding(self, entry: dict[str, Any]) -> dict[str, Any]:
         """Return an embedding with its files by their names."""
@@ -129,7 +162,24 @@ class Release(Stage):
         shown = ("quoted", "embeddings")  # only in the report
         part = {k: v for k, v in self.settings(None).items() if k not in shown}
         block = part.pop("systems")[system]
-        return {**part, "system": system, "block": block, "best": block["select"]["best"]}
+        return {
+            **part,
+            "system": system,
+            "block": block,
+            "best": block["select"]["best"],
+            "configuration": self._configuration(system),
+        }
+
+    def _configuration(self, system: str) -> dict[str, Any]:
+        """Return the configuration behind the corpus of one system, the same on every machine.
+
+        Folders of the machine and `compute` are left out; what of `compute` counts, the precision,
+        is in the settings of the stages.
+        """
+        mine = {**self.config, "run": {**self.config["run"], "systems": [system]}}
+        apart = ("results", "data", "downloads", "compute")
+        kept = {key: value for key, value in selection.used(mine).items() if key not in apart}
+        return without_folders(kept, self.config["data"])
 
     def described_units(self, system: str) -> list[Unit]:
         """Return the released units behind the corpus of one system."""

@@ -113,7 +113,7 @@ def score_rows(
     targets = [model.target_vocab.ids(source_segmenter.pieces(row["source"])) for row in rows]
     pairs = (
         (
-            model.source_vocab.ids(reference_segmenter.pieces(candidates[number][index]["text"])),
+            model.source_ids(reference_segmenter.pieces(candidates[number][index]["text"])),
             targets[number],
         )
         for number, index in to_score

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from tabulate import tabulate
-
 from workflow_scripts.core.progress import duration
+from workflow_scripts.core.terminal import fitted_table
 from workflow_scripts.core.tools import mixed_versions
 from workflow_scripts.status.units import JobError, UnitStatus
 
@@ -39,7 +38,9 @@ def status_table(states: list[UnitStatus]) -> str:
     """Return one line per unit."""
     align = ["left", *["right"] * 6, "left", *["right"] * 3]
     rows = [_row(state) for state in states]
-    return tabulate(rows, HEADERS, intfmt=",", colalign=align, disable_numparse=[7, 8, 9, 10])
+    return fitted_table(
+        rows, HEADERS, texts=["stage", "rejected", "%", "speed", "left"], align=align
+    )
 
 
 def error_text(error: JobError) -> str:

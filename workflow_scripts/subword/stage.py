@@ -1,15 +1,23 @@
 """The stage `subword`: vocabularies and segmented training data (docs/subword.md)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from workflow_scripts.core import selection
+from workflow_scripts.core.config import FILTER_ROLES, MAIN_ROLES
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.subword.checks import problems
 
+# The roles of the models that are trained with a vocabulary.
+_ROLES = {"filter": FILTER_ROLES, "main": MAIN_ROLES}
+
 
 class Subword(Stage):
-    """The main vocabularies, and those of the filter models where the bitext is filtered."""
+    """The main vocabularies, and those of the filter models where the bitext is filtered.
+
+    Finished models bring their own, so vocabularies that no model is trained with are not made.
+    """
 
     name = "subword"
     version = 1
@@ -19,7 +27,12 @@ class Subword(Stage):
     problems = staticmethod(problems)
 
     def instances(self) -> list[str | None]:
-        return ["filter", "main"] if self.config["dual_filter"]["enabled"] else ["main"]
+        return [name for name, roles in _ROLES.items() if self._is_trained(roles)]
+
+    def _is_trained(self, roles: Sequence[str]) -> bool:
+        """Tell whether the run trains the model of one of these roles."""
+        run = selection.roles(self.config)
+        return any(role in run and not selection.taken_over(self.config, role) for role in roles)
 
     def reads(self, instance: str) -> list[Unit]:
         return [("clean", None) if instance == "filter" else selection.pairs(self.config)]
@@ -41,7 +54,10 @@ class Subword(Stage):
         if instance == "filter":
             trusted = selection.trusted_corpora(self.config)
             corpora = [name for name in corpora if name in trusted]
-        train, block = self.config["train"], self.config["subword"]
+        train, block = self.config["train"], dict(self.config["subword"])
+        sizes = block.pop("filter_vocab_size", None)
+        if instance == "filter" and sizes is not None:
+            block["vocab_size"] = sizes
         if not block["samples"]:  # then the keys of sampling have no effect
             block = {key: value for key, value in block.items() if key not in ("nbest", "alpha")}
         return {
@@ -61,4 +77,6 @@ class Subword(Stage):
             "side": side,
             "vocab_size": settings["vocab_size"][side],
             "corpora": settings["train"],
+            # The main sizes are meant for more text than the trusted corpora may have.
+            "lower": instance == "filter" and "filter_vocab_size" not in self.config["subword"],
         }

@@ -43,7 +43,7 @@ def perplexity(model: Model, dev: TextPair) -> float:
     """
     sources, targets = map(read_pieces, dev)
     pairs = [
-        (model.source_vocab.ids(source), model.target_vocab.ids(target))
+        (model.source_ids(source), model.target_vocab.ids(target))
         for source, target in zip(sources, targets, strict=True)
     ]
     total = pieces = 0.0
@@ -72,7 +72,7 @@ def translations(model: Model, sources: list[list[str]], target: Segmenter) -> I
     A source that the model can't read (empty, or longer than it was trained for) gives an empty
     one: the test set is never thinned out.
     """
-    requests = (BeamRequest(model.source_vocab.ids(pieces)) for pieces in sources)
+    requests = (BeamRequest(model.source_ids(pieces)) for pieces in sources)
     for result in translate(model, requests, beam_size=BEAM, batch_rows=_BATCH_ROWS):
         best = result.outputs[0] if result.outputs else []
         yield target.text(model.target_vocab.pieces(best))

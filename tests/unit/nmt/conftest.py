@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from tests.oracles import Oracle
-from tests.unit.nmt.cells import load_with_cells
 from tests.unit.nmt.folders import write_model
+from tests.unit.nmt.marian_files import write_binary
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 
@@ -28,10 +28,22 @@ def tiny(tiny_folder: Path) -> Model:
     return load_model(tiny_folder, "cpu")
 
 
-@pytest.fixture(scope="session", params=["attention", "cells"])
-def either(request: pytest.FixtureRequest, tiny: Model, tiny_folder: Path) -> Model:
-    """The same, and one whose decoder keeps of a prefix one vector a layer, whatever its length."""
-    return tiny if request.param == "attention" else load_with_cells(tiny_folder)
+@pytest.fixture(scope="session")
+def student_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random model of Marian with 20 pieces, whose decoder has SSRUs."""
+    folder = tmp_path_factory.mktemp("models") / "student"
+    return write_binary(folder, {"dec-depth": 2}, end_bias=1.0)
+
+
+@pytest.fixture(scope="session")
+def student(student_folder: Path) -> Model:
+    return load_model(student_folder, "cpu")
+
+
+@pytest.fixture(scope="session", params=["attention", "SSRU"])
+def either(request: pytest.FixtureRequest, tiny: Model, student: Model) -> Model:
+    """A model whose decoder keeps more the longer a prefix is, and one that keeps one vector."""
+    return tiny if request.param == "attention" else student
 
 
 @pytest.fixture(scope="session")

@@ -240,11 +240,11 @@ def test_nlls_are_those_of_forced_decoding(either: Model):
 
 
 def test_what_cannot_be_met_is_said(either: Model):
-    source = [4, 5]  # outputs have at most 5 tokens
-    fits, long, contradictory = (7,), (8, 9, 10, 11, 12, 13), (14, 15)
+    source = [4, 5]  # outputs have at most 9 tokens
+    fits, long, contradictory = (7,), tuple(range(8, 17)), (17, 18)
     requests = [
         BeamRequest(source, [fits, long]),
-        BeamRequest(source, [contradictory], [(14,)]),
+        BeamRequest(source, [contradictory], [(17,)]),
         BeamRequest([4] * 40, [fits]),
         BeamRequest(source, [fits]),
     ]

@@ -8,7 +8,7 @@ import torch
 
 from tests.unit.nmt.folders import write_model
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.loaders import find_loader, load_model, sockeye3
+from workflow_scripts.nmt.loaders import load_model
 
 
 @pytest.fixture
@@ -180,8 +180,7 @@ def test_a_model_without_length_ratio_is_refused(folder: Path, ratio: str):
         load_model(folder, "cpu")
 
 
-def test_a_kind_is_found_by_its_files(folder: Path, tmp_path: Path):
-    assert find_loader(folder) is sockeye3
+def test_a_folder_without_a_model_is_refused(tmp_path: Path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"empty is no model folder .* Sockeye 3 has config"):
         load_model(tmp_path / "empty", "cpu")

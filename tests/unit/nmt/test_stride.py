@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.nmt import test_beam
-from tests.unit.nmt.cells import load_with_cells
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.no_data import Recorder, without_data
 from tests.unit.nmt.test_sampling import REQUESTS
@@ -114,15 +112,15 @@ def beams(model: Model) -> beam._Search:
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("start", [sampler, beams])
-@pytest.mark.parametrize("load", [partial(load_model, device="cpu"), load_with_cells])
+@pytest.mark.parametrize("name", ["tiny_folder", "student_folder"])
 @torch.inference_mode()
 def test_steps_of_a_stride_have_equal_shapes_and_read_nothing(
-    tiny_folder: Path,
+    request: pytest.FixtureRequest,
     start: Callable[[Model], sampling._Sampler | beam._Search],
-    load: Callable[..., Model],
+    name: str,
     precision: str,
 ):
-    search = start(load(tiny_folder, precision=precision))
+    search = start(load_model(request.getfixturevalue(name), "cpu", precision))
     search.refill()
     search.step()
     search = without_data(search)

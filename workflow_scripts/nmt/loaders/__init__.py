@@ -1,7 +1,7 @@
 """Reading of model folders: each kind of folder has a loader, and all loaders lead to a `Model`.
 
-A loader is a module with `KIND`, the name of the kind; `FILES`, the files that a folder of this
-kind has; and `load(folder)`, which returns a network and the vocabularies of its two sides.
+A loader is a module with `load(folder, files)`, which returns a network and the vocabularies of its
+two sides, and `summary(folder, files)`, which tells of a model what `nmt.inspect` prints.
 """
 
 from pathlib import Path
@@ -11,21 +11,40 @@ import torch
 
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.loaders import sockeye3
+from workflow_scripts.nmt.kinds import (
+    HUGGING_FACE,
+    MARIAN_BINARY,
+    MARIAN_NPZ,
+    SOCKEYE,
+    ModelFiles,
+    model_files,
+)
+from workflow_scripts.nmt.loaders import hugging_face, marian, sockeye3
 from workflow_scripts.nmt.memory import bound_compiled_products, keep_freed_memory
 from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.network import Network
+from workflow_scripts.nmt.shortlist import Shortlist, read_shortlist
+from workflow_scripts.nmt.tags import read_tag
 
-LOADERS = (sockeye3,)
+LOADERS: dict[str, ModuleType] = {
+    SOCKEYE: sockeye3,
+    MARIAN_BINARY: marian,
+    MARIAN_NPZ: marian,
+    HUGGING_FACE: hugging_face,
+}
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
-def load_model(folder: str | Path, device: str = "auto", precision: str = "fp32") -> Model:
+def load_model(
+    folder: str | Path, device: str = "auto", precision: str = "fp32", *, shortlist: bool = False
+) -> Model:
     """Load a model folder.
 
     Args:
-        folder: of one of the kinds that LOADERS read.
+        folder: of one of the kinds in LOADERS.
         device: `auto`, `cpu` or `cuda`.
         precision: `fp32` or `bf16`.
+        shortlist: whether the searches are restricted to the folder's lexical shortlist.
 
     Raises:
         InputError: a file is missing or broken, or the model has parts that are not supported.
@@ -33,23 +52,33 @@ def load_model(folder: str | Path, device: str = "auto", precision: str = "fp32"
     folder = Path(folder)
     if precision not in PRECISIONS:
         raise InputError(f"precision {precision!r}: use one of {', '.join(PRECISIONS)}")
-    network, source_vocab, target_vocab = find_loader(folder).load(folder)
+    files = model_files(folder)
+    network, source_vocab, target_vocab = LOADERS[files.kind].load(folder, files)
+    tag = read_tag(folder, files, source_vocab)
+    allowed = _shortlist(folder, files, network) if shortlist else None
     chosen = choose_device(device)
     if chosen.type == "cpu":
         keep_freed_memory()
         bound_compiled_products()
-    return Model(network.to(chosen, PRECISIONS[precision]), source_vocab, target_vocab)
+    return Model(
+        network.to(chosen, PRECISIONS[precision]),
+        source_vocab,
+        target_vocab,
+        tag=tag,
+        source_spm=_path(folder, files.source_spm),
+        target_spm=_path(folder, files.target_spm),
+        shortlist=allowed,
+    )
 
 
-def find_loader(folder: Path) -> ModuleType:
-    """Return the loader of a model folder: the folder has one of the loader's files.
+def _path(folder: Path, name: str | None) -> Path | None:
+    return None if name is None else folder / name
 
-    Raises:
-        InputError: no loader reads it.
-    """
-    for loader in LOADERS:
-        if any((folder / name).exists() for name in loader.FILES):
-            return loader
-    kinds = "; ".join(f"{loader.KIND} has {', '.join(loader.FILES)}" for loader in LOADERS)
-    state = "is no model folder that can be read" if folder.is_dir() else "is no folder"
-    raise InputError(f"{folder} {state}: {kinds}")
+
+def _shortlist(folder: Path, files: ModelFiles, network: Network) -> Shortlist:
+    if files.shortlist is None:
+        raise InputError(
+            f"{folder} has no shortlist (lex*.bin); put it there, or do without a shortlist"
+        )
+    source, target = len(network.source.pieces), len(network.target.pieces)
+    return read_shortlist(folder / files.shortlist, source - marian.MOVED, target - marian.MOVED)

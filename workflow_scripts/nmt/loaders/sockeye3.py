@@ -1,21 +1,21 @@
 """Loading of Sockeye 3 model folders."""
 
 import math
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import torch
 import yaml
 from torch import Tensor
 
 from workflow_scripts.core.bounds import require_bounded
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.numbers import require_finite
 from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm
+from workflow_scripts.nmt.kinds import ModelFiles
 from workflow_scripts.nmt.linear import Linear
+from workflow_scripts.nmt.loaders.description import Loaded, Summary
+from workflow_scripts.nmt.loaders.parameters import Parameters, read_checkpoint
 from workflow_scripts.nmt.network import (
     DecoderLayer,
     Embedding,
@@ -25,9 +25,6 @@ from workflow_scripts.nmt.network import (
     output_layer,
 )
 from workflow_scripts.nmt.vocabulary import Vocabulary
-
-KIND = "Sockeye 3"
-FILES = ("config", "params.best", "vocab.src.0.json", "vocab.trg.0.json")
 
 _SUPPORTED: dict[str, tuple[object, ...]] = {
     "config_data.num_source_factors": (1,),
@@ -65,20 +62,21 @@ _ConfigLoader.add_multi_constructor("!", _mapping)
 _ConfigLoader.add_constructor("tag:yaml.org,2002:python/tuple", _tuple)
 
 
-def load(folder: Path) -> tuple[Network, Vocabulary, Vocabulary]:
+def load(folder: Path, files: ModelFiles) -> Loaded:
     """Return the network of the best parameters, and the vocabularies of source and target.
 
     Raises:
         InputError: a file is missing or broken, or the model has parts that are not supported.
     """
-    config, source_file, target_file = (
-        folder / name for name in ("config", "vocab.src.0.json", "vocab.trg.0.json")
-    )
+    config = folder / files.configs[0]
+    source_file, target_file = (folder / name for name in files.vocabularies)
     value = _values(config)
-    _check_supported(config, value)
+    if reasons := _not_supported(value):
+        raise InputError(f"{config}: {reasons[0]}")
     source_vocab, target_vocab = Vocabulary.load(source_file), Vocabulary.load(target_file)
     sizes = _sizes(config, value)
-    parameters = _Parameters(folder / "params.best")
+    weights = folder / files.weights
+    parameters = Parameters(weights, read_checkpoint(weights))
     reader = _Reader(parameters, sizes.size)
     network = Network(
         sizes,
@@ -91,7 +89,26 @@ def load(folder: Path) -> tuple[Network, Vocabulary, Vocabulary]:
         output=reader.output(len(target_vocab)),
     )
     parameters.check_all_used()
-    return network, source_vocab, target_vocab
+    return Loaded(network, source_vocab, target_vocab)
+
+
+def summary(folder: Path, files: ModelFiles) -> Summary:
+    """Return what can be told of a model without its weights, and why it can't be loaded.
+
+    Raises:
+        InputError: a file can't be read.
+    """
+    config = folder / files.configs[0]
+    value = _values(config)
+    if reasons := _not_supported(value):
+        return Summary(refused=reasons)
+    sides = [_stack(config, value, side) for side in ("config_encoder", "config_decoder")]
+    source, target = (len(Vocabulary.load(folder / name)) for name in files.vocabularies)
+    return Summary(
+        layers=(sides[0]["layers"], sides[1]["layers"]),
+        size=_sizes(config, value).size,
+        vocabulary=(source, target),
+    )
 
 
 def read_tree(path: Path) -> Any:
@@ -137,8 +154,7 @@ def _sizes(path: Path, value: Callable[[str], Any]) -> Sizes:
         size=_count(path, value, "config_encoder.model_size"),
         max_source=_count(path, value, "config_data.max_seq_len_source"),
         max_target=_count(path, value, "config_data.max_seq_len_target"),
-        length_ratio=ratio,
-        length_ratio_std=deviation,
+        longest_output=ratio + 2 * deviation,
     )
 
 
@@ -163,7 +179,8 @@ def _count(path: Path, value: Callable[[str], Any], key: str) -> int:
     return found
 
 
-def _check_supported(path: Path, value: Callable[[str], Any]) -> None:
+def _not_supported(value: Callable[[str], Any]) -> list[str]:
+    """Return which parts of the model are not supported."""
     supported = dict(_SUPPORTED)
     for side in ("config_encoder", "config_decoder"):
         supported |= {f"{side}.{key}": allowed for key, allowed in _SUPPORTED_TRANSFORMER.items()}
@@ -175,50 +192,17 @@ def _check_supported(path: Path, value: Callable[[str], Any]) -> None:
         "config_embed_target.num_embed",
     ):
         supported[key] = (size,)
-    for key, allowed in supported.items():
-        if value(key) not in allowed:
-            raise InputError(
-                f"{path}: {key} is {value(key)!r}, supported is "
-                f"{' or '.join(repr(option) for option in allowed)}"
-            )
-
-
-class _Parameters:
-    """The tensors of a checkpoint. Each must be taken once, with the right shape."""
-
-    def __init__(self, path: Path):
-        self._path = path
-        try:
-            self._tensors = torch.load(path, map_location="cpu", weights_only=True)
-        except FileNotFoundError as error:
-            raise InputError(f"{path}: no such file; has the training finished?") from error
-        except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
-            raise InputError(f"{path}: cannot read the parameters: {error}") from error
-
-    def take(self, name: str, *shape: int) -> Tensor:
-        """Return a parameter as fp32."""
-        if name not in self._tensors:
-            raise InputError(f"{self._path}: no parameter {name!r}")
-        tensor = self._tensors.pop(name)
-        if tensor.shape != shape or not tensor.is_floating_point():
-            raise InputError(
-                f"{self._path}: parameter {name!r} is {tensor.dtype} {list(tensor.shape)}, "
-                f"the config asks for floating-point {list(shape)}"
-            )
-        require_finite(self._path, name, tensor)
-        return tensor.float()
-
-    def check_all_used(self) -> None:
-        """Refuse a checkpoint with parameters that nothing asked for."""
-        if self._tensors:
-            names = ", ".join(sorted(self._tensors)[:5])
-            raise InputError(f"{self._path}: parameters that are not supported: {names}")
+    return [
+        f"{key} is {value(key)!r}, supported is {' or '.join(map(repr, allowed))}"
+        for key, allowed in supported.items()
+        if value(key) not in allowed
+    ]
 
 
 class _Reader:
     """Makes the layers of a network from Sockeye's parameters; `size` is D."""
 
-    def __init__(self, parameters: _Parameters, size: int):
+    def __init__(self, parameters: Parameters, size: int):
         self._take = parameters.take
         self._size = size
 

@@ -1,0 +1,243 @@
+"""Which kind of translation model lies in a folder, and which files it consists of, by their names.
+
+The Snakefile imports this module: only the standard library.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from workflow_scripts.core.errors import InputError
+
+SOCKEYE = "Sockeye 3"
+MARIAN_BINARY = "Marian .bin"
+MARIAN_NPZ = "Marian .npz"
+HUGGING_FACE = "Hugging Face Marian"
+
+# In the folder of a run these stand beside the model: the segmentation of the run's two languages,
+# and the record of what was trained. No kind of model has files of these names.
+OF_THE_RUN = ("source.model", "reference.model", "model.json")
+# A JSON object of ours that a user may put into the folder; key `tag`: a piece that stands first in
+# every source.
+SETTINGS = "paraloom.json"
+
+_SOCKEYE_FILES = ("config", "params.best", "vocab.src.0.json", "vocab.trg.0.json")
+_SOCKEYE_MORE = ("version", "args.yaml")
+_HF_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_HF_FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
+_HF_MORE = ("target_vocab.json", "tokenizer_config.json", "generation_config.json")
+# They tell languages and licence; the model does not need them.
+_ABOUT = ("README.md", "modelMeta.json", "model_info.json", "metadata.json")
+_SIDES = {
+    "source": re.compile(r"^(src|source)", re.IGNORECASE),
+    "target": re.compile(r"^(trg|tgt|target)", re.IGNORECASE),
+}
+_LAYOUTS = (
+    f"{SOCKEYE} has {', '.join(_SOCKEYE_FILES)}; "
+    f"{MARIAN_BINARY} has model*.bin and *.spm; "
+    f"{MARIAN_NPZ} has model*.npz and *.spm; "
+    f"{HUGGING_FACE} has {', '.join(_HF_FILES)} and {' or '.join(_HF_WEIGHTS)}"
+)
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """The files of a model, by their names in its folder.
+
+    `kind`: one of the kinds above; `weights`; `source_spm` and `target_spm`: the SentencePiece
+    models of the model's own source and target, which may be one file, or None (Sockeye);
+    `vocabularies`: maps from piece to id of source and target, if the kind has them; `shortlist`:
+    None without one; `configs`: what else the model needs; `about`: what tells its languages and
+    its licence, which is no part of it.
+    """
+
+    kind: str
+    weights: str
+    source_spm: str | None
+    target_spm: str | None
+    vocabularies: tuple[str, ...]
+    shortlist: str | None
+    configs: tuple[str, ...]
+    about: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all files of the model, each once, sorted."""
+        text = (self.source_spm, self.target_spm, self.shortlist)
+        names = {self.weights, *self.vocabularies, *self.configs, *(name for name in text if name)}
+        return tuple(sorted(names))
+
+
+def model_files(folder: Path) -> ModelFiles:
+    """Return what the model in a folder consists of.
+
+    Raises:
+        InputError: as `sorted_out`; or the folder is not there, or can't be read.
+    """
+    try:
+        names = [path.name for path in folder.iterdir() if path.is_file()]
+    except NotADirectoryError:
+        raise InputError(f"{folder} is no folder: a model is a folder. {_LAYOUTS}") from None
+    except FileNotFoundError:
+        raise InputError(f"{folder} is no folder: correct the path. {_LAYOUTS}") from None
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}; let this user read it") from error
+    return sorted_out(names, str(folder))
+
+
+def sorted_out(names: Iterable[str], folder: str) -> ModelFiles:
+    """Return what the model among files of these names consists of.
+
+    Args:
+        names: of all files in a folder (not below it).
+        folder: its name, for messages.
+
+    Raises:
+        InputError: there is no model, or more than one, or a file is missing, or names do not tell
+            which file is for which side.
+    """
+    found = set(names) - set(OF_THE_RUN)
+    kinds = {
+        kind: weights
+        for kind, weights in (
+            (SOCKEYE, sorted(found & set(_SOCKEYE_FILES))),
+            (HUGGING_FACE, sorted(found & {"config.json", *_HF_WEIGHTS})),
+            (MARIAN_BINARY, sorted(filter(_is_marian_binary, found))),
+            (MARIAN_NPZ, sorted(filter(_is_marian_npz, found))),
+        )
+        if weights
+    }
+    if len(kinds) > 1:
+        several = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items())
+        raise InputError(
+            f"{folder} has files of more than one kind of model ({several}); "
+            "leave those of one model there"
+        )
+    if SOCKEYE in kinds:
+        return _sockeye(found, folder)
+    if HUGGING_FACE in kinds:
+        return _hugging_face(found, folder)
+    for kind, weights in kinds.items():
+        return _marian(kind, weights, found, folder)
+    raise InputError(f"{folder} is no model folder that can be read: {_LAYOUTS}")
+
+
+def _sockeye(found: set[str], folder: str) -> ModelFiles:
+    _require(SOCKEYE, _SOCKEYE_FILES, found, folder)
+    config, weights, *vocabularies = _SOCKEYE_FILES
+    return ModelFiles(
+        SOCKEYE,
+        weights,
+        None,
+        None,
+        tuple(vocabularies),
+        None,
+        (config, *_present((*_SOCKEYE_MORE, SETTINGS), found)),
+        _present(_ABOUT, found),
+    )
+
+
+def _hugging_face(found: set[str], folder: str) -> ModelFiles:
+    _require(HUGGING_FACE, _HF_FILES, found, folder)
+    config, source, target, vocabulary = _HF_FILES
+    weights = _present(_HF_WEIGHTS, found)
+    if not weights:
+        raise InputError(
+            f"{folder} is no {HUGGING_FACE} folder: {' or '.join(_HF_WEIGHTS)} missing "
+            "(weights of other frameworks and weights in several parts can't be read)"
+        )
+    others = tuple(name for name in _HF_MORE if name in found and name != "target_vocab.json")
+    return ModelFiles(
+        HUGGING_FACE,
+        weights[0],
+        source,
+        target,
+        (vocabulary, *_present(("target_vocab.json",), found)),
+        None,
+        (config, *others, *_present((SETTINGS,), found)),
+        _present(_ABOUT, found),
+    )
+
+
+def _marian(kind: str, weights: list[str], found: set[str], folder: str) -> ModelFiles:
+    source, target = _text_models(kind, weights[0], found, folder)
+    shortlists = sorted(name for name in found if _is_shortlist(name))
+    for what, names in (("weights", weights), ("shortlists", shortlists)):
+        if len(names) > 1:
+            raise InputError(
+                f"{folder} has several {what}: {', '.join(names)}; leave one of them there"
+            )
+    return ModelFiles(
+        kind,
+        weights[0],
+        source,
+        target,
+        (),
+        shortlists[0] if shortlists else None,
+        _present((SETTINGS,), found),
+        _present(_ABOUT, found),
+    )
+
+
+def _text_models(kind: str, weights: str, found: set[str], folder: str) -> tuple[str, str]:
+    """Return the SentencePiece models of source and target; one file may serve for both."""
+    names = sorted(name for name in found if name.endswith(".spm"))
+    if not names:
+        others = sorted(name for name in found if "vocab" in name)
+        seen = f" ({', '.join(others)} can't be read)" if others else ""
+        raise InputError(
+            f"{folder} is no {kind} folder: no SentencePiece model (*.spm){seen}; "
+            "put the one that the model was trained with there"
+        )
+    if len(names) == 1:
+        return names[0], names[0]
+    sides = {
+        side: [name for name in names if pattern.match(name)] for side, pattern in _SIDES.items()
+    }
+    if len(names) == 2 and all(len(found) == 1 for found in sides.values()):
+        return sides["source"][0], sides["target"][0]
+    by_language = _by_direction(weights, names)
+    if by_language is not None:
+        return by_language
+    raise InputError(
+        f"{folder}: which of {', '.join(names)} is for the source, and which for the target? "
+        "Name them source.spm and target.spm, or leave one of them there if it is for both"
+    )
+
+
+def _by_direction(weights: str, names: list[str]) -> tuple[str, str] | None:
+    """Return vocab.xx.spm and vocab.yy.spm if the weights are named model.xxyy.*, else None."""
+    languages = {
+        match[1]: name for name in names if (match := re.search(r"\.(\w{2,3})\.spm$", name))
+    }
+    if len(names) != 2 or len(languages) != 2:
+        return None
+    parts = weights.split(".")
+    one, other = languages
+    for source, target in ((one, other), (other, one)):
+        if source + target in parts:
+            return languages[source], languages[target]
+    return None
+
+
+def _is_marian_binary(name: str) -> bool:
+    others = name.startswith("qualityModel") or name in _HF_WEIGHTS or name == "training_args.bin"
+    return name.endswith(".bin") and not others and not _is_shortlist(name)
+
+
+def _is_marian_npz(name: str) -> bool:
+    return name.endswith(".npz") and not name.endswith(".optimizer.npz")
+
+
+def _is_shortlist(name: str) -> bool:
+    return name.startswith("lex") and name.endswith(".bin")
+
+
+def _require(kind: str, needed: Iterable[str], found: set[str], folder: str) -> None:
+    if missing := [name for name in needed if name not in found]:
+        raise InputError(f"{folder} is no {kind} folder: {', '.join(missing)} missing")
+
+
+def _present(names: Iterable[str], found: set[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name in found)

@@ -1,0 +1,61 @@
+"""The parameters of a model file: each is taken once, with the shape that the options ask for."""
+
+import pickle
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.numbers import require_finite
+
+
+class Parameters:
+    """The tensors of a model file, by their names."""
+
+    def __init__(self, path: Path, tensors: dict[str, Tensor]):
+        self._path = path
+        self._tensors = tensors
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._tensors
+
+    def take(self, name: str, *shape: int) -> Tensor:
+        """Return a parameter as fp32.
+
+        Raises:
+            InputError: it is missing, or of another shape, or not of finite floating-point numbers.
+        """
+        if name not in self._tensors:
+            raise InputError(f"{self._path}: no parameter {name!r}")
+        tensor = self._tensors.pop(name)
+        if tensor.shape != shape or not tensor.is_floating_point():
+            raise InputError(
+                f"{self._path}: parameter {name!r} is {tensor.dtype} {list(tensor.shape)}, "
+                f"the config asks for floating-point {list(shape)}"
+            )
+        require_finite(self._path, name, tensor)
+        return tensor.float()
+
+    def check_all_used(self) -> None:
+        """Refuse a file with parameters that nothing asked for."""
+        if self._tensors:
+            names = ", ".join(sorted(self._tensors)[:5])
+            raise InputError(f"{self._path}: parameters that are not supported: {names}")
+
+
+def read_checkpoint(path: Path) -> dict[str, Tensor]:
+    """Return the tensors of a file that torch has written; nothing else can be in it.
+
+    Raises:
+        InputError: it is missing or can't be read as such a file.
+    """
+    try:
+        tensors = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; has the training finished?") from error
+    except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        raise InputError(f"{path}: cannot read the parameters: {error}") from error
+    if not isinstance(tensors, dict) or not all(isinstance(t, Tensor) for t in tensors.values()):
+        raise InputError(f"{path}: cannot read the parameters: it holds no table of tensors")
+    return tensors

@@ -1,0 +1,89 @@
+"""The simpler simple recurrent unit, in place of a decoder's self-attention.
+
+Kim et al. (2019), "From Research to Production and Back: Ludicrously Fast Neural Machine
+Translation", section 3.1. The state of a prefix is one vector, whatever its length. Letters of
+shapes as in `blocks`.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from workflow_scripts.nmt.blocks import Frame, Grid, Moment
+from workflow_scripts.nmt.linear import Linear, stacked
+
+
+@dataclass
+class SSRU:
+    """The recurrence c' = f * c + (1 - f) * W x with f = sigmoid(W_f x + b_f); it adds relu(c').
+
+    `inward`: [2D, D], W_f over W.
+    """
+
+    frame: Frame
+    inward: Linear
+
+    @classmethod
+    def of(cls, frame: Frame, *, forget: Linear, new: Linear) -> Self:
+        """Return the block that these plain weights [D, D] make; `forget` has a bias."""
+        return cls(frame, stacked([forget, Linear(new.weight, torch.zeros(len(new.weight)))]))
+
+    def forced(self, x: Tensor, grid: Grid) -> Tensor:
+        """See `PrefixBlock`. Only the recurrence itself goes position by position."""
+        count = grid.count * grid.width
+        keeps, new = (part.view(grid.count, grid.width, -1) for part in self._parts(x, count))
+        cells = torch.zeros_like(new)
+        cell = cells[:, 0]
+        for position in range(grid.width):
+            cell = torch.addcmul(new[:, position], keeps[:, position], cell)
+            cells[:, position] = cell
+        return self._leave(x, cells.flatten(0, 1))
+
+    def state(self, capacity: int, like: Tensor) -> "Cells":
+        """See `PrefixBlock`."""
+        return Cells(self, capacity, like)
+
+    def advance(self, x: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the block's output for `x` [R, D] and the next cells, given cells [N, D]."""
+        keeps, new = self._parts(x, len(cells))
+        cells = torch.addcmul(new, keeps, cells)
+        return self._leave(x, cells), cells
+
+    def _parts(self, x: Tensor, count: int) -> tuple[Tensor, Tensor]:
+        """Return how much of each of `count` cells stays, and what is added to it, in fp32."""
+        forget, new = self.inward(self.frame.enter(x))[:count].float().chunk(2, dim=1)
+        keeps = forget.sigmoid()
+        return keeps, (1 - keeps) * new
+
+    def _leave(self, x: Tensor, cells: Tensor) -> Tensor:
+        rows = len(x) - len(cells)
+        return self.frame.leave(x + F.pad(cells.relu(), (0, 0, 0, rows)).to(x.dtype))
+
+
+class Cells:
+    """The state of an SSRU: one vector a slot, in fp32 as errors add up over the positions."""
+
+    def __init__(self, block: SSRU, capacity: int, like: Tensor):
+        self._block = block
+        self._kept = like.new_zeros(capacity, like.shape[-1], dtype=torch.float32)
+
+    def grow(self, room: int) -> None:
+        """See `PrefixState`; a cell needs no room."""
+
+    def copy(self, sources: Tensor, targets: Tensor, read: int) -> None:
+        """See `PrefixState`."""
+        self._kept.index_copy_(0, targets, self._kept.index_select(0, sources))
+
+    def follow(self, parents: Tensor) -> None:
+        """See `PrefixState`."""
+        self._kept[: len(parents)] = self._kept[parents]
+
+    def step(self, x: Tensor, moment: Moment) -> Tensor:
+        """See `PrefixState`."""
+        count = len(moment.slot)
+        before = self._kept[:count].masked_fill((moment.position == 0)[:, None], 0)
+        output, self._kept[:count] = self._block.advance(x, before)
+        return output
