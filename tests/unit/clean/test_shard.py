@@ -160,6 +160,12 @@ def test_pairs_that_are_left_out_are_listed_and_their_characters_counted(tmp_pat
     assert "characters outside latin-1 (reference): U+0092 1, ř U+0159 1" in told
 
 
+def test_of_a_long_text_the_start_is_listed(tmp_path):
+    ((*_, source, reference),), _, _ = rejects(tmp_path, ("ř" * 300, "a\tb" + "c" * 300))
+    assert source == "ř" * 200
+    assert reference == "a b" + "c" * 197  # as it was normalised
+
+
 def test_other_charsets_let_the_euro_and_names_pass(tmp_path):
     charset = {"source": None, "reference": "iso8859-15"}
     lines, characters, _ = rejects(tmp_path, ("5 eur", "5 € ž"), ("ř", "Dvořák"), charset=charset)
