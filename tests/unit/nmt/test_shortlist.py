@@ -117,6 +117,7 @@ def test_beams_are_in_their_set_with_wanted_pieces(short: Model):
     assert not any(4 in output for output in constrained.outputs)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(
     requests=test_sampling.REQUESTS, k=st.integers(1, 30), rows=st.integers(1, 40), data=st.data()
@@ -131,7 +132,8 @@ def test_samples_depend_on_their_own_request_alone(short: Model, requests, k, ro
     test_stride.assert_same(together, [alone[number] for number in order])
 
 
-@settings(deadline=None, max_examples=40)
+@pytest.mark.slow
+@settings(deadline=None, max_examples=25)
 @given(requests=test_beam.REQUESTS, size=st.integers(1, 6), rows=st.integers(1, 40))
 def test_beams_depend_on_their_own_request_alone(short: Model, requests, size: int, rows: int):
     arguments = {"beam_size": size, "nbest": size}
@@ -140,6 +142,7 @@ def test_beams_depend_on_their_own_request_alone(short: Model, requests, size: i
     test_stride.assert_same(together, alone)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=15)
 @given(requests=test_sampling.REQUESTS, rows=st.integers(1, 40), stride=st.integers(2, 20))
 def test_steps_at_a_stretch(short: Model, requests, rows: int, stride: int):
