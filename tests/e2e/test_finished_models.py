@@ -1,5 +1,7 @@
 """A run with finished models in both roles: nothing is trained, no text is there to train on."""
 
+import gzip
+import hashlib
 import json
 
 import pytest
@@ -7,10 +9,15 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline, sha256, stages_of
 from tests.golden.models import fixed_model
+from tests.unit.corpus.hub_server import Hub, hub_serving
+from tests.unit.corpus.server import serving
+from tests.unit.nmt.marian_files import write_binary
+from tests.unit.nmt.test_hugging_face import made
 
 pytestmark = pytest.mark.e2e
 
 SIDES = ("source", "reference")
+WRONG = hashlib.sha256(b"another file").hexdigest()
 
 
 def write_models(folder):
@@ -76,3 +83,53 @@ def test_the_release_tells_where_the_models_are_from(run):
     assert "| forward | folder forward | CC0-1.0 | train |" in card
     assert "| backward | folder backward | CC0-1.0 | none of the corpora of this run |" in card
     assert "Not trained in this run" in (run.unit("release") / "report.html").read_text("utf-8")
+
+
+def packed(folder):
+    """The files of a model as Firefox' are published, by the paths of a server."""
+    return {
+        f"/students/{path.name.replace('xxyy', 'csen')}.gz": gzip.compress(path.read_bytes())
+        for path in folder.iterdir()
+    }
+
+
+def test_models_are_downloaded_from_a_url_and_from_the_hub(bitext, tmp_path):
+    files = packed(write_binary(tmp_path / "marian", {"max-length": 60}, end_bias=2.0))
+    made(tmp_path / "opus")
+    hub = Hub(
+        "someone/opus-mt-en-cs",
+        "0123456789abcdef0123456789abcdef01234567",
+        {path.name: path.read_bytes() for path in (tmp_path / "opus").iterdir()},
+    )
+    with serving(files) as site, hub_serving(hub):
+        site.cut_after = [500, 10]
+        hashes = [hashlib.sha256(content).hexdigest() for content in files.values()]
+        forward = {"url": [f"{site.url}{path}" for path in files], "sha256": hashes}
+        changes = {
+            "models": {
+                "student": {**forward, "sha256": [hashes[0], WRONG]},
+                "opus": {"hub": hub.repository, "revision": hub.commit},
+            },
+            "train": {
+                "dev": None,
+                "test": None,
+                "models": {"forward": "student", "backward": "opus"},
+            },
+        }
+        pipeline = Pipeline(tmp_path / "work", micro.merged(micro.config(bitext), changes))
+        pipeline.environment |= {"HF_ENDPOINT": hub.url}
+        planned = pipeline.planned("train")
+        assert (planned["corpus_download"], planned["corpus_hub"]) == (2, 1)
+        failed = pipeline.fail("train")
+        assert f"but the configuration says {WRONG}. It was thrown away" in failed
+        changes["models"]["student"] = forward
+        pipeline = pipeline.with_config(micro.merged(micro.config(bitext), changes))
+        pipeline.environment |= {"HF_ENDPOINT": hub.url}
+        pipeline.run("train")
+    kinds = {"forward": "Marian .bin", "backward": "Hugging Face Marian"}
+    for role, kind in kinds.items():
+        unit = pipeline.unit(f"train.{role}")
+        assert json.loads((unit / "metrics.json").read_text("utf-8"))["kind"] == kind
+    weights = pipeline.unit("train.forward") / "model.csen.bin"
+    assert weights.read_bytes() == (tmp_path / "marian" / "model.xxyy.bin").read_bytes()
+    assert "Nothing to be done" in pipeline.run("--dry-run", "train")

@@ -6,22 +6,18 @@ gained does not depend on how the target is cut into pieces. A model that is giv
 way round gains little by them.
 """
 
-import json
 import math
-import re
-from pathlib import Path
 from typing import NamedTuple
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.kinds import HUGGING_FACE, ModelFiles
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.scoring import Pair, score
 from workflow_scripts.subword.segmenter import Segmenter
 
 # The most pairs that are measured.
 PAIRS = 100
-# A model is refused if it gains this many times as much the wrong way round, and so many nats more
-# a pair: models without sense gain nothing either way.
+# A model translates a way in which it gains this many times as much as in the other, and so many
+# nats more a pair: models without sense gain nothing either way.
 _TIMES = 1.5
 _MORE = 3.0
 
@@ -35,35 +31,45 @@ class Languages(NamedTuple):
     target: str | None
 
 
-def declared(folder: Path, files: ModelFiles) -> Languages:
-    """Return the languages of a model as its files tell them: their names, or their settings."""
-    if files.kind == HUGGING_FACE and "tokenizer_config.json" in files.names:
-        settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
-        known = [settings.get(f"{side}_lang") for side in ("source", "target")]
-        return Languages(*(code if isinstance(code, str) else None for code in known))
-    # As Firefox' models are named: model.pten.intgemm.alphas.bin
-    found = re.search(r"\.([a-z]{2})([a-z]{2})\.", files.weights)
-    return Languages(*found.groups()) if found else Languages(None, None)
+def check(
+    name: str, told: Languages, gained: tuple[float, float] | None, wanted: Languages
+) -> None:
+    """Refuse a model of other languages than those of its role, or of the other direction.
 
-
-def check_declared(name: str, languages: Languages, wanted: Languages) -> None:
-    """Refuse a model whose files name other languages than those of its role.
-
-    Codes of different kinds (pt, por) are not compared.
+    Args:
+        name: what messages call the model.
+        told: the languages, as its files tell them. Codes of different kinds (pt, por) are not
+            compared.
+        gained: see `gains`. Notes may name a model's languages in any order, so where they say that
+            it is exchanged, the measurement decides.
+        wanted: the languages of the role.
 
     Raises:
-        InputError: they are others; the message says so if they are exchanged.
+        InputError: it is of others, or exchanged.
     """
-    pairs = [(code, other) for code, other in zip(languages, wanted, strict=True) if code and other]
+    as_is, exchanged = gained or (0.0, 0.0)
+    role = "-".join(code or "?" for code in wanted)
+    if _much_more(exchanged, as_is):
+        raise InputError(
+            f"{name}: it translates the other way round, not {role} as this role needs: the true "
+            f"source is worth {as_is:.1f} nats to it, and {exchanged:.1f} with the sides of the "
+            "pairs exchanged; exchange the models of forward and backward, or take another model"
+        )
+    pairs = [(code, other) for code, other in zip(told, wanted, strict=True) if code and other]
     if all(len(code) != len(other) or code == other for code, other in pairs):
         return
-    told = "-".join(code or "?" for code in languages)
-    role = "-".join(code or "?" for code in wanted)
-    exchanged = languages == wanted[::-1]
+    is_exchanged = told == wanted[::-1]
+    if is_exchanged and _much_more(as_is, exchanged):
+        return
     raise InputError(
-        f"{name}: its files say that it translates {told}, but this role needs {role}; "
-        + ("exchange the models of forward and backward" if exchanged else "take another model")
+        f"{name}: its files say that it translates {'-'.join(code or '?' for code in told)}, but "
+        f"this role needs {role}; "
+        + ("exchange the models of forward and backward" if is_exchanged else "take another model")
     )
+
+
+def _much_more(one: float, other: float) -> bool:
+    return one > _TIMES * max(other, 0.0) and one - other > _MORE
 
 
 def gains(
@@ -106,21 +112,3 @@ def _nats(model: Model, pairs: list[Pair]) -> list[float]:
     """Return the NLL of whole targets; infinite for pairs that have none."""
     nlls = zip(score(model, pairs), pairs, strict=True)
     return [nll * (len(target) + 1) for nll, (_, target) in nlls]
-
-
-def check_measured(name: str, found: tuple[float, float] | None, wanted: Languages) -> None:
-    """Refuse a model that translates the other way round.
-
-    Raises:
-        InputError: exchanged pairs tell it much more than pairs as they are.
-    """
-    if found is None:
-        return
-    as_is, exchanged = found
-    if exchanged > _TIMES * max(as_is, 0.0) and exchanged - as_is > _MORE:
-        role = "-".join(code or "?" for code in wanted)
-        raise InputError(
-            f"{name}: it translates the other way round, not {role} as this role needs: the true "
-            f"source is worth {as_is:.1f} nats to it, and {exchanged:.1f} with the sides of the "
-            "pairs exchanged; exchange the models of forward and backward, or take another model"
-        )

@@ -27,6 +27,7 @@ from workflow_scripts.core.model_blocks import TEXT_MODELS
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.rows import PairRow, Side
 from workflow_scripts.core.tables import read_rows
+from workflow_scripts.nmt.inspect import read_notes
 from workflow_scripts.nmt.kinds import SETTINGS, SOCKEYE, ModelFiles, model_files
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
@@ -164,8 +165,7 @@ def measure(
         InputError: it is a model of other languages, or of the other direction.
     """
     name = f"the model of {task.role}"
-    told = direction.declared(path, files)
-    direction.check_declared(name, told, task.wanted)
+    notes = read_notes(path, files)
     model = load_model(path, task.device)
     source, target = (segmenters[side] for side in task.sides)
     if files.kind == SOCKEYE:
@@ -174,7 +174,7 @@ def measure(
             folder.check_pieces(side, segmenters[side], own, other)
     test, telling = measured_pairs(task)
     gains = direction.gains(model, source, target, telling)
-    direction.check_measured(name, gains, task.wanted)
+    direction.check(name, Languages(notes.source, notes.target), gains, task.wanted)
     if gains is not None and gains[0] < _NO_SENSE:
         print(
             f"{name}: the source tells it nothing of the target ({gains[0]:.2f} nats a pair): is "
@@ -190,7 +190,7 @@ def measure(
         "role": task.role,
         "direction": task.direction,
         "kind": files.kind,
-        "declared": list(told),
+        "declared": {"source": notes.source, "target": notes.target, "licence": notes.licence},
         "parameters": count_parameters(path),
         "segments": {"test": len(test)} if test else {},
         "source_gain": None if gains is None else [round(each, 3) for each in gains],

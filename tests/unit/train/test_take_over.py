@@ -140,19 +140,16 @@ def test_a_sockeye_model_without_text_models_is_refused(bitext, sockeye, tmp_pat
 # --- the direction --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("told", "wanted"),
-    [
-        (("cs", "en"), ("cs", "en")),
-        ((None, None), ("cs", "en")),
-        (("ces", "eng"), ("cs", "en")),
-        (("cs", None), ("cs", "en")),
-    ],
-)
-def test_languages_that_agree_or_can_not_be_compared_pass(told, wanted):
-    direction.check_declared("x", Languages(*told), Languages(*wanted))
+RIGHT, WRONG, NEITHER = (70.0, 30.0), (30.0, 70.0), (0.1, 0.3)
 
 
+@pytest.mark.parametrize("gained", [None, RIGHT, NEITHER, (-1.0, 1.5), (3.0, 4.0)])
+@pytest.mark.parametrize("told", [("cs", "en"), (None, None), ("ces", "eng"), ("cs", None)])
+def test_languages_that_agree_or_can_not_be_compared_pass(told, gained):
+    direction.check("x", Languages(*told), gained, Languages("cs", "en"))
+
+
+@pytest.mark.parametrize("gained", [None, NEITHER])
 @pytest.mark.parametrize(
     ("told", "message"),
     [
@@ -161,36 +158,22 @@ def test_languages_that_agree_or_can_not_be_compared_pass(told, wanted):
         ((None, "de"), r"translates \?-de, but"),
     ],
 )
-def test_other_languages_are_refused(told, message):
+def test_other_languages_are_refused(told, gained, message):
     with pytest.raises(InputError, match=message):
-        direction.check_declared("x", Languages(*told), Languages("cs", "en"))
+        direction.check("x", Languages(*told), gained, Languages("cs", "en"))
 
 
-@pytest.mark.parametrize("found", [None, (70.0, 30.0), (0.1, 0.3), (-1.0, 1.5), (3.0, 4.0)])
-def test_a_model_that_gains_by_its_source_or_has_no_sense_at_all_passes(found):
-    direction.check_measured("x", found, Languages("cs", "en"))
+def test_a_measurement_decides_on_notes_in_another_order_but_not_on_other_languages():
+    direction.check("x", Languages("en", "cs"), RIGHT, Languages("cs", "en"))
+    with pytest.raises(InputError, match="take another model"):
+        direction.check("x", Languages("de", "en"), RIGHT, Languages("cs", "en"))
 
 
-@pytest.mark.parametrize("found", [(30.0, 70.0), (-2.0, 5.0), (0.0, 4.0)])
-def test_a_model_that_gains_more_by_exchanged_pairs_is_refused(found):
+@pytest.mark.parametrize("gained", [WRONG, (-2.0, 5.0), (0.0, 4.0)])
+@pytest.mark.parametrize("told", [("cs", "en"), (None, None)])
+def test_a_model_that_gains_more_by_exchanged_pairs_is_refused(told, gained):
     with pytest.raises(InputError, match="translates the other way round, not cs-en"):
-        direction.check_measured("x", found, Languages("cs", "en"))
-
-
-def test_languages_are_read_off_the_files(tmp_path):
-    (tmp_path / "model.pten.intgemm.alphas.bin").write_bytes(b"")
-    (tmp_path / "vocab.spm").write_bytes(b"")
-    found = direction.declared(tmp_path, model_files(tmp_path))
-    assert found == ("pt", "en")
-    (tmp_path / "model.pten.intgemm.alphas.bin").rename(tmp_path / "model.bin")
-    assert direction.declared(tmp_path, model_files(tmp_path)) == (None, None)
-    (tmp_path / "model.bin").unlink()
-    for name in ("config.json", "source.spm", "target.spm", "vocab.json", "model.safetensors"):
-        (tmp_path / name).write_bytes(b"")
-    assert direction.declared(tmp_path, model_files(tmp_path)) == (None, None)
-    settings = json.dumps({"source_lang": "deu", "target_lang": "eng"})
-    (tmp_path / "tokenizer_config.json").write_text(settings, encoding="utf-8")
-    assert direction.declared(tmp_path, model_files(tmp_path)) == ("deu", "eng")
+        direction.check("x", Languages(*told), gained, Languages("cs", "en"))
 
 
 # --- real students --------------------------------------------------------------------------
@@ -246,7 +229,7 @@ def test_a_student_of_a_package_is_measured_and_brings_its_text_models(portugues
     assert metrics["bleu"]["score"] > 60
     assert metrics["test_perplexity"] < 3
     assert metrics["parameters"] == 16_907_008  # by hand, from the shapes
-    assert metrics["declared"] == ["pt", "en"]
+    assert metrics["declared"] == {"source": "pt", "target": "en", "licence": None}
     text = (output / "vocab.pten.spm").read_bytes()
     assert (
         (output / "source.model").read_bytes() == (output / "reference.model").read_bytes() == text
@@ -271,10 +254,10 @@ def unnamed(folder):
 
 
 @students
-def test_a_model_of_the_other_direction_is_refused_by_its_names(portuguese, tmp_path):
-    backward = {"role": "backward", "direction": "backward", **LANGUAGES}
-    with pytest.raises(InputError, match="translates pt-en, but this role needs en-pt"):
-        run(portuguese, tmp_path / "published", STUDENT, **backward)
+def test_a_model_of_other_languages_is_refused(portuguese, tmp_path):
+    spanish = {"languages": {"source": "es", "reference": "en"}}
+    with pytest.raises(InputError, match="translates pt-en, but this role needs es-en; take"):
+        run(portuguese, tmp_path / "published", STUDENT, **spanish)
 
 
 @students
