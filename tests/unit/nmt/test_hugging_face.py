@@ -15,7 +15,9 @@ from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, sample
+from workflow_scripts.nmt.score import main as score_main
 from workflow_scripts.nmt.text import raw_coders
+from workflow_scripts.nmt.translate import main as translate_main
 from workflow_scripts.nmt.vocabulary import EOS, SYMBOLS
 
 transformers = pytest.importorskip("transformers")
@@ -337,3 +339,30 @@ def test_samples_and_constraints(tmp_path: Path):
     (output,) = found.outputs
     assert (8, 9) in itertools.pairwise(output)
     assert all(piece > EOS for piece in output)
+
+
+def test_the_commands_take_plain_text(tmp_path: Path, capsys: pytest.CaptureFixture):
+    folder = tmp_path / "model"
+    made(folder)
+    lines = "".join(json.dumps({"text": f"{first} 7 9"}) + "\n" for first in range(4, 16))
+    (tmp_path / "in.jsonl").write_text(lines)
+    options = ["--raw", "--device", "cpu", "--model", str(folder), "--sample", "20"]
+    files = {"--input": tmp_path / "in.jsonl", "--output": tmp_path / "out.jsonl", "--samples": 30}
+    translate_main([*options, *(str(word) for pair in files.items() for word in pair)])
+    found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    # What the text models do not know can't be written again.
+    known = set(map(str, range(4, 18)))
+    pairs = [
+        (line["text"], text, nll)
+        for line in found
+        for text, nll in zip(line["translations"], line["scores"], strict=True)
+        if text and set(text.split()) <= known
+    ]
+    assert len(pairs) > 5
+    for side, texts in zip(("source", "target"), list(zip(*pairs, strict=True))[:2], strict=True):
+        (tmp_path / side).write_text("".join(f"{text}\n" for text in texts))
+    capsys.readouterr()
+    sides = ["--source", str(tmp_path / "source"), "--target", str(tmp_path / "target")]
+    score_main([*options[:-2], *sides])
+    nlls = [float(line) for line in capsys.readouterr().out.split()]
+    assert nlls == pytest.approx([nll for *_, nll in pairs], abs=1e-5)
