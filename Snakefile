@@ -36,6 +36,8 @@ wildcard_constraints:
     side="source|reference",
     sha256="[0-9a-f]{64}",
     file=r"\w[\w.-]*(?<!\.json)",
+    repository=r"[\w.-]+--[\w.-]+",
+    revision="[0-9a-f]{40}",
     unit=r"[a-z_]+(/[A-Za-z][\w-]*)?",
 
 

@@ -37,6 +37,7 @@ from workflow_scripts.generate.stage import Generate, needs_idf
 from workflow_scripts.release.stage import Release
 from workflow_scripts.stages import run_layout
 from workflow_scripts.subword.stage import Subword
+from workflow_scripts.train.stage import Train
 
 try:
     require_utf8()
@@ -55,7 +56,7 @@ except InputError as error:
     raise WorkflowError(str(error)) from None
 
 # The declarations of stages that the functions below ask more than the layout does.
-CORPUS, SUBWORD, GENERATE = map(LAYOUT.stage, (Corpus, Subword, Generate))
+CORPUS, SUBWORD, TRAIN, GENERATE = map(LAYOUT.stage, (Corpus, Subword, Train, Generate))
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
 SYSTEMS = config["run"]["systems"]
 # The tables of the release: `module:function` by name.
@@ -277,12 +278,34 @@ def corpus_files(wildcards):
 
 def download_url(wildcards):
     """Resources function: where a file that is kept by its hash is downloaded from."""
-    url = CORPUS.url(wildcards.sha256, wildcards.file)
+    wanted = (wildcards.sha256, wildcards.file)
+    url = CORPUS.url(*wanted) or TRAIN.url(*wanted)
     if url is None:
         raise WorkflowError(
-            f"no corpus of this run is downloaded from {wildcards.sha256}/{wildcards.file}"
+            f"no corpus or model of this run is downloaded to {wildcards.sha256}/{wildcards.file}"
         )
     return url
+
+
+def hub_options(wildcards):
+    """Params function: the repository on the hub whose commit is kept here, and the folder in it."""
+    record = f"{config['downloads']}/hub/{wildcards.repository}/{wildcards.revision}.json"
+    try:
+        block = TRAIN.hub_repository(record)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+    return ["--repository", block["hub"], *(["--path", block["path"]] if "path" in block else [])]
+
+
+def finished_model_files(wildcards):
+    """Input function: the files that a finished model is taken over from; none of a package."""
+    return TRAIN.input_files(wildcards.finished_role)
+
+
+def finished_model_pairs(wildcards):
+    """Params function: the folder of the pairs that a finished model is measured on."""
+    (unit,) = LAYOUT.upstream(("train", wildcards.finished_role))
+    return LAYOUT.folder(*unit)
 
 
 def corpus_shards(suffix):

@@ -326,7 +326,7 @@ def build_run(root, monkeypatch):
         "clean": write_pairs(
             root, "clean", None, 21_645, {"duplicate": 901, "ratio": 230, "copy": 17}
         ),
-        "subword/main": write_manifest(root, "subword", "main", {"train": GROUPS["seen"]}),
+        "subword/main": write_manifest(root, "subword", "main", {"seed": 1}),
         "generate/references": write_manifest(
             root, "generate", "references", {"corpora": ["news", "news_held_out"]}
         ),
@@ -343,7 +343,7 @@ def build_run(root, monkeypatch):
             found = write_manifest(root, stage, system, {"best": BEST}, shards=SHARDS)
             units[f"{stage}/{system}"] = found
         parts = [measures.RECORD, statistics.RECORD]
-        found = write_manifest(root, "evaluate", system, {"seed": 1}, parts=parts)
+        found = write_manifest(root, "evaluate", system, {"groups": GROUPS}, parts=parts)
         units[f"evaluate/{system}"] = found
     block = {
         "search": {"method": "sample", "k": 10, "samples": 30},

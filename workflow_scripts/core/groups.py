@@ -3,17 +3,27 @@
 from collections.abc import Mapping, Sequence
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.model_blocks import UNKNOWN
 
 # The group of what is in none of the configured ones.
 OTHER = "other"
 
 
 def held_out_and_seen(
-    paraphrased: Sequence[str], trained_on: Sequence[str]
+    paraphrased: Sequence[str], trained_on: Sequence[str], all_known: bool = True
 ) -> dict[str, list[str]]:
-    """Return the groups of the corpora whose references are paraphrased, in the report's order."""
+    """Return the groups of the corpora whose references are paraphrased, in the report's order.
+
+    Args:
+        paraphrased: these corpora.
+        trained_on: the corpora that a model is known to have seen.
+        all_known: whether it is known of every model what it has seen. If not, a corpus that none
+            is known to have seen is not held out for sure: its group is `unknown`.
+    """
     return {
-        "held_out": [name for name in paraphrased if name not in trained_on],
+        "held_out" if all_known else UNKNOWN: [
+            name for name in paraphrased if name not in trained_on
+        ],
         "seen": [name for name in paraphrased if name in trained_on],
     }
 

@@ -6,17 +6,61 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 from pathlib import Path
+from typing import Any
 
-from workflow_scripts.core.config import FILTER_ROLES, Config
+from workflow_scripts.core.config import FILTER_ROLES, MAIN_ROLES, Config
+from workflow_scripts.core.model_blocks import UNKNOWN, as_trained_here
 from workflow_scripts.core.paths import Located
 
 # A stage, or one instance of it: a corpus, a role of a model, a system ...
 Unit = tuple[str, str | None]
 
 
+def role_model(config: Config, role: str) -> dict[str, Any]:
+    """Return the block of `models` that a role takes."""
+    return config["models"][config["train"]["models"][role]]
+
+
+def taken_over(config: Config, role: str) -> bool:
+    """Tell whether the model of a role is taken over without a look at any training text."""
+    return not as_trained_here(role_model(config, role))
+
+
 def training_corpora(config: Config) -> list[str]:
-    """Return the corpora that the models are trained on."""
+    """Return the corpora that the models are trained on; none if no model is trained."""
+    if all(taken_over(config, role) for role in roles(config)):
+        return []
     return config["train"]["corpora"] or config["run"]["corpora"]
+
+
+def measured_corpora(config: Config) -> list[str]:
+    """Return the corpora that models are measured on, and never trained: test, then dev.
+
+    Where no model is trained, dev has no use.
+    """
+    train = config["train"]
+    names = [train["test"], train["dev"] if training_corpora(config) else None]
+    return [name for name in names if name is not None]
+
+
+def seen_corpora(config: Config) -> list[str]:
+    """Return the corpora whose references the model of role forward or backward has seen."""
+    seen: list[str] = []
+    for role in MAIN_ROLES:
+        block = role_model(config, role)
+        if as_trained_here(block):
+            seen += training_corpora(config)
+        elif (known := block.get("trained_on", UNKNOWN)) != UNKNOWN:
+            seen += known
+    return list(dict.fromkeys(seen))
+
+
+def knows_all_seen(config: Config) -> bool:
+    """Tell whether it is known of both of these models what they have seen."""
+    blocks = [role_model(config, role) for role in MAIN_ROLES]
+    return all(
+        as_trained_here(block) or block.get("trained_on", UNKNOWN) != UNKNOWN for block in blocks
+    )
 
 
 def generate_corpora(config: Config) -> list[str]:
@@ -35,15 +79,15 @@ def corpora(config: Config) -> list[str]:
     Of duplicates the first survives. Measured corpora come first, so that none of their pairs is
     trained on. Trusted ones come before others, so that no pair of theirs is doubted.
     """
-    train, run = config["train"], config["run"]
-    held_out = [name for name in run["corpora"] if name not in training_corpora(config)]
-    names = [train["test"], train["dev"], *held_out, *trusted_corpora(config), *run["corpora"]]
+    run, training = config["run"], training_corpora(config)
+    held_out = [name for name in run["corpora"] if training and name not in training]
+    names = [*measured_corpora(config), *held_out, *trusted_corpora(config), *run["corpora"]]
     return list(dict.fromkeys(names))
 
 
 def roles(config: Config) -> list[str]:
     """Return the roles of the models that a run needs."""
-    return ["forward", "backward", *(FILTER_ROLES if config["dual_filter"]["enabled"] else ())]
+    return [*MAIN_ROLES, *(FILTER_ROLES if config["dual_filter"]["enabled"] else ())]
 
 
 def pairs(config: Config) -> Unit:

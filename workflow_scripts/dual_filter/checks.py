@@ -5,13 +5,18 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 
 from collections.abc import Iterator
 
-from workflow_scripts.core.config import Config
+from workflow_scripts.core.config import FILTER_ROLES, Config
+from workflow_scripts.core.model_blocks import as_trained_here
 from workflow_scripts.core.schema import filled
 
 
 def problems(config: Config) -> Iterator[str]:
     """Yield why the filter's models would have no data, if the filter is enabled."""
     if not config["dual_filter"]["enabled"]:
+        return
+    train, models = config["train"]["models"], config["models"]
+    filters = [models[train[role]] for role in FILTER_ROLES if train[role] in models]
+    if not any(map(as_trained_here, filters)):
         return
     training = config["train"]["corpora"] or config["run"]["corpora"]
     if not all(name in config["corpora"] for name in training):

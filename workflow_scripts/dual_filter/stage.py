@@ -30,9 +30,9 @@ class DualFilter(Stage):
         return self.config["shards"]["early"]
 
     def settings(self, instance: str) -> dict[str, Any]:
-        train, block = self.config["train"], self.config["dual_filter"]
+        block = self.config["dual_filter"]
         trusted = selection.trusted_corpora(self.config)
-        exempt = list(dict.fromkeys([*trusted, train["dev"], train["test"]]))
+        exempt = list(dict.fromkeys([*trusted, *selection.measured_corpora(self.config)[::-1]]))
         if instance == "scores":
             return {"skip": exempt, "precision": self.config["compute"]["precision"]}
         bound = {"sum": "max_sum", "cross_entropy": "min_score"}[block["method"]]

@@ -9,7 +9,9 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from tabulate import tabulate
@@ -19,18 +21,23 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout
+from workflow_scripts.core.model_blocks import finished
 from workflow_scripts.core.resolve import add_arguments, resolve
+from workflow_scripts.core.rows import Side
 from workflow_scripts.core.runs import link_name
 from workflow_scripts.estimate import networks, text
 from workflow_scripts.estimate.networks import Shape, Speed
 from workflow_scripts.estimate.predict import Cost, Predictor, Speeds
 from workflow_scripts.runs.catalogue import size_text
 from workflow_scripts.stages import run_layout
+from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.train import data
+from workflow_scripts.train.take_over import Task, assemble
 
 # Seconds on the wall for all networks; text and start-up take about as long again.
 _BUDGET = 24.0
 _ROOT = Path(__file__).resolve().parents[2]
-# A finished model counts as a model of this shape: a base Transformer.
+# A finished model that can't be measured counts as a model of this shape: a base Transformer.
 _FINISHED_MODEL = {
     "encoder_layers": 6,
     "decoder_layers": 6,
@@ -62,6 +69,40 @@ def start_seconds() -> dict[str, float]:
     return seconds
 
 
+class Finished(NamedTuple):
+    """A finished model that is here: its folder, and the text models of both sides."""
+
+    folder: Path
+    texts: dict[Side, Path]
+
+
+def finished_models(layout: Layout, folder: Path) -> dict[str, Finished]:
+    """Bring the finished models that are here below `folder`, and return them by their roles.
+
+    What is to be downloaded may not be here yet, nor the package that holds a model.
+    """
+    found = {}
+    for role in selection.roles(layout.config):
+        if not selection.taken_over(layout.config, role):
+            continue
+        settings = layout.settings(("train", role))
+        (folder / role).mkdir()
+        try:
+            _, texts = assemble(Task(**settings, shards=[], device="cpu"), folder / role)
+        except (InputError, OSError) as error:
+            print(f"{role}: {error}. It counts as a base Transformer.", file=sys.stderr)
+        else:
+            found[role] = Finished(folder / role, texts)
+    return found
+
+
+def finished_shape(role: str, model: Finished, speed: text.TextSpeed) -> Shape:
+    """Return the vocabularies and lengths of a finished model."""
+    sides = data.sides(role.removeprefix("filter_"))
+    sizes = [len(Segmenter(model.texts[side]).vocabulary()) for side in sides]
+    return Shape({}, *sizes, *(speed.pieces[side] for side in sides))
+
+
 def shapes(layout: Layout, speed: text.TextSpeed) -> dict[str, Shape]:
     """Return the shape of the model of each role; a finished model counts as a base Transformer."""
     sizes = layout.config["subword"]["vocab_size"]
@@ -72,7 +113,7 @@ def shapes(layout: Layout, speed: text.TextSpeed) -> dict[str, Shape]:
         if role.endswith("backward"):
             sides.reverse()
         found[role] = Shape(
-            _FINISHED_MODEL if "folder" in block else block,
+            _FINISHED_MODEL if finished(block) else block,
             *(sizes[side] for side in sides),
             *(speed.pieces[side] for side in sides),
         )
@@ -81,15 +122,26 @@ def shapes(layout: Layout, speed: text.TextSpeed) -> dict[str, Shape]:
 
 def calibrate(layout: Layout, device: torch.device) -> Speeds:
     """Measure this machine for the run: the stages that read text, then each distinct model."""
-    text_speed = text.measure(layout)
-    wanted = shapes(layout, text_speed)
+    compute = layout.config["compute"]
     distinct: dict[str, Speed] = {}
-    keys = {role: json.dumps(shape, sort_keys=True) for role, shape in wanted.items()}
-    for role, shape in wanted.items():
-        if keys[role] not in distinct:
-            budget = _BUDGET / len(set(keys.values()))
-            compute = layout.config["compute"]
-            distinct[keys[role]] = networks.measure(shape, device, compute, budget)
+    with tempfile.TemporaryDirectory() as name:
+        own = finished_models(layout, Path(name))
+        untrained = not selection.training_corpora(layout.config)
+        texts = own["forward"].texts if untrained and "forward" in own else None
+        text_speed = text.measure(layout, texts)
+        wanted = shapes(layout, text_speed)
+        keys = {role: json.dumps(shape, sort_keys=True) for role, shape in wanted.items()}
+        keys |= {role: role for role in own}
+        budget = _BUDGET / len(set(keys.values()))
+        for role, shape in wanted.items():
+            if role in own:
+                distinct[role] = networks.measure_finished(
+                    own[role].folder,
+                    finished_shape(role, own[role], text_speed),
+                    *(device, compute, budget),
+                )
+            elif keys[role] not in distinct:
+                distinct[keys[role]] = networks.measure(shape, device, compute, budget)
     return Speeds(text_speed, {role: distinct[keys[role]] for role in wanted}, start_seconds())
 
 

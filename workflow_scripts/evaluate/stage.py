@@ -45,12 +45,13 @@ class Evaluate(Stage):
 
     def settings(self, instance: str) -> dict[str, Any]:
         corpora = selection.generate_corpora(self.config)
-        training = selection.training_corpora(self.config)
+        seen = selection.seen_corpora(self.config)
+        all_known = selection.knows_all_seen(self.config)
         part = self.config["evaluate"]
         return {
             "system": instance,
             "best": self.config["systems"][instance]["select"]["best"],
-            "groups": held_out_and_seen(corpora, training),
+            "groups": held_out_and_seen(corpora, seen, all_known),
             "testbed": [name for name in corpora if "testbed" in self.config["corpora"][name]],
             "bootstrap": part["bootstrap"],
             "statistics": self.statistics_settings(),

@@ -53,7 +53,8 @@ class Generate(Stage):
                 limit = {name: limit[name] for name in corpora if name in limit}
             return {"corpora": corpora, "limit": limit, "seed": self.config["seed"]}
         if instance == "idf":
-            return {"corpora": selection.training_corpora(self.config)}
+            training = selection.training_corpora(self.config)
+            return {"corpora": training or self.config["run"]["corpora"]}
         system = self.config["systems"][instance]
         constraints = system.get("constraints")
         if pairs := self._located_pairs(instance):

@@ -7,6 +7,7 @@ from typing import Any
 
 from tabulate import tabulate
 
+from workflow_scripts.core import selection
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import read_config
 from workflow_scripts.core.seal import read_sealed
@@ -39,7 +40,7 @@ def used_config(config: dict[str, Any]) -> Flat:
     """
     run, train = config["run"], config["train"]
     used = {
-        "corpora": {*run["corpora"], train["dev"], train["test"]},
+        "corpora": set(selection.corpora(config)),
         "models": set(train["models"].values()),
         "systems": set(run["systems"]),
     }

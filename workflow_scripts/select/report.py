@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workflow_scripts.core.groups import OTHER, group_of, held_out_and_seen
+from workflow_scripts.core.groups import OTHER, group_of
 from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.report.finished_run import FinishedRun
@@ -34,9 +34,7 @@ def references(run: FinishedRun) -> dict[str, Any]:
         system: sample_references(run.shards("select", system), run.config["seed"])
         for system in run.instances("select")
     }
-    paraphrased = run.manifest("generate", "references")["config"]["corpora"]
-    trained_on = run.manifest("subword", "main")["config"]["train"]
-    groups = held_out_and_seen(paraphrased, trained_on)
+    groups = run.manifest("evaluate", next(iter(samples)))["config"]["groups"]
     return {
         "samples": samples_by_group(samples, groups),
         "languages": run.config["languages"],

@@ -1,15 +1,23 @@
 """The stage `subword`: vocabularies and segmented training data (docs/subword.md)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from workflow_scripts.core import selection
+from workflow_scripts.core.config import FILTER_ROLES, MAIN_ROLES
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.subword.checks import problems
 
+# The roles of the models that are trained with a vocabulary.
+_ROLES = {"filter": FILTER_ROLES, "main": MAIN_ROLES}
+
 
 class Subword(Stage):
-    """The main vocabularies, and those of the filter models where the bitext is filtered."""
+    """The main vocabularies, and those of the filter models where the bitext is filtered.
+
+    Finished models bring their own, so vocabularies that no model is trained with are not made.
+    """
 
     name = "subword"
     version = 1
@@ -19,7 +27,12 @@ class Subword(Stage):
     problems = staticmethod(problems)
 
     def instances(self) -> list[str | None]:
-        return ["filter", "main"] if self.config["dual_filter"]["enabled"] else ["main"]
+        return [name for name, roles in _ROLES.items() if self._is_trained(roles)]
+
+    def _is_trained(self, roles: Sequence[str]) -> bool:
+        """Tell whether the run trains the model of one of these roles."""
+        run = selection.roles(self.config)
+        return any(role in run and not selection.taken_over(self.config, role) for role in roles)
 
     def reads(self, instance: str) -> list[Unit]:
         return [("clean", None) if instance == "filter" else selection.pairs(self.config)]

@@ -118,7 +118,7 @@ def test_every_recipe_is_valid(config, recipe):
         ({"models": {"testbed": {"heads": 3}}}, "heads (3) does not divide size"),
         (
             {"models": {"testbed": {"folder": "m"}}},
-            "models.testbed: key 'source_model' is missing, which a model of your own needs",
+            "models.testbed: unknown encoder_layers, decoder_layers, size,",
         ),
         (
             {
@@ -269,7 +269,7 @@ def test_every_recipe_is_valid(config, recipe):
         # Also where no role has the model, or no run the system.
         (
             {"models": {"own": {"source_model": "s", "reference_model": "r"}}},
-            "models.own: key 'folder' is missing, which a model of your own needs",
+            "models.own: 'source_model' needs key 'folder', which is missing",
         ),
         (
             {"systems": {"bt2017": {"search": {"beem_size": 2}}}},
