@@ -13,7 +13,7 @@ sys.path.insert(0, BASEDIR)
 logging.raiseExceptions = False
 
 from snakemake.exceptions import WorkflowError
-from snakemake.io import IOFile, is_flagged
+from snakemake.io import is_flagged
 from snakemake.logging import logger
 
 from workflow_scripts.core import selection
@@ -457,11 +457,6 @@ def finished():
         if not (again and each.spared):
             refuse(each.message)
         logger.warning(f"{each.message}. It stays as it is, as you forced something else.")
-    # A training that outlived its Snakemake has made what is still marked as incomplete.
-    for unit in found.trained:
-        folder = LAYOUT.folder(*unit)
-        for name in os.listdir(folder):
-            workflow.persistence.cleanup_metadata(IOFile(f"{folder}/{name}", rule=None))
     for unit in LAYOUT.all_upstream(targets) & found.files.keys():
         dag.forcefiles.update(found.files[unit])
     return found
