@@ -47,12 +47,15 @@ wildcard_constraints:
     side="source|reference",
     sha256="[0-9a-f]{64}",
     file=r"\w[\w.-]*(?<!\.json)",
+    repository=r"[\w.-]+--[\w.-]+",
+    revision="[0-9a-f]{40}",
     unit=r"[a-z_]+(/[A-Za-z][\w-]*)?",
 
 
 # Snakemake's own lock is held by now, so what still runs of this workflow here has no master. Where
 # files were asked for, and not a stage, the lock of the results is not yet held.
 onstart:
+    require_no_training()
     enter_results(planned=True)
     cancel_orphans(ALIVE)
     RESULTS_LOCK.settle(cancel_orphans_in)

@@ -13,7 +13,7 @@ sys.path.insert(0, BASEDIR)
 logging.raiseExceptions = False
 
 from snakemake.exceptions import WorkflowError
-from snakemake.io import is_flagged
+from snakemake.io import IOFile, is_flagged
 from snakemake.logging import logger
 
 from workflow_scripts.core import selection
@@ -41,6 +41,7 @@ from workflow_scripts.release.stage import Release
 from workflow_scripts.select.stage import Select
 from workflow_scripts.stages import run_layout
 from workflow_scripts.subword.stage import Subword
+from workflow_scripts.train.stage import Train
 
 PATHS = workflow.modifier.path_modifier
 if PATHS.prefix or PATHS.modifies_prefixes:
@@ -67,7 +68,8 @@ except InputError as error:
     raise WorkflowError(str(error)) from None
 
 # The declarations of stages that the functions below ask more than the layout does.
-CORPUS, SUBWORD, GENERATE, SELECT = map(LAYOUT.stage, (Corpus, Subword, Generate, Select))
+CORPUS, SUBWORD, TRAIN = map(LAYOUT.stage, (Corpus, Subword, Train))
+GENERATE, SELECT = map(LAYOUT.stage, (Generate, Select))
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
 SYSTEMS = config["run"]["systems"]
 # The tables of the release: `module:function` by name.
@@ -291,12 +293,34 @@ def corpus_files(wildcards):
 
 def download_url(wildcards):
     """Resources function: where a file that is kept by its hash is downloaded from."""
-    url = CORPUS.url(wildcards.sha256, wildcards.file)
+    wanted = (wildcards.sha256, wildcards.file)
+    url = CORPUS.url(*wanted) or TRAIN.url(*wanted)
     if url is None:
         raise WorkflowError(
-            f"no corpus of this run is downloaded from {wildcards.sha256}/{wildcards.file}"
+            f"no corpus or model of this run is downloaded to {wildcards.sha256}/{wildcards.file}"
         )
     return url
+
+
+def hub_options(wildcards):
+    """Params function: the repository on the hub whose commit is kept here, and the folder in it."""
+    record = f"{config['downloads']}/hub/{wildcards.repository}/{wildcards.revision}.json"
+    try:
+        block = TRAIN.hub_repository(record)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+    return ["--repository", block["hub"], *(["--path", block["path"]] if "path" in block else [])]
+
+
+def finished_model_files(wildcards):
+    """Input function: the files that a finished model is taken over from; none of a package."""
+    return TRAIN.input_files(wildcards.finished_role)
+
+
+def finished_model_pairs(wildcards):
+    """Params function: the folder of the pairs that a finished model is measured on."""
+    (unit,) = LAYOUT.upstream(("train", wildcards.finished_role))
+    return LAYOUT.folder(*unit)
 
 
 def corpus_shards(suffix):
@@ -391,10 +415,7 @@ def stage_target(stage):
 
 
 def refuse(message):
-    """End the run before it begins.
-
-    Of an exception in an input function Snakemake would show its own code as well.
-    """
+    """End the run. Of an exception Snakemake would show its own code as well."""
     logger.error(message)
     raise SystemExit(1)
 
@@ -436,9 +457,32 @@ def finished():
         if not (again and each.spared):
             refuse(each.message)
         logger.warning(f"{each.message}. It stays as it is, as you forced something else.")
+    # A training that outlived its Snakemake has made what is still marked as incomplete.
+    for unit in found.trained:
+        folder = LAYOUT.folder(*unit)
+        for name in os.listdir(folder):
+            workflow.persistence.cleanup_metadata(IOFile(f"{folder}/{name}", rule=None))
     for unit in LAYOUT.all_upstream(targets) & found.files.keys():
         dag.forcefiles.update(found.files[unit])
     return found
+
+
+def require_no_training():
+    """End a run that would train a finished model again, for whatever reason of Snakemake's."""
+    models = {
+        LAYOUT.key(stage, instance)
+        for stage, instance in finished().spared | finished().trained
+        if LAYOUT.declaration(stage).trains(instance)
+    }
+    for job in workflow.dag.needrun_jobs():
+        version = getattr(job.wildcards, "version", None)
+        if version in models and job.rule.name != "manifest":
+            refuse(
+                f"{', '.join(job.output)}: Snakemake would train this finished model again "
+                f"({workflow.dag.reason(job)}). To keep it, give the command once with "
+                f"--cleanup-metadata {' '.join(job.output)}; to train again, with --forcerun "
+                f"{job.output[0]}"
+            )
 
 
 def require_same_content():
@@ -449,7 +493,7 @@ def require_same_content():
             f"{unit_name(*unit)} was made of another {', '.join(unit_name(*each) for each in others)}"
             for unit, others in changed.items()
         ]
-        raise WorkflowError(
+        refuse(
             "what was made again has another content than before, though not another "
             f"configuration: {'; '.join(lines)}. Give the same command again to follow it"
         )
@@ -519,8 +563,6 @@ def enter_results(planned=False):
         try:
             RESULTS_LOCK.enter(planned)
         except InputError as error:
-            if planned:
-                raise WorkflowError(str(error)) from None
             refuse(str(error))
 
 

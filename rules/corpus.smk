@@ -26,6 +26,28 @@ rule corpus_download:
         " --output {output.file:q} 2>&1 | tee {log:q}"
 
 
+# On the machine of Snakemake as well. The files stand in a folder beside the record, and those that
+# are there are not asked for again.
+rule corpus_hub:
+    output:
+        record="<downloads>/hub/{repository}/{revision}.json",
+    params:
+        options=hub_options,
+    log:
+        "<results>/logs/downloads/hub/{repository}/{revision}.log",
+    benchmark:
+        "<results>/benchmarks/downloads/hub/{repository}/{revision}.tsv"
+    resources:
+        mem_mb=grows(1000),
+        runtime=grows(1440),
+    conda:
+        "../envs/text.yaml"
+    localrule: True
+    shell:
+        "python -m workflow_scripts.corpus.hub {params.options:q} --revision {wildcards.revision:q}"
+        " --output {output.record:q} 2>&1 | tee {log:q}"
+
+
 # Files count by their content, which names the folder; a later time alone is no reason to run.
 rule corpus_import:
     input:

@@ -38,3 +38,36 @@ rule train_model:
         " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
         " --mxnet-python {resources.mxnet_python:q}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
+
+
+# The user's files and downloads count by their content, which names the folder; a later time alone is
+# no reason to run. A package is looked up by the job, in the job's own environment.
+rule train_take_over:
+    input:
+        ancient(finished_model_files),
+        pairs=read_manifests("train", "{finished_role}"),
+    output:
+        model="<results>/train/{finished_role}/{version}/model.json",
+    params:
+        config=unit_config("train", "{finished_role}"),
+        inputs=unit_inputs("train", "{finished_role}"),
+        pairs=finished_model_pairs,
+        shards=len(EARLY),
+        folder=unit_folder("train", "{finished_role}"),
+    log:
+        "<results>/logs/train/{finished_role}/{version}.log",
+    benchmark:
+        "<results>/benchmarks/train/{finished_role}/{version}.tsv"
+    threads: COMPUTE["search_threads"]
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(600),
+        device=COMPUTE["device"],
+    conda:
+        "../envs/nmt.yaml"
+    shell:
+        "python -m workflow_scripts.train.take_over --config {params.config:q}"
+        " --inputs {params.inputs:q}"
+        " --folder {params.pairs:q} --shards {params.shards}"
+        " --device {resources.device} --threads {threads}"
+        " --output {params.folder:q} 2>&1 | tee {log:q}"

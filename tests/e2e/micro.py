@@ -168,6 +168,10 @@ def config(data: Path) -> dict[str, Any]:
     return {
         "data": str(data),
         "seed": 1,
+        "languages": {
+            "source": {"code": "cs", "charset": "latin-2"},
+            "reference": {"code": "en", "charset": "latin-1"},
+        },
         "run": {
             "name": "micro",
             "corpora": ["train", "held_out"],

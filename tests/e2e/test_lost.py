@@ -1,5 +1,6 @@
 """Files of a finished run that are gone, and times that a copy changed."""
 
+import base64
 import os
 import shutil
 import sys
@@ -171,6 +172,35 @@ def test_without_a_profile_the_triggers_must_be_named(finished):
     assert "rerun-triggers is " in finished.fail("--dry-run", "--workflow-profile", "none")
     options = ("--workflow-profile", "none", "--rerun-triggers", "mtime")
     assert not finished.planned(*options)
+
+
+def mark_as_incomplete(pipeline, unit):
+    """Mark a model as Snakemake marks what a job is to make; it looks there when it starts."""
+    path = (pipeline.unit(unit) / "model.json").relative_to(pipeline.folder.resolve())
+    name = base64.urlsafe_b64encode(str(path).encode()).decode()
+    (pipeline.folder / ".snakemake" / "incomplete" / name).write_text("{}", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("unit", [unit for unit, *_ in MODELS])
+def test_a_training_that_outlived_its_snakemake_is_finished(finished, copy_of, unit):
+    pipeline = copy_of(finished).with_config(merged(finished.config, NEW_TITLE))
+    mark_as_incomplete(pipeline, unit)
+    (pipeline.unit(unit) / "manifest.json").unlink()
+    planned = pipeline.planned()
+    assert planned["manifest"] == 2  # its own, and that of the release
+    assert not TRAINING & planned.keys()
+
+
+def test_a_training_that_is_planned_for_any_other_reason_is_refused(finished, copy_of):
+    pipeline = copy_of(finished)
+    record = mark_as_incomplete(pipeline, "train.forward")
+    before = pipeline.hashes()
+    output = pipeline.fail()
+    assert f"{record}: Snakemake would train this finished model again (Forced" in output
+    assert pipeline.hashes() == before
+    pipeline.run("--cleanup-metadata", str(record))
+    assert not pipeline.planned()
 
 
 def test_a_lost_file_that_is_put_back_makes_nothing_again(finished, copy_of):

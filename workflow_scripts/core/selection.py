@@ -65,11 +65,10 @@ def knows_all_seen(config: Config) -> bool:
 
 def used(config: Config) -> Config:
     """Return a configuration without the corpora, models and systems that its run does not use."""
-    run, train = config["run"], config["train"]
     entries = {
-        "corpora": {*run["corpora"], train["dev"], train["test"]},
-        "models": set(train["models"].values()),
-        "systems": set(run["systems"]),
+        "corpora": set(corpora(config)),
+        "models": set(config["train"]["models"].values()),
+        "systems": set(config["run"]["systems"]),
     }
     return {
         key: {name: each for name, each in value.items() if name in entries[key]}

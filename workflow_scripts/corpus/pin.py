@@ -2,7 +2,7 @@
 
 A corpus whose sha256 is null, or that names nothing but its id in mtdata's index, is not read by
 the pipeline: nobody could tell whether the next download is the same. Once pinned, it is verified
-ever after.
+ever after. So it is with models that are downloaded: from a url, or from the Hugging Face hub.
 """
 
 import argparse
@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from workflow_scripts.core import selection
 from workflow_scripts.core.archive import expand, split
 from workflow_scripts.core.atomic import leftovers, temporary_path, write_text
 from workflow_scripts.core.cli import run
@@ -116,19 +117,44 @@ def pinned(name: str, block: dict[str, Any], config: Config, given: Path | None)
         raise InputError(f"corpora.{name}: {error}") from error
 
 
-def pin(config: Config, given: Path | None) -> dict[str, Any]:
-    """Return an override of the configuration that pins the corpora of the run.
+def pinned_model(
+    name: str, block: dict[str, Any], config: Config, given: Path | None
+) -> dict[str, Any]:
+    """Return the keys of a model that were not known: sha256, and the revision on the hub.
 
     Raises:
-        InputError: see `pinned`.
+        InputError: a file can't be downloaded.
     """
-    run_, train = config["run"], config["train"]
-    corpora = {}
-    for name in dict.fromkeys([*run_["corpora"], train["dev"], train["test"]]):
+    kept = Path(config["downloads"])
+    if "url" in block:
+        hashes = [obtain(url, kept, given) for url in as_list(block["url"])]
+        return {"sha256": hashes if isinstance(block["url"], list) else hashes[0]}
+    from workflow_scripts.corpus.hub import fetch, folder_name, look
+
+    path = block.get("path")
+    revision = look(block["hub"], None, path).revision
+    place = kept / "hub" / folder_name(block["hub"]) / revision
+    print(f"models.{name}: {block['hub']} at {revision}", file=sys.stderr, flush=True)
+    return {"revision": revision, "sha256": fetch(block["hub"], revision, path, place)}
+
+
+def pin(config: Config, given: Path | None) -> dict[str, Any]:
+    """Return an override of the configuration that pins the corpora and models of the run.
+
+    Raises:
+        InputError: see `pinned` and `pinned_model`.
+    """
+    override: dict[str, Any] = {}
+    for name in selection.corpora(config):
         block = config["corpora"][name]
         if block.keys() & {"mtdata", "url"} and block.get("sha256") is None:
-            corpora[name] = pinned(name, block, config, given)
-    return {"corpora": corpora}
+            override.setdefault("corpora", {})[name] = pinned(name, block, config, given)
+    for name in dict.fromkeys(config["train"]["models"][role] for role in selection.roles(config)):
+        block = config["models"][name]
+        unknown = {"url": "sha256", "hub": "revision"}
+        if any(key in block and block.get(other) is None for key, other in unknown.items()):
+            override.setdefault("models", {})[name] = pinned_model(name, block, config, given)
+    return override
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -147,7 +173,7 @@ def main(argv: list[str] | None = None) -> None:
     config = resolve(arguments.configfile, arguments.config)
     validate(config)
     override = pin(config, arguments.given)
-    if not override["corpora"]:
+    if not override:
         print("Nothing to pin: the sha256 of all that this run downloads is known.")
         return
     write_text(arguments.output, yaml.safe_dump(override, sort_keys=False))

@@ -9,8 +9,9 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.cli import run
@@ -18,7 +19,9 @@ from workflow_scripts.core.config import FILTER_ROLES
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout
+from workflow_scripts.core.model_blocks import finished
 from workflow_scripts.core.resolve import add_arguments, resolve
+from workflow_scripts.core.rows import Side
 from workflow_scripts.core.runs import link_name
 from workflow_scripts.core.terminal import fitted_table
 from workflow_scripts.estimate.predict import Cost, Predictor, Speeds
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 # Seconds on the wall for all networks; text and start-up take about as long again.
 _BUDGET = 24.0
 _ROOT = Path(__file__).resolve().parents[2]
-# A finished model counts as a model of this shape: a base Transformer.
+# A finished model that can't be measured counts as a model of this shape: a base Transformer.
 _FINISHED_MODEL = {
     "encoder_layers": 6,
     "decoder_layers": 6,
@@ -92,6 +95,46 @@ def start_seconds() -> dict[str, float]:
     return seconds
 
 
+class Finished(NamedTuple):
+    """A finished model that is here: its folder, and the text models of both sides."""
+
+    folder: Path
+    texts: dict[Side, Path]
+
+
+def finished_models(layout: Layout, folder: Path) -> dict[str, Finished]:
+    """Bring the finished models that are here below `folder`, and return them by their roles.
+
+    What is to be downloaded may not be here yet, nor the package that holds a model.
+    """
+    from workflow_scripts.train.take_over import Task, assemble
+
+    found = {}
+    for role in selection.roles(layout.config):
+        if not selection.taken_over(layout.config, role):
+            continue
+        settings = layout.settings(("train", role))
+        (folder / role).mkdir()
+        try:
+            _, texts = assemble(Task(**settings, shards=[], device="cpu"), folder / role)
+        except (InputError, OSError) as error:
+            print(f"{role}: {error}. It counts as a base Transformer.", file=sys.stderr)
+        else:
+            found[role] = Finished(folder / role, texts)
+    return found
+
+
+def finished_shape(role: str, model: Finished, speed: "TextSpeed") -> "Shape":
+    """Return the vocabularies and lengths of a finished model."""
+    from workflow_scripts.estimate.networks import Shape
+    from workflow_scripts.subword.segmenter import Segmenter
+    from workflow_scripts.train import data
+
+    sides = data.sides(role.removeprefix("filter_"))
+    sizes = [len(Segmenter(model.texts[side]).vocabulary()) for side in sides]
+    return Shape({}, *sizes, *(speed.pieces[side] for side in sides))
+
+
 def shapes(layout: Layout, speed: "TextSpeed") -> "dict[str, Shape]":
     """Return the shape of the model of each role; a finished model counts as a base Transformer."""
     from workflow_scripts.estimate.networks import Shape
@@ -106,7 +149,7 @@ def shapes(layout: Layout, speed: "TextSpeed") -> "dict[str, Shape]":
         if role.endswith("backward"):
             sides.reverse()
         found[role] = Shape(
-            _FINISHED_MODEL if "folder" in block else block,
+            _FINISHED_MODEL if finished(block) else block,
             *(sizes[side] for side in sides),
             *(speed.pieces[side] for side in sides),
         )
@@ -117,18 +160,31 @@ def calibrate(layout: Layout, device: "torch.device") -> Speeds:
     """Measure this machine for the run: the stages that read text, then each distinct model."""
     from workflow_scripts.estimate import networks, text
 
-    say(f"stages that read text, on {text.SAMPLE:,} pairs of each corpus")
-    text_speed = text.measure(layout)
-    wanted = shapes(layout, text_speed)
+    compute = layout.config["compute"]
     distinct: dict[str, Speed] = {}
-    keys = {role: json.dumps(shape, sort_keys=True) for role, shape in wanted.items()}
-    for role, shape in wanted.items():
-        if keys[role] not in distinct:
-            budget = _BUDGET / len(set(keys.values()))
-            compute = layout.config["compute"]
-            name = layout.config["train"]["models"][role]
-            say(f"a model like {role}, models.{name}: some {budget:.0f} seconds on {device.type}")
-            distinct[keys[role]] = networks.measure(shape, device, compute, budget)
+    with tempfile.TemporaryDirectory() as name:
+        own = finished_models(layout, Path(name))
+        untrained = not selection.training_corpora(layout.config)
+        texts = own["forward"].texts if untrained and "forward" in own else None
+        say(f"stages that read text, on {text.SAMPLE:,} pairs of each corpus")
+        text_speed = text.measure(layout, texts)
+        wanted = shapes(layout, text_speed)
+        keys = {role: json.dumps(shape, sort_keys=True) for role, shape in wanted.items()}
+        keys |= {role: role for role in own}
+        budget = _BUDGET / len(set(keys.values()))
+        for role, shape in wanted.items():
+            block = layout.config["train"]["models"][role]
+            if keys[role] not in distinct:
+                seconds = f"some {budget:.0f} seconds on {device.type}"
+                say(f"a model like {role}, models.{block}: {seconds}")
+            if role in own:
+                distinct[role] = networks.measure_finished(
+                    own[role].folder,
+                    finished_shape(role, own[role], text_speed),
+                    *(device, compute, budget),
+                )
+            elif keys[role] not in distinct:
+                distinct[keys[role]] = networks.measure(shape, device, compute, budget)
     say("how long jobs take to start")
     return Speeds(text_speed, {role: distinct[keys[role]] for role in wanted}, start_seconds())
 

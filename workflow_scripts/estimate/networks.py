@@ -30,6 +30,7 @@ from workflow_scripts.nmt.sampling import SampleRequest, sample
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.train.arguments import complete_block, train_arguments
 from workflow_scripts.train.launcher import use_fast_kernels
+from workflow_scripts.train.parameters import count_parameters
 
 # The most words in a training step; larger batches take as long per word.
 _TRAIN_WORDS = 2048
@@ -215,6 +216,37 @@ def score_seconds(model: Model, shape: Shape, batch_tokens: int, budget: float) 
     return seconds_per_call(call, model.device, budget) / tokens
 
 
+def measure_finished(
+    folder: Path, shape: Shape, device: torch.device, compute: dict[str, Any], budget: float
+) -> Speed:
+    """Return the speed of a finished model, which is not trained.
+
+    Args:
+        folder: of the model.
+        shape: its vocabularies and mean lengths; it has no block.
+        device: that runs it.
+        compute: block of the configuration.
+        budget: seconds on the wall, about.
+    """
+    model = load_model(folder, device.type, compute["precision"])
+    return Speed(0.0, *_decoding_seconds(model, shape, compute, budget), count_parameters(folder))
+
+
+def _decoding_seconds(
+    model: Model, shape: Shape, compute: dict[str, Any], budget: float
+) -> tuple[float, float, float]:
+    """Return the seconds per token of sampling, of beam search and of scoring."""
+    # On a CPU a smaller batch takes as long per token; on a GPU it would not.
+    on_gpu = model.device.type == "cuda"
+    rows = compute["batch_rows"] if on_gpu else min(compute["batch_rows"], 120)
+    tokens = compute["batch_tokens"] if on_gpu else min(compute["batch_tokens"], 4096)
+    return (
+        search_seconds(model, shape, "sample", rows, budget / 4),
+        search_seconds(model, shape, "beam", rows, budget / 4),
+        score_seconds(model, shape, tokens, budget / 6),
+    )
+
+
 def measure(shape: Shape, device: torch.device, compute: dict[str, Any], budget: float) -> Speed:
     """Return the speed of one model.
 
@@ -229,15 +261,4 @@ def measure(shape: Shape, device: torch.device, compute: dict[str, Any], budget:
     parameters = sum(each.numel() for each in network.parameters() if each.requires_grad)
     update_word = update_seconds(network, shape, device, budget / 3)
     model = searchable(network, shape, device, compute["precision"])
-    # On a CPU a smaller batch takes as long per token; on a GPU it would not.
-    rows = compute["batch_rows"] if device.type == "cuda" else min(compute["batch_rows"], 120)
-    tokens = (
-        compute["batch_tokens"] if device.type == "cuda" else min(compute["batch_tokens"], 4096)
-    )
-    return Speed(
-        update_word,
-        search_seconds(model, shape, "sample", rows, budget / 4),
-        search_seconds(model, shape, "beam", rows, budget / 4),
-        score_seconds(model, shape, tokens, budget / 6),
-        parameters,
-    )
+    return Speed(update_word, *_decoding_seconds(model, shape, compute, budget), parameters)

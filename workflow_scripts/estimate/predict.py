@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workflow_scripts.core import selection
 from workflow_scripts.core.config import FILTER_ROLES
 from workflow_scripts.core.layout import Layout
+from workflow_scripts.core.model_blocks import finished
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.evaluate.stage import BOUNDS_SAMPLE
@@ -155,9 +156,9 @@ class Predictor:
         block = filled(self._config["models"][train["models"][role]], "model")
         forward = role.removeprefix("filter_") == "forward"
         target = self._pieces["reference" if forward else "source"]
-        test = self._lines[train["test"]] * _TEST_BEAM * target * speed.searched
+        test = self._lines.get(train["test"], 0) * _TEST_BEAM * target * speed.searched
         size = _KEPT_BYTES * speed.parameters
-        if "folder" in block:
+        if finished(block):
             return 0.0, test, size
         updates = block["max_updates"]
         words = updates * block["batch_words"] * block["update_interval"]
@@ -169,8 +170,7 @@ class Predictor:
     def _of_dual_filter(self, instance: str) -> tuple[float, float, float]:
         exempt = {
             *selection.trusted_corpora(self._config),
-            self._config["train"]["dev"],
-            self._config["train"]["test"],
+            *selection.measured_corpora(self._config),
         }
         text = self._speeds.text
         if instance != "scores":

@@ -164,8 +164,13 @@ def _select_seconds(layout: Layout, texts: list[str], segmenter: Segmenter) -> f
     return seconds_of(run) / (_SELECTED_ROWS * len(candidates))
 
 
-def measure(layout: Layout) -> TextSpeed:
+def measure(layout: Layout, own: dict[Side, Path] | None = None) -> TextSpeed:
     """Take a sample through import, clean, subword and select.
+
+    Args:
+        layout: of the run.
+        own: SentencePiece models of both sides, if no model of the run is trained: then nothing is
+            trained or segmented.
 
     Raises:
         InputError: no corpus is here.
@@ -193,6 +198,24 @@ def measure(layout: Layout) -> TextSpeed:
         cleaned = seconds_of(clean_all) / len(rows)
         pairs = sum(count_rows(path) for path in shard_paths(kept, _SHARDS))
         size = sum(path.stat().st_size for path in shard_paths(kept, _SHARDS))
+        texts = [row.reference for row in rows]
+        if own:
+            segmenters = {side: Segmenter(path) for side, path in own.items()}
+            lengths = {
+                side: [len(segmenters[side].pieces(getattr(row, side))) for row in rows]
+                for side in _SIDES
+            }
+            return TextSpeed(
+                imported=imported,
+                cleaned=cleaned,
+                trained=0.0,
+                segmented=0.0,
+                selected=_select_seconds(layout, texts, segmenters["reference"]),
+                pair_bytes=size / pairs,
+                segment_bytes=0.0,
+                characters=sum(map(len, texts)) / len(texts),
+                pieces={side: sum(each) / len(each) for side, each in lengths.items()},
+            )
         trained = _train_segmenters(layout, kept) / (2 * pairs)
         config = layout.settings(("subword", "main")) | {"train": [_NAME]}
         output = folder / "segments.parquet"
@@ -201,7 +224,6 @@ def measure(layout: Layout) -> TextSpeed:
             arguments += [f"--{side}-model", str(kept / f"{side}.model")]
         seconds = seconds_of(lambda: segment.main([*arguments, "--output", str(output)]))
         segments = list(read_rows(output, "segments"))
-        texts = [row.reference for row in rows]
         return TextSpeed(
             imported=imported,
             cleaned=cleaned,

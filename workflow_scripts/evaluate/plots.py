@@ -10,9 +10,9 @@ from workflow_scripts.core.report import plots
 # The curves of bounds end where this share of the candidates is kept.
 _MOST = 0.95
 # Fewer candidates than this share have no 1-BLEU worth drawing.
-_FEW = 0.005
-# The marks of quantiles further out would run into their neighbours'.
-_LEAST = 0.1
+_FEW = 0.01
+# The width of a mark's label, as a share of the axis.
+_LABEL = 0.07
 
 
 def score_histogram(scores: dict[str, Any], max_sum: float | None, system: str) -> Markup:
@@ -54,7 +54,6 @@ def bounds(found: dict[str, dict[str, Any]], quantiles: list[dict[str, Any]]) ->
         quantiles: of the references' own sums, which are marked.
     """
     marked = [each for each in quantiles if each["max_sum"] is not None]
-    marked = [each for each in marked if _LEAST <= each["quantile"] <= 1 - _LEAST]
     # As far as something happens: most references, nearly all candidates, the bounds in use.
     ends = [each["max_sum"] for each in marked]
     ends += [each["used"] for each in found.values() if each["used"] is not None]
@@ -63,6 +62,8 @@ def bounds(found: dict[str, dict[str, Any]], quantiles: list[dict[str, Any]]) ->
         for each in found.values()
         if (total := each["candidates"])
     ]
+    width = 1.05 * max(ends, default=1.0)
+    labelled = _apart(marked, _LABEL * width)
     with plots.style():
         figure, panels = plots.panels(2, plots.WIDE_PANEL)
         for number, (system, each) in enumerate(found.items()):
@@ -81,6 +82,7 @@ def bounds(found: dict[str, dict[str, Any]], quantiles: list[dict[str, Any]]) ->
         for axes, title in zip(panels, ("candidates kept, %", "1−BLEU of those kept"), strict=True):
             for one in marked:
                 axes.axvline(one["max_sum"], color=plots.MARK, linestyle=":", linewidth=0.8)
+            for one in labelled:
                 axes.annotate(
                     f"{one['quantile']:.0%}".replace("%", " %"),
                     (one["max_sum"], 1),
@@ -91,11 +93,20 @@ def bounds(found: dict[str, dict[str, Any]], quantiles: list[dict[str, Any]]) ->
                     fontsize=7,
                     color=plots.MARK,
                 )
-            axes.set(xlim=(0, 1.05 * max(ends, default=1.0)), xlabel="bound, nats per token")
+            axes.set(xlim=(0, width), xlabel="bound, nats per token")
             axes.set_ylabel(title)
         panels[0].set_ylim(bottom=0)
         panels[0].legend()
         return plots.svg(figure, "bounds", "What each bound keeps, and its 1−BLEU")
+
+
+def _apart(marked: list[dict[str, Any]], distance: float) -> list[dict[str, Any]]:
+    """Return quantiles whose bounds are so far apart at least; those in the middle come first."""
+    found: list[dict[str, Any]] = []
+    for one in sorted(marked, key=lambda each: abs(each["quantile"] - 0.5)):
+        if all(abs(one["max_sum"] - other["max_sum"]) >= distance for other in found):
+            found.append(one)
+    return found
 
 
 def _sides(points: list[tuple[float, float]]) -> tuple[list[float], list[float]]:

@@ -17,6 +17,7 @@ from workflow_scripts.generate.constraints import ConstraintSet, blocked_words
 from workflow_scripts.generate.decoding import Decoding, Request, decode
 from workflow_scripts.generate.variants import set_maker
 from workflow_scripts.generate.words import words_of
+from workflow_scripts.nmt.kinds import model_files
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SEARCH_BATCH, parse_with_compute
@@ -264,7 +265,9 @@ def generate_shard(
     with unchanged(inputs):
         make_sets = set_maker(constraints, config["seed"], segmenter.pieces, idf_path)
     variants = len((constraints or {}).get("variants", []))
-    model = load_model(model_folder, device, config["precision"])
+    # A shortlist is in the folder of a run only if the run is to generate with it.
+    has_shortlist = model_files(model_folder).shortlist is not None
+    model = load_model(model_folder, device, config["precision"], shortlist=has_shortlist)
     source_segmenter = Segmenter(model_folder / "source.model")
     total: Counter[str] = Counter()
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -139,7 +138,8 @@ class OutputLayer:
         return ids, values, scores, log_normaliser(logits, values[:, 0])
 
 
-class _Sets(NamedTuple):
+@dataclass
+class _Sets:
     """Sets of pieces, as columns of the restricted output layer.
 
     `piece`: [columns], <pad> at those that only fill up; `column`: [V], of each piece; `mask`:

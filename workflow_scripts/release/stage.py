@@ -1,14 +1,29 @@
 """The stage `release`: corpora, datasheets, tables and the report (docs/release.md)."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core import selection
+from workflow_scripts.core.input_files import as_list
+from workflow_scripts.core.model_blocks import UNKNOWN, as_trained_here
 from workflow_scripts.core.paths import without_folders
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.embed.stage import tested_embeddings, tested_units
 from workflow_scripts.generate.stage import constraints_of
+
+
+def _origin(block: dict[str, Any]) -> str:
+    """Return where a finished model comes from, the same on every machine."""
+    inside = f", {block['path']}" if "path" in block else ""
+    if "folder" in block:
+        return f"folder {Path(block['folder']).name}"
+    if "url" in block:
+        return f"{', '.join(as_list(block['url']))}{inside}"
+    if "hub" in block:
+        return f"hub {block['hub']} at {block['revision']}{inside}"
+    return f"package {block['package']} {block['version']}{inside}"
 
 
 class Release(Stage):
@@ -102,7 +117,22 @@ class Release(Stage):
             "systems": {name: self._told_system(name) for name in run["systems"]},
             "embeddings": [self._told_embedding(entry) for entry in entries.values()],
             "seed": self.config["seed"],
+            **({"models": models} if (models := self._told_models()) else {}),
         }
+
+    def _told_models(self) -> list[dict[str, Any]]:
+        """Return what is known of the finished models: where from, licence, what they have seen."""
+        return [
+            {
+                "role": role,
+                "name": self.config["train"]["models"][role],
+                "origin": _origin(block),
+                "licence": block.get("licence"),
+                "trained_on": block.get("trained_on", UNKNOWN),
+            }
+            for role in selection.roles(self.config)
+            if not as_trained_here(block := selection.role_model(self.config, role))
+        ]
 
     def _told_system(self, name: str) -> dict[str, Any]:
         """Return the block of a system with its files by their names, and only its own variants."""

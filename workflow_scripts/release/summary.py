@@ -42,7 +42,8 @@ def measure_table(systems: dict[str, dict[str, Any]]) -> str:
 
     The columns: 1-BLEU with its 95 % interval; intersection over union x 100; length ratio; mean
     sum of NLLs (lower is better); tree edit distance if sentences were parsed; on the testbed the
-    percentage of paraphrases that mean exactly the same as their references.
+    percentage of paraphrases that mean exactly the same as their references. A group without
+    references has no rows.
 
     Args:
         systems: the groups of measures.json by system.
@@ -50,6 +51,8 @@ def measure_table(systems: dict[str, dict[str, Any]]) -> str:
     rows = []
     for system, groups in systems.items():
         for name, group in groups.items():
+            if group.get("references") == 0 and name != "all":
+                continue
             absent = {"ranks": [None] * len(group["ranks"])}
             quality, syntax = ((group[part] or absent)["ranks"] for part in ("testbed", "syntax"))
             for rank, exact, trees in zip(group["ranks"], quality, syntax, strict=True):
@@ -141,8 +144,10 @@ def describe(folder: Path) -> str:
     sections = [count_table(told), model_table(metrics), measure_table(measures)]
     if config["run"]["embeddings"]:
         sts = read_sts(folder / "embed.sts" / "sts.json")
-        found = models(sts, training_sets(config), config["run"]["embeddings"])
-        sections.append(embedding_table(sts, found))
+        # Without STS data embeddings are trained, and not tested.
+        if sts["overlap"]["all"]["n"]:
+            found = models(sts, training_sets(config), config["run"]["embeddings"])
+            sections.append(embedding_table(sts, found))
     release = os.path.relpath((folder / "release").resolve())
     evaluated = [folder / f"evaluate.{system}" for system in measures]
     if doubtful := doubts(metrics, evaluated):

@@ -82,11 +82,11 @@ def _hash_problems(block: dict[str, Any], source: str) -> Iterator[str]:
     """Yield what is wrong with the hashes of a finished model."""
     hashes = block.get("sha256")
     if source == "url":
-        urls = block["url"] if isinstance(block["url"], list) else [block["url"]]
+        urls = _several(block["url"])
         if isinstance(hashes, dict):
             yield "sha256 of a url is one hash, or a list of them in the order of url"
-        elif hashes and len(several := [hashes] if isinstance(hashes, str) else hashes) != len(urls):
-            yield f"{len(urls)} url, but {len(several)} sha256"
+        elif hashes is not None and len(_several(hashes)) != len(urls):
+            yield f"{len(urls)} url, but {len(_several(hashes))} sha256"
         files = [file_name(url) for url in urls]
         for file in sorted({file for file in files if files.count(file) > 1}):
             yield f"two files of the name {file} in url"
@@ -98,3 +98,7 @@ def _hash_problems(block: dict[str, Any], source: str) -> Iterator[str]:
                 )
     elif hashes is not None and not isinstance(hashes, dict):
         yield f"sha256 of a {source} is a mapping from the names of files to their hashes"
+
+
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

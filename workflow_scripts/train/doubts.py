@@ -7,12 +7,12 @@ import math
 from typing import Any
 
 POOR_BLEU = 10.0  # on the test set
-POOR_PERPLEXITY = 40.0  # of the validation data, per target piece
+POOR_PERPLEXITY = 40.0  # of the validation data, or of the test set, per target piece
 # With a perplexity below this a low BLEU tells of the test set, and not of the model.
 GOOD_PERPLEXITY = 10.0
 ADVICE = (
     "paraphrases by such models are of no use: captions and the like take some 30,000 pairs of "
-    "bitext, open text takes millions; or take finished models (docs/train.md)"
+    "bitext, open text takes millions; or take other, finished models (docs/train.md)"
 )
 
 
@@ -26,8 +26,10 @@ def doubts(role: str, metrics: dict[str, Any]) -> list[str]:
     """
     if role.startswith("filter_"):
         return []
-    perplexity, bleu = metrics.get("validation_perplexity"), metrics.get("bleu")
-    perplexity = math.inf if perplexity is None else perplexity
+    bleu = metrics.get("bleu")
+    # A finished model has none of the validation data.
+    measured = [metrics.get(f"{data}_perplexity") for data in ("validation", "test")]
+    perplexity = next((each for each in measured if each is not None), math.inf)
     found = []
     if bleu and bleu["score"] < POOR_BLEU:
         text = f"the {role} model has BLEU {bleu['score']:.2f} on the test set (poor: under 10)"
@@ -39,7 +41,6 @@ def doubts(role: str, metrics: dict[str, Any]) -> list[str]:
         found.append(text)
     if POOR_PERPLEXITY < perplexity < math.inf:
         found.append(
-            f"the {role} model has a validation perplexity of {perplexity:.1f} per piece (poor: "
-            "over 40)"
+            f"the {role} model has a perplexity of {perplexity:.1f} per piece (poor: over 40)"
         )
     return found

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.model_blocks import TEXT_MODELS
 from workflow_scripts.nmt.vocabulary import Vocabulary
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.train import blocks
@@ -24,7 +25,7 @@ def check_block(role: str, block: dict[str, Any]) -> dict[str, Path]:
     """
     if found := list(blocks.problems(block)):
         raise InputError(f"the model of {role}: {'; '.join(found)}")
-    paths = {key: Path(block[key]) for key in blocks.OWN_KEYS}
+    paths = {key: Path(block[key]) for key in ("folder", *TEXT_MODELS)}
     for key, path in paths.items():
         if not path.exists():
             raise InputError(f"the model of {role}: {key} {path} does not exist")

@@ -13,5 +13,6 @@ def models(run: FinishedRun) -> dict[str, Any]:
     curves = {role: read_curve(run.folder("train", role) / "learning_curve.tsv") for role in found}
     return {
         "models": found,
+        "finished": run.config.get("models", []),
         "curves": [learning_curve(rows, role) for role, rows in curves.items() if rows],
     }

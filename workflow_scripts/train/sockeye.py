@@ -39,6 +39,7 @@ from workflow_scripts.train import (
 )
 from workflow_scripts.train.doubts import ADVICE, doubts
 from workflow_scripts.train.model_files import FILES
+from workflow_scripts.train.parameters import count_parameters
 
 MODEL_FILES = (*FILES, "args.yaml")
 # The record `model.json` speaks for all files of the model folder.
@@ -203,17 +204,6 @@ def take_over_model(task: Task) -> Result:
     return Result(segmenters=own, metrics={}, curve=[], seconds=0.0)
 
 
-def count_parameters(params: Path) -> int:
-    """Return the number of trained weights; tied ones count once, positions are not trained."""
-    weights = torch.load(params, map_location="cpu", weights_only=True)
-    trained = {
-        tensor.data_ptr(): tensor.numel()
-        for name, tensor in weights.items()
-        if "pos_embedding" not in name
-    }
-    return sum(trained.values())
-
-
 def measure(task: Task, result: Result) -> dict[str, Any]:
     """Return the metrics of a model: of its training, its size, perplexity and BLEU."""
     work = task.work
@@ -229,7 +219,7 @@ def measure(task: Task, result: Result) -> dict[str, Any]:
         "role": task.role,
         "direction": task.direction,
         **result.metrics,
-        "parameters": count_parameters(folder_path / "params.best"),
+        "parameters": count_parameters(folder_path),
         "segments": counts,
         "validation_perplexity": measures.perplexity(model, dev),
         "bleu": measures.bleu(model, test, target) if counts.get("test") else None,

@@ -58,12 +58,9 @@ class Train(Stage):
     def wildcards(self) -> dict[str, list[str]]:
         roles = selection.roles(self.config)
         taken_over = [role for role in roles if selection.taken_over(self.config, role)]
-        hubs = [path for role in roles if (path := self.hub_record(role))]
         return {
             "role": [role for role in roles if role not in taken_over],
             "finished_role": taken_over,
-            "repository": [Path(path).parent.name for path in hubs],
-            "revision": [Path(path).stem for path in hubs],
         }
 
     def sections(self) -> dict[int, str]:

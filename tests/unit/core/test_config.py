@@ -1,11 +1,12 @@
 import copy
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.configs import run_on_testbed
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import checks_of
 from workflow_scripts.core.paths import file_name
@@ -19,7 +20,7 @@ WEB = {"url": "http://a/b", "tsv": "b", "columns": {"source": 0, "reference": 1}
 
 @pytest.fixture
 def config():
-    return yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    return run_on_testbed()
 
 
 def merged(base, override):
@@ -37,8 +38,8 @@ def message(config, override):
     return str(error.value)
 
 
-def test_default_config_is_valid(config):
-    validate(config)
+def test_default_config_is_valid():
+    validate(resolve([], []))
 
 
 @pytest.mark.parametrize(
@@ -80,8 +81,9 @@ def test_a_text_that_spells_nothing_else_has_no_such_remedy(config, value):
 
 
 @pytest.mark.parametrize("recipe", sorted(ROOT.glob("recipes/*.yaml")), ids=lambda path: path.stem)
-def test_every_recipe_is_valid(config, recipe):
-    validate(merged(config, yaml.safe_load(recipe.read_text(encoding="utf-8"))))
+def test_every_recipe_is_valid(recipe):
+    over = re.findall(r"Laid over (recipes/\S+\.yaml)", recipe.read_text(encoding="utf-8"))
+    validate(resolve([*(ROOT / each for each in over), recipe], []))
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 import copy
 import os
-from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.configs import run_on_testbed
 from workflow_scripts.clean.stage import Clean
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import link_run
@@ -18,12 +18,10 @@ from workflow_scripts.release.stage import Release
 from workflow_scripts.stages import run_layout
 from workflow_scripts.subword.stage import Subword
 
-ROOT = Path(__file__).resolve().parents[3]
-
 
 @pytest.fixture
 def config(tmp_path):
-    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config = run_on_testbed()
     config["results"] = str(tmp_path / "results")
     return config
 
@@ -256,7 +254,7 @@ def test_graded_pairs_of_the_testbed_are_for_runs_on_it(config, tmp_path):
 
 def test_the_testbeds_licence_is_not_that_of_other_corpora(config, tmp_path):
     release = run_layout(config).stage(Release).system_settings("parabank2")
-    assert (release["title"], release["licence"]) == ("Paraphrases, demo", "cc0-1.0")
+    assert (release["title"], release["licence"]) == ("Paraphrases, testbed", "cc0-1.0")
     for name in ("a", "b"):
         (tmp_path / name).write_text("x\n", encoding="utf-8")
     config["corpora"]["text"] = {"source": str(tmp_path / "a"), "reference": str(tmp_path / "b")}

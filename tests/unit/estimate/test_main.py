@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.configs import ROOT, run_on_testbed
 from tests.unit.estimate.test_predict import BACKWARD, FORWARD, STARTS, TEXT
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.resolve import resolve
 from workflow_scripts.estimate import __main__ as estimate
 from workflow_scripts.estimate.predict import Speeds
 from workflow_scripts.stages import run_layout
+
+TESTBED = str(ROOT / "recipes" / "testbed.yaml")
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +23,7 @@ def calibrated(monkeypatch, tmp_path):
 
 
 def test_table_ends_with_the_sums(capsys):
-    estimate.main(["--config", "compute={device: cpu}"])
+    estimate.main(["--configfile", TESTBED, "--config", "compute={device: cpu}"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("1,000 references; networks measured on cpu")
     rows = [line.split() for line in lines[5:]]
@@ -35,7 +37,7 @@ def test_table_ends_with_the_sums(capsys):
 def test_json_has_lines_and_units(capsys, tmp_path):
     recipe = tmp_path / "recipe.yaml"
     recipe.write_text("generate: {limit: 10}", encoding="utf-8")
-    estimate.main(["--json", "--configfile", str(recipe), "--lines", "testbed=1000"])
+    estimate.main(["--json", "--configfile", TESTBED, str(recipe), "--lines", "testbed=1000"])
     found = json.loads(capsys.readouterr().out)
     assert found["lines"]["testbed"] == 1000
     units = {unit["unit"]: unit for unit in found["units"]}
@@ -49,18 +51,18 @@ def test_corpora_with_given_lines_need_not_be_here(capsys, tmp_path):
         f"run: {{corpora: [testbed, web]}}\ncorpora: {{web: {block}}}", encoding="utf-8"
     )
     with pytest.raises(InputError, match=r"corpora\.web\.source: absent\.cs: No such file"):
-        estimate.main(["--configfile", str(recipe)])
-    estimate.main(["--json", "--configfile", str(recipe), "--lines", "web=1000"])
+        estimate.main(["--configfile", TESTBED, str(recipe)])
+    estimate.main(["--json", "--configfile", TESTBED, str(recipe), "--lines", "web=1000"])
     assert json.loads(capsys.readouterr().out)["lines"]["web"] == 1000
 
 
 def test_lines_are_given_by_corpus():
     with pytest.raises(InputError, match="--lines testbed: give CORPUS=N"):
-        estimate.main(["--lines", "testbed"])
+        estimate.main(["--configfile", TESTBED, "--lines", "testbed"])
 
 
 def test_shapes_follow_the_direction_of_each_model():
-    layout = run_layout(resolve([], []))
+    layout = run_layout(run_on_testbed())
     found = estimate.shapes(layout, TEXT)
     assert found["forward"][1:] == (2000, 1500, 9.0, 11.0)
     assert found["backward"][1:] == (1500, 2000, 11.0, 9.0)
@@ -83,7 +85,7 @@ def test_a_python_with_snakemake_alone_names_the_environment_that_has_the_rest(t
         "from workflow_scripts.estimate.__main__ import main; run(main)"
     )
     found = subprocess.run(
-        [sys.executable, "-c", text],
+        [sys.executable, "-c", text, "--configfile", TESTBED],
         cwd=tmp_path,
         env={"PYTHONPATH": str(root)},
         capture_output=True,
@@ -100,10 +102,10 @@ def test_a_python_with_snakemake_alone_names_the_environment_that_has_the_rest(t
 
 def test_what_is_measured_is_told_while_it_is_measured(capsys, monkeypatch):
     monkeypatch.undo()
-    monkeypatch.setattr("workflow_scripts.estimate.text.measure", lambda _: TEXT)
+    monkeypatch.setattr("workflow_scripts.estimate.text.measure", lambda *_: TEXT)
     monkeypatch.setattr("workflow_scripts.estimate.networks.measure", lambda *_: FORWARD)
     monkeypatch.setattr(estimate, "start_seconds", lambda: STARTS)
-    estimate.main(["--json"])
+    estimate.main(["--json", "--configfile", TESTBED])
     told = capsys.readouterr()
     lines = told.err.splitlines()
     assert all(line.startswith("estimate: ") for line in lines)

@@ -1,15 +1,13 @@
 import copy
-from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.configs import run_on_testbed
 from workflow_scripts.estimate.networks import Speed
 from workflow_scripts.estimate.predict import DISTINCT, Predictor, Speeds
 from workflow_scripts.estimate.text import TextSpeed
 from workflow_scripts.stages import run_layout
 
-ROOT = Path(__file__).resolve().parents[3]
 LINES = {"testbed": 60000, "testbed_dev": 300, "testbed_test": 500, "testbed_held_out": 500}
 TEXT = TextSpeed(
     imported={"testbed": 1e-4},
@@ -29,7 +27,7 @@ STARTS = {"text": 1.0, "network": 4.0}
 
 @pytest.fixture
 def config():
-    return yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    return run_on_testbed()
 
 
 def predictor(config, on_gpu=False):

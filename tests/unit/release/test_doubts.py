@@ -12,7 +12,7 @@ from workflow_scripts.stages import STAGES
 
 ROWS = {stage.name: stage.row for stage in STAGES if stage.released}
 POOR = "the backward model has BLEU 0.00 on the test set"
-ADVICE = "take finished models"
+ADVICE = "take other, finished models"
 
 
 @pytest.fixture(scope="module")

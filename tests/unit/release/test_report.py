@@ -151,7 +151,12 @@ def test_a_run_without_paraphrases_threshold_curve_and_bleu(write_report, tmp_pa
         ("generate", "references", {"corpora": ["x"]}, {}),
         ("train", "forward", {}, {"model": ["metrics.json", "learning_curve.tsv"]}),
         ("select", "s", {}, {}),
-        ("evaluate", "s", {}, {"evaluation": ["measures.json"], "counting": ["statistics.json"]}),
+        (
+            "evaluate",
+            "s",
+            {"groups": {}},
+            {"evaluation": ["measures.json"], "counting": ["statistics.json"]},
+        ),
     ):
         folder = tmp_path / stage / instance / "v1-0123456789ab"
         for name, files in parts.items():

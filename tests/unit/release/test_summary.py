@@ -49,6 +49,13 @@ def test_no_line_is_wider_than_the_terminal(run, monkeypatch):
         assert 60 < max(map(len, table.splitlines())) <= 80
 
 
+def test_a_group_without_references_has_no_rows():
+    rank = {"rank": 1, "listed": 0, "one_minus_bleu": None, "interval": None, "mean_sum": None}
+    group = {"testbed": None, "syntax": None, "ranks": [rank], "references": 0}
+    table = measure_table({"mine": {"all": group, "seen": group}})
+    assert [line.split()[1] for line in table.splitlines()[2:]] == ["all"]
+
+
 def test_embeddings_beside_their_untrained_selves_and_overlap(monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     lines = embedding_table(STS, models(STS, TRAINING_SETS, ["word", "trigram"])).splitlines()

@@ -2,8 +2,8 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.configs import run_on_testbed
 from tests.e2e.micro import merged
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import link_run
@@ -15,11 +15,9 @@ from workflow_scripts.runs.compare import differences, flat
 from workflow_scripts.stages import run_layout
 from workflow_scripts.status import __main__ as status
 
-ROOT = Path(__file__).resolve().parents[3]
-
 
 def start(name, changes=None):
-    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config = run_on_testbed()
     layout = run_layout(merged(config, {"run": {"name": name}, **(changes or {})}))
     link_run(layout)
     return layout
@@ -146,7 +144,7 @@ def test_compare_tells_versions_of_packages_and_damaged_manifests(two, capsys):
 
 
 def test_catalogue_entries_that_no_run_uses_do_not_differ(two, capsys):
-    shape = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))["models"]["testbed"]
+    shape = run_on_testbed()["models"]["testbed"]
     start("second", {"models": {"unused": {**shape, "size": 8}}})
     main(["compare", "first", "second"])
     text = capsys.readouterr().out

@@ -61,7 +61,7 @@ def test_pruned_or_not_the_selection_is_the_same(monkeypatch, drawn, max_sum, ma
     backward = {" ".join(words): nll for words, _, nll in drawn}
     segmenter = SimpleNamespace(pieces=str.split)
     vocabulary = SimpleNamespace(ids=lambda pieces: pieces)
-    model = SimpleNamespace(source_vocab=vocabulary, target_vocab=vocabulary)
+    model = SimpleNamespace(source_ids=vocabulary.ids, target_vocab=vocabulary)
     monkeypatch.setattr(
         shard,
         "score",

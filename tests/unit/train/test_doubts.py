@@ -21,9 +21,14 @@ def test_models_that_only_filter_are_not_doubted():
 def test_each_poor_figure_is_told():
     bleu, perplexity = found(0.0, 900.0, "backward")
     assert bleu == "the backward model has BLEU 0.00 on the test set (poor: under 10)"
-    assert perplexity.startswith("the backward model has a validation perplexity of 900.0")
+    assert perplexity == "the backward model has a perplexity of 900.0 per piece (poor: over 40)"
     assert len(found(perplexity=41.0)) == 1
     assert found(9.9, None) == ["the forward model has BLEU 9.90 on the test set (poor: under 10)"]
+
+
+def test_a_finished_model_is_judged_by_the_test_set():
+    measured = {"bleu": None, "validation_perplexity": None, "test_perplexity": 50.0}
+    assert len(doubts("forward", measured)) == 1
 
 
 @pytest.mark.parametrize("perplexity", [3.0, 9.9])

@@ -55,9 +55,10 @@ _COUNTS = (
     *(f"{side}_{what}" for side in ("encoder", "decoder") for what in ("layers", "ffn_dim")),
     *(f"{side}_attention_heads" for side in ("encoder", "decoder")),
 )
-# What weights say a second time.
-_SHARED = "model.shared.weight"
 _SIDES = ("encoder", "decoder")
+_SHARED = "model.shared.weight"
+_EMBEDDINGS = tuple(f"model.{side}.embed_tokens.weight" for side in _SIDES)
+_OUTPUT = "lm_head.weight"
 # Published files are in fp16.
 _NEARLY = 2e-3
 
@@ -75,7 +76,7 @@ def load(folder: Path, files: ModelFiles) -> Loaded:
     source, target = _orders(folder, files, config)
     weights = folder / files.weights
     read = _read_safetensors if weights.suffix == ".safetensors" else read_checkpoint
-    parameters = Parameters(weights, _without_copies(weights, read(weights), config))
+    parameters = Parameters(weights, _tidied(weights, read(weights), config))
     network = _Reader(parameters, config, source, target).network()
     parameters.check_all_used()
     return Loaded(network, source.vocabulary, target.vocabulary)
@@ -193,7 +194,7 @@ def _pieces(path: Path, size: int) -> list[str]:
     """Return the pieces of a JSON object of piece -> id by their ids, which are 0..size-1."""
     ids = _read_object(path)
     by_id = {index: piece for piece, index in ids.items() if type(index) is int}
-    if len(by_id) != len(ids) or sorted(by_id) != list(range(size)):
+    if not len(by_id) == len(ids) == size or sorted(by_id) != list(range(size)):
         raise InputError(
             f"{path}: must have {size} pieces with the ids 0 to {size - 1}, as the config says; "
             f"it has {len(ids)}"
@@ -216,43 +217,41 @@ def _read_safetensors(path: Path) -> dict[str, Tensor]:
         raise InputError(f"{path}: cannot read the parameters: {error}") from error
 
 
-def _without_copies(
-    path: Path, tensors: dict[str, Tensor], config: dict[str, Any]
-) -> dict[str, Tensor]:
-    """Return the tensors, each once: files may hold embeddings twice, and computed positions.
+def _tidied(path: Path, tensors: dict[str, Tensor], config: dict[str, Any]) -> dict[str, Tensor]:
+    """Return the tensors with _EMBEDDINGS and _OUTPUT each under its own name; no positions.
+
+    Files may leave out copies of what is tied, or hold them, and positions that are computed.
 
     Raises:
-        InputError: two tensors that the config says are one differ, or positions were trained.
+        InputError: two tensors that the config ties differ, or positions were trained.
     """
     kept = dict(tensors)
-    groups = []
-    if config["share_encoder_decoder_embeddings"]:
-        groups.append([_SHARED, *(f"model.{side}.embed_tokens.weight" for side in _SIDES)])
-    else:
-        groups.append(["model.encoder.embed_tokens.weight"])
-        groups.append(["model.decoder.embed_tokens.weight"])
-    if config["tie_word_embeddings"]:
-        groups[-1].append("lm_head.weight")
-    for first, *others in groups:
-        names = [name for name in (first, *others) if name in kept]
-        for name in names[1:]:
-            if not torch.equal(kept[name], kept[names[0]]):
-                raise InputError(f"{path}: {name} differs from {names[0]}, which the config ties")
-            del kept[name]
-        if names:
-            kept[first] = kept.pop(names[0])
+    shared = config["share_encoder_decoder_embeddings"]
+    tied = config["tie_word_embeddings"]
+    names = [*([_SHARED] if shared else []), *_EMBEDDINGS, *([_OUTPUT] if tied else [])]
+    # Without tying each side has its own, and the shared one only where the side's is left out.
+    groups = [names] if shared else [names[:1], names[1:]]
+    for group in groups:
+        found = [name for name in group if name in kept]
+        for name in found[1:] if tied else ():
+            if not torch.equal(kept[name], kept[found[0]]):
+                raise InputError(f"{path}: {name} differs from {found[0]}, which the config ties")
+        if found:
+            first = kept[found[0]]
+            kept |= {name: first for name in group if name not in kept}
+    if shared:
+        kept.pop(_SHARED, None)
     for side in _SIDES:
         name = f"model.{side}.embed_positions.weight"
-        if name in kept:
-            found = kept.pop(name).float()
-            expected = _positions(len(found), config["d_model"]) if found.dim() == 2 else found
-            if (
-                found.dim() != 2
-                or found.shape != expected.shape
-                or not torch.allclose(found, expected, atol=_NEARLY)
-            ):
-                raise InputError(f"{path}: {name} holds other positions than sines and cosines")
+        if name in kept and not _are_computed(kept.pop(name).float(), config["d_model"]):
+            raise InputError(f"{path}: {name} holds other positions than sines and cosines")
     return kept
+
+
+def _are_computed(positions: Tensor, size: int) -> bool:
+    if positions.dim() != 2 or positions.shape[1] != size:
+        return False
+    return torch.allclose(positions, _positions(len(positions), size), atol=_NEARLY)
 
 
 def _positions(count: int, size: int) -> Tensor:
@@ -275,27 +274,19 @@ class _Reader:
         """Return the whole network."""
         config, size = self._config, self._size
         pieces = {"encoder": config["vocab_size"], "decoder": config["decoder_vocab_size"]}
-        if config["share_encoder_decoder_embeddings"]:
-            shared = self._take(_SHARED, pieces["encoder"], size)
-            tables = dict.fromkeys(_SIDES, shared)
-        else:
-            tables = {
-                side: self._take(f"model.{side}.embed_tokens.weight", pieces[side], size)
-                for side in _SIDES
-            }
-        output = (
-            tables["decoder"]
-            if config["tie_word_embeddings"]
-            else self._take("lm_head.weight", pieces["decoder"], size)
+        source, target = (
+            self._take(name, pieces[side], size)
+            for side, name in zip(_SIDES, _EMBEDDINGS, strict=True)
         )
+        output = self._take(_OUTPUT, pieces["decoder"], size)
         longest = min(config["max_position_embeddings"], _MOST_POSITIONS)
         bias = self._take("final_logits_bias", 1, pieces["decoder"])[0][self._target.rows]
         # <s> and <pad> are one piece there; it counts once.
         bias[BOS] = -torch.inf
         return Network(
             Sizes(size, longest, longest, _LONGEST_OUTPUT),
-            source=self._embedding(tables["encoder"], self._source, longest),
-            target=self._embedding(tables["decoder"], self._target, int(_LONGEST_OUTPUT * longest)),
+            source=self._embedding(source, self._source, longest),
+            target=self._embedding(target, self._target, int(_LONGEST_OUTPUT * longest)),
             encoder=[self._encoder_layer(n) for n in range(config["encoder_layers"])],
             encoder_norm=None,
             decoder=[self._decoder_layer(n) for n in range(config["decoder_layers"])],

@@ -49,11 +49,12 @@ def load(folder: Path, files: ModelFiles) -> Loaded:
         raise InputError(f"{path} is not supported: {'; '.join(reasons)}")
     assert files.source_spm is not None
     assert files.target_spm is not None
-    source = _vocabulary(folder / files.source_spm, options.source_pieces)
-    target = _vocabulary(folder / files.target_spm, options.target_pieces)
     parameters = Parameters(path, items.tensors)
     network = _Reader(parameters, options).network()
     parameters.check_all_used()
+    # After the weights: these are as many as the options say.
+    source = _vocabulary(folder / files.source_spm, options.source_pieces)
+    target = _vocabulary(folder / files.target_spm, options.target_pieces)
     return Loaded(network, source, target)
 
 

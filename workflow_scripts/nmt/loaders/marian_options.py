@@ -119,12 +119,14 @@ def parse(path: Path, text: str) -> tuple[Options | None, list[str]]:
         reasons.append(
             f"dim-emb is {size}; it must be even, and transformer-heads, {heads}, divide it"
         )
-    if reasons:
-        return None, reasons
     tied_all, tied, tied_source = (
         bool(tree.get(f"tied-embeddings{suffix}", False)) for suffix in ("-all", "", "-src")
     )
     shared = tied_all or tied_source
+    if shared and vocabularies[0] != vocabularies[1]:
+        reasons.append(f"dim-vocabs is {vocabularies}; both sides have one embedding, so one size")
+    if reasons:
+        return None, reasons
     return Options(
         size=size,
         heads=heads,

@@ -1,0 +1,130 @@
+"""Downloads from the Hugging Face hub, against a stand-in for it."""
+
+import hashlib
+import json
+
+import pytest
+
+from tests.unit.corpus.hub_server import Hub, hub_serving
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.seal import read_sealed
+from workflow_scripts.corpus import hub
+from workflow_scripts.corpus.pin import pinned_model
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+REPOSITORY = "someone/opus-mt-cs-en"
+FILES = {
+    "config.json": b"{}",
+    "source.spm": b"pieces",
+    "target.spm": b"stuecke",
+    "vocab.json": json.dumps({"a": 1}).encode(),
+    "model.safetensors": b"weights " * 40,
+    "README.md": b"---\nlicense: cc-by-4.0\n---\n",
+}
+OTHERS = {"tf_model.h5": b"other weights" * 20, ".gitattributes": b"", "onnx/model.bin": b"x"}
+
+
+@pytest.fixture
+def served(monkeypatch):
+    with hub_serving(Hub(REPOSITORY, COMMIT, {**FILES, **OTHERS})) as running:
+        monkeypatch.setenv("HF_ENDPOINT", running.url)
+        yield running
+
+
+@pytest.fixture
+def output(tmp_path):
+    return tmp_path / "hub" / "someone--opus-mt-cs-en" / f"{COMMIT}.json"
+
+
+def command(output, **changes):
+    options = {"repository": REPOSITORY, "revision": COMMIT, "output": output} | changes
+    hub.main([word for key, value in options.items() for word in (f"--{key}", str(value))])
+
+
+def downloaded(output):
+    folder = output.with_suffix("")
+    names = read_sealed(output)["files"]
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+def test_the_files_of_the_model_come_and_no_others(served, output):
+    command(output)
+    assert downloaded(output) == FILES
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in FILES.items()}
+    assert read_sealed(output)["files"] == hashes
+    assert read_sealed(output)["url"] == f"hub:{REPOSITORY}@{COMMIT}"
+    assert not (output.with_suffix("") / "tf_model.h5").exists()
+
+
+def test_a_folder_of_the_repository_may_hold_the_model(served, output):
+    served.files = {f"students/{name}": content for name, content in FILES.items()}
+    command(output, path="students")
+    folder = output.with_suffix("") / "students"
+    assert {name: (folder / name).read_bytes() for name in FILES} == FILES
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """The library writes such pieces, of a file of many megabytes, and waits between its tries."""
+    monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 64)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_a_connection_that_is_cut_is_taken_up_again(served, output):
+    served.cut_after = [100, 0]
+    command(output)
+    assert downloaded(output) == FILES
+    assert served.ranges[1:4] == [None, "bytes=64-", "bytes=64-"]
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_after_a_failure_files_that_are_there_are_not_asked_for_again(served, output):
+    served.cut_after = [100] + [0] * 30
+    with pytest.raises(InputError, match=rf"hub {REPOSITORY}, model\.safetensors: .*HF_ENDPOINT"):
+        command(output)
+    assert not output.exists()
+    served.cut_after = []
+    served.ranges.clear()
+    command(output)
+    assert downloaded(output) == FILES
+    assert len(served.ranges) == 5  # all but config.json
+
+
+def test_wrong_bytes_are_thrown_away(served, output):
+    served.sent = {"model.safetensors": b"weightS " * 40}
+    with pytest.raises(InputError, match=r"model\.safetensors: what came has the SHA-256"):
+        command(output)
+    assert not output.exists()
+    served.sent = {}
+    command(output)
+    assert downloaded(output) == FILES
+
+
+@pytest.mark.parametrize("changes", [{"repository": "someone/nothing"}, {"revision": "f" * 40}])
+def test_what_the_hub_does_not_have_is_told(served, output, changes):
+    with pytest.raises(InputError, match=r"hub someone/.*: 404.*Look at the names"):
+        command(output, **changes)
+    assert not output.exists()
+
+
+def test_a_hub_that_is_down_is_told(served, output, monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(InputError, match=r"hub someone/.*Look at the names, at the network"):
+        command(output)
+
+
+def test_a_repository_without_a_model_that_can_be_read_is_told(served, output):
+    del served.files["model.safetensors"]
+    with pytest.raises(InputError, match=r"no Hugging Face Marian folder: model\.safetensors or"):
+        command(output)
+
+
+def test_a_model_of_the_hub_is_pinned_by_its_newest_commit_and_all_hashes(served, tmp_path):
+    config = {"downloads": str(tmp_path)}
+    found = pinned_model("opus", {"hub": REPOSITORY, "revision": None}, config, None)
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in FILES.items()}
+    assert found == {"revision": COMMIT, "sha256": hashes}
+    served.files = {}  # what was downloaded to pin it serves the run as well
+    record = tmp_path / "hub" / "someone--opus-mt-cs-en" / f"{COMMIT}.json"
+    assert downloaded(record) == FILES

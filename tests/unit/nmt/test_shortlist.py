@@ -1,0 +1,206 @@
+"""Lexical shortlists: the file, and searches that keep to it."""
+
+import itertools
+import re
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.unit.nmt import test_beam, test_sampling, test_stride
+from tests.unit.nmt.marian_files import OPTIONS, shortlist, write_binary
+from tests.unit.nmt.no_data import Recorder, without_data
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.beam import BeamRequest, translate
+from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.sampling import SampleRequest, sample
+from workflow_scripts.nmt.shortlist import read_shortlist
+from workflow_scripts.nmt.vocabulary import EOS, UNK
+
+FIRST = 4
+# Marian's ids: each source piece allows three target pieces of its own, </s> allows one.
+SETS = [[21], [], *([piece, (piece * 5) % 22, (piece * 7 + 1) % 22] for piece in range(2, 22))]
+
+
+def write(folder: Path) -> Path:
+    write_binary(folder, {"dec-depth": 2}, end_bias=1.0)
+    (folder / "lex.50.50.xxyy.s2t.bin").write_bytes(shortlist(FIRST, SETS))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("models") / "short")
+
+
+@pytest.fixture(scope="module")
+def short(folder: Path) -> Model:
+    return load_model(folder, "cpu", shortlist=True)
+
+
+@pytest.fixture(scope="module")
+def full(folder: Path) -> Model:
+    return load_model(folder, "cpu")
+
+
+def expected_set(source: Sequence[int]) -> set[int]:
+    """Return the core's ids of the set of a source: as Marian makes it, word by word."""
+    allowed = set(range(FIRST))
+    for piece in [0, *(index - 2 for index in source)]:
+        allowed.update(SETS[piece])
+    free = (piece for piece in range(FIRST, 22) if piece not in allowed)
+    allowed.update(itertools.islice(free, -len(allowed) % 8))
+    return {{0: EOS, 1: UNK}.get(piece, piece + 2) for piece in allowed}
+
+
+@given(source=st.lists(st.integers(4, 23), max_size=6))
+def test_sets_are_those_of_the_file(short: Model, source: list[int]):
+    found = short.shortlist.allowed(source).tolist()
+    assert len(found) == len(set(found))
+    assert set(found) == expected_set(source)
+    assert set(short.allowed(source, [(2, 9, 22), (7,)]).tolist()) == {
+        *expected_set(source),
+        9,
+        22,
+        7,
+    }
+
+
+def test_without_one_everything_is_allowed(full: Model):
+    assert full.shortlist is None
+    assert full.allowed([5]) is None
+
+
+def restricted_nll(model: Model, source: list[int], output: list[int], allowed: set[int]) -> float:
+    """Return the NLL of an output per token, the softmax being over a set of pieces."""
+    hidden = model.decode([output], model.remember(*model.encode([source])))
+    logits = model.logits(hidden).double()
+    outside = [piece for piece in range(logits.shape[1]) if piece not in allowed]
+    logits[:, outside] = -torch.inf
+    labels = model.labels([output])
+    return -float(logits.log_softmax(1).gather(1, labels[:, None]).mean())
+
+
+@torch.inference_mode()
+def test_samples_are_in_their_set_with_its_nll(short: Model):
+    requests = [SampleRequest(str(n), 0, source, [(7,)]) for n, source in enumerate([[5, 6], [9]])]
+    for result in sample(short, requests, k=20, samples=30, seed=1):
+        allowed = expected_set(result.request.source)
+        assert result.outputs
+        assert set().union(*result.outputs) <= allowed - {7}
+        for output, nll in zip(result.outputs, result.nlls, strict=True):
+            expected = restricted_nll(short, result.request.source, output, allowed)
+            assert nll == pytest.approx(expected, abs=1e-5)
+
+
+@torch.inference_mode()
+def test_beams_are_in_their_set_with_wanted_pieces(short: Model):
+    source = [5, 6]
+    (outside, *_) = set(range(4, 24)) - expected_set(source)
+    requests = [BeamRequest(source), BeamRequest(source, [(outside, 8)], [(4,)])]
+    plain, constrained = translate(short, requests, beam_size=6, nbest=6)
+    for result, allowed in (
+        (plain, expected_set(source)),
+        (constrained, expected_set(source) | {outside, 8}),
+    ):
+        assert result.outputs
+        for output, nll in zip(result.outputs, result.nlls, strict=True):
+            assert set(output) <= allowed
+            expected = restricted_nll(short, source, output, allowed)
+            assert nll == pytest.approx(expected, abs=1e-5)
+    assert all((outside, 8) in itertools.pairwise(output) for output in constrained.outputs)
+    assert not any(4 in output for output in constrained.outputs)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    requests=test_sampling.REQUESTS, k=st.integers(1, 30), rows=st.integers(1, 40), data=st.data()
+)
+def test_samples_depend_on_their_own_request_alone(short: Model, requests, k, rows, data):
+    order = data.draw(st.permutations(range(len(requests))))
+    arguments = {"k": k, "samples": 4, "seed": 7}
+    alone = [next(sample(short, [request], **arguments)) for request in requests]
+    together = list(
+        sample(short, [requests[number] for number in order], **arguments, batch_rows=rows)
+    )
+    test_stride.assert_same(together, [alone[number] for number in order])
+
+
+@settings(deadline=None, max_examples=40)
+@given(requests=test_beam.REQUESTS, size=st.integers(1, 6), rows=st.integers(1, 40))
+def test_beams_depend_on_their_own_request_alone(short: Model, requests, size: int, rows: int):
+    arguments = {"beam_size": size, "nbest": size}
+    alone = [next(translate(short, [request], **arguments)) for request in requests]
+    together = list(translate(short, requests, **arguments, batch_rows=rows))
+    test_stride.assert_same(together, alone)
+
+
+@settings(deadline=None, max_examples=15)
+@given(requests=test_sampling.REQUESTS, rows=st.integers(1, 40), stride=st.integers(2, 20))
+def test_steps_at_a_stretch(short: Model, requests, rows: int, stride: int):
+    arguments = {"k": 8, "samples": 4, "seed": 7}
+    at_a_stretch = sample(short, requests, **arguments, batch_rows=rows, stride=stride)
+    test_stride.assert_same(list(at_a_stretch), list(sample(short, requests, **arguments)))
+
+
+def test_a_sample_with_nothing_left_is_dropped(short: Model):
+    avoid = [(piece,) for piece in expected_set([5, 6])]
+    (result,) = sample(short, [SampleRequest("1", 0, [5, 6], avoid)], k=3, samples=4, seed=1)
+    assert (result.outputs, result.dropped) == ([], 4)
+
+
+@pytest.mark.parametrize("start", [test_stride.sampler, test_stride.beams])
+@torch.inference_mode()
+def test_steps_read_nothing_from_the_device(short: Model, start):
+    search = start(short)
+    search.refill()
+    search.step()
+    search = without_data(search)
+    with Recorder() as recorder:
+        search.step()
+    assert recorder.devices == {"meta"}
+
+
+def test_scoring_takes_no_notice(short: Model, full: Model):
+    from workflow_scripts.nmt.scoring import score
+
+    pairs = [([5, 6], [7, 8, 9])]
+    assert list(score(short, pairs)) == list(score(full, pairs))
+
+
+def test_a_folder_without_one_is_refused(tmp_path: Path):
+    folder = write_binary(tmp_path / "model")
+    with pytest.raises(InputError, match=r"model has no shortlist \(lex\*\.bin\)"):
+        load_model(folder, "cpu", shortlist=True)
+
+
+WHOLE = shortlist(FIRST, SETS)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "byte 0: 0 bytes, its head alone takes 48"),
+        (b"\0" * 60, "byte 0: it begins with 0x0, a shortlist with 0xf11a48d5013417f5"),
+        (WHOLE[:-1], f"asks for {len(WHOLE)} bytes, it has {len(WHOLE) - 1}"),
+        (WHOLE[:32] + struct.pack("<Q", 2**62) + WHOLE[40:], "its head asks for"),
+        (shortlist(FIRST, SETS[:-1]), "a shortlist for 21 source pieces; the model has 22"),
+        (shortlist(1, SETS), "or without the first two"),
+        (shortlist(23, SETS), "a shortlist for more than 22 target pieces"),
+        (shortlist(FIRST, [*SETS[:-1], [22]]), "a shortlist for more than 22 target pieces"),
+        (WHOLE[:56] + struct.pack("<Q", 2**63 + 5) + WHOLE[64:], "offsets that do not rise"),
+        (WHOLE[:224] + struct.pack("<Q", 2**63 + 5) + WHOLE[232:], "offsets that do not rise"),
+    ],
+)
+def test_damaged_files_are_refused(tmp_path: Path, content: bytes, message: str):
+    path = tmp_path / "lex.bin"
+    path.write_bytes(content)
+    pieces = OPTIONS["dim-vocabs"][0]
+    with pytest.raises(InputError, match=re.escape(message)) as raised:
+        read_shortlist(path, pieces, pieces)
+    assert str(path) in str(raised.value)

@@ -1,0 +1,163 @@
+"""Tells of a model folder what it is, as one JSON object, and whether it can be used.
+
+The keys: `kind`; `source` and `target`, the languages; `layers` of encoder and decoder; `size` of
+their vectors; `vocabulary`, the pieces of source and target; `shortlist`, whether it has one;
+`licence`; `refused`, the reasons why the model can't be used. What is not known is null. The exit
+status is 1 if there are reasons.
+
+Languages and licence are what names of files and the model's own notes say; nobody has checked
+them. Weights are read too: a damaged model is refused here already.
+"""
+
+import argparse
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from workflow_scripts.core.bounds import require_bounded
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.kinds import HUGGING_FACE, MARIAN_BINARY, ModelFiles, model_files
+from workflow_scripts.nmt.loaders import LOADERS, load_model
+from workflow_scripts.nmt.loaders.description import Summary
+
+# The notes of a model take some kilobytes.
+_LONGEST_NOTES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What the notes of a model say, None where they don't."""
+
+    source: str | None = None
+    target: str | None = None
+    licence: str | None = None
+
+
+def inspect(folder: Path) -> dict[str, Any]:
+    """Return what there is to tell of a folder."""
+    refused: list[str] = []
+    kind, summary, notes, shortlist = None, Summary(), Notes(), None
+    try:
+        files = model_files(folder)
+        kind, shortlist = files.kind, files.shortlist is not None
+        notes = read_notes(folder, files)
+        summary = LOADERS[kind].summary(folder, files)
+        refused += summary.refused
+        if not refused:
+            load_model(folder, "cpu", shortlist=shortlist)
+    except InputError as error:
+        refused.append(str(error))
+    return {
+        "kind": kind,
+        "source": notes.source,
+        "target": notes.target,
+        "layers": summary.layers,
+        "size": summary.size,
+        "vocabulary": summary.vocabulary,
+        "shortlist": shortlist,
+        "licence": notes.licence,
+        "refused": refused,
+    }
+
+
+def read_notes(folder: Path, files: ModelFiles) -> Notes:
+    """Return the languages and the licence of a model as far as its files tell them.
+
+    Raises:
+        InputError: a file of notes can't be read.
+    """
+    if files.kind == HUGGING_FACE:
+        return _of_hugging_face(folder, files)
+    if files.kind == MARIAN_BINARY:
+        return _of_a_student(folder, files)
+    return Notes()
+
+
+def _of_a_student(folder: Path, files: ModelFiles) -> Notes:
+    """Return what stands in the notes beside a student, or in the names of its files."""
+    source = target = licence = None
+    for name in files.about:
+        notes = _object(folder / name) if name.endswith(".json") else {}
+        short = str(notes.get("shortName", "")).split("-")
+        source = (
+            source or _text(notes.get("sourceLanguage")) or (short[0] if len(short) > 1 else None)
+        )
+        target = (
+            target or _text(notes.get("targetLanguage")) or (short[1] if len(short) > 1 else None)
+        )
+        licence = licence or _text(notes.get("license"))
+    names = filter(None, (files.weights, files.shortlist, files.source_spm))
+    pairs = [pair for name in names if (pair := re.search(r"\.([a-z]{2})([a-z]{2})\.", name))]
+    if pairs:
+        source, target = source or pairs[0][1], target or pairs[0][2]
+    return Notes(source, target, licence)
+
+
+def _of_hugging_face(folder: Path, files: ModelFiles) -> Notes:
+    """Return the languages of the tokenizer, and what stands first in the README."""
+    source = target = licence = None
+    if "tokenizer_config.json" in files.configs:
+        settings = _object(folder / "tokenizer_config.json")
+        source, target = _text(settings.get("source_lang")), _text(settings.get("target_lang"))
+    if "README.md" in files.about:
+        front = _front_matter(folder / "README.md")
+        licence = _text(front.get("license"))
+        languages = front.get("language")
+        if source is None and isinstance(languages, list) and len(languages) == 2:
+            source, target = map(_text, languages)
+    return Notes(source, target, licence)
+
+
+def _content(path: Path) -> str:
+    try:
+        if path.stat().st_size > _LONGEST_NOTES:
+            raise InputError(f"{path}: more than {_LONGEST_NOTES:,} bytes of notes; take it away")
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+
+
+def _object(path: Path) -> dict[str, Any]:
+    """Return the JSON object of a file."""
+    try:
+        found = json.loads(_content(path))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: cannot be read as JSON: {error}") from error
+    return found if isinstance(found, dict) else {}
+
+
+def _front_matter(path: Path) -> dict[str, Any]:
+    """Return the YAML between the first two lines of three dashes."""
+    parts = re.split(r"^---[ \t]*$", _content(path), maxsplit=2, flags=re.MULTILINE)
+    if len(parts) < 3 or parts[0].strip():
+        return {}
+    try:
+        found = yaml.safe_load(parts[1])
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        raise InputError(f"{path}: the YAML at its beginning can't be read: {error}") from error
+    require_bounded(found, str(path))
+    return found if isinstance(found, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Print what there is to tell of a folder; return 1 if the model is refused."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, help="of the model")
+    told = inspect(parser.parse_args(argv).folder)
+    print(json.dumps(told, ensure_ascii=False))
+    return 1 if told["refused"] else 0
+
+
+if __name__ == "__main__":
+    run(main)
