@@ -30,8 +30,8 @@ SLURM_PACKAGES := slurmctld slurmd slurm-client munge
 setup: $(STAMP) $(BIN)/lmplz
 
 # Each package of lock.txt is checked against its hashes, and so is what one of them is built with.
-# torch.txt says why torch is not in the lock, sockeye.in and language.in why theirs are not. --no-deps: the lock is
-# complete, and pip would ask for torch's hash.
+# torch.txt says why torch is not in the lock, sockeye.in and language.in why theirs are not.
+# --no-deps: the lock is complete, and pip would ask for torch's hash.
 $(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt language.txt students.txt)
 	@python=$${PYTHON:-$$(command -v python3.11 || command -v python3.12 || true)}; \
 	if [ -z "$$python" ]; then \
@@ -64,8 +64,8 @@ lock: $(STAMP)
 	cd requirements; lock() { ../$(LOCK) "$$@" >/dev/null; }; \
 	lock --no-deps pip.in -o pip.txt; \
 	lock --no-deps sockeye.in -o sockeye.txt; \
-	lock --no-deps students.in -o students.txt; \
 	lock --no-deps language.in -o language.txt; \
+	lock --no-deps students.in -o students.txt; \
 	lock --override ../$(VENV)/no-torch --no-emit-package torch \
 	  stages.in torch-needs.in dev.in docs.in -o lock.txt; \
 	lock --override ../$(VENV)/no-torch --no-emit-package torch -c lock.txt bench.in -o bench.txt
