@@ -5,8 +5,8 @@ Usage: python -m tests.bench.bench_students [--references 48] [--lines 300] [--o
 Speed: real references (Tatoeba) are paraphrased as ParaBank 2 does it: 5 constraint sets x 30
 samples by the forward model, whose distinct texts the backward model scores. Figures are output
 tokens per second of CPU time: in fp32 and bf16, with the shortlist and without. Beside them is the
-time of the decoder's matrix products alone, for every token that is put out; samples that still
-agree share their products, so a share of it may pass 1.
+time of the matrix products alone: of decoder and output layer for every token that is put out,
+for scoring of the encoder too. Samples that still agree share theirs, so a share may pass 1.
 
 Quality: BLEU of greedy outputs against those of the models' own engine.
 """
@@ -25,7 +25,6 @@ from typing import NamedTuple, TypeVar
 import torch
 from sacrebleu.metrics.bleu import BLEU
 
-from workflow_scripts.nmt.attention import CrossAttention
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.loaders import load_model
@@ -87,21 +86,28 @@ def timed(run: Callable[[], Result]) -> tuple[Result, float]:
     return result, time.process_time() - start
 
 
-def products(model: Model, columns: int | None = None) -> float:
-    """Return the CPU time of one step's matrix products for one row, with so many output pieces."""
+def products(model: Model, columns: int | None = None, *, encodes: bool = False) -> float:
+    """Return the CPU time of the matrix products of one output token.
+
+    They are those of the decoder and of the output layer, or of so many of its columns. With
+    `encodes` those of the encoder are added: each candidate is a new source to score.
+    """
+    network = model.network
+    blocks = [block for layer in network.decoder for block in vars(layer).values()]
+    if encodes:
+        blocks += [block for layer in network.encoder for block in vars(layer).values()]
     layers = [
         part
-        for layer in model.network.decoder
-        for block in (layer.prefix, layer.cross, layer.feed_forward)
+        for block in blocks
         for name, part in vars(block).items()
-        if isinstance(part, Linear) and not (isinstance(block, CrossAttention) and name == "memory")
+        # Sources are projected once for all that is drawn from them.
+        if isinstance(part, Linear) and (encodes or name != "memory")
     ]
-    output = model.network.output
+    output = network.output
     if columns is not None:
-        cut = Linear(output.plain()[:columns].contiguous(), None)
-        output = cut.to(model.device, model.dtype)
+        output = Linear(output.plain()[:columns].contiguous()).to(model.device, model.dtype)
     layers.append(output)
-    inputs = [torch.randn(ROWS, each.plain().shape[1], dtype=model.dtype) for each in layers]
+    inputs = [torch.randn(ROWS, each.plain().shape[1]).to(model.dtype) for each in layers]
     with torch.inference_mode():
         times = [
             timed(lambda: [layer(x) for layer, x in zip(layers, inputs, strict=True)])[1]
@@ -145,6 +151,7 @@ def speed(count: int) -> None:
     head = ("", "tokens/s", "products alone", "share", "seconds a reference")
     print(f"{head[0]:<28}{head[1]:>10}{head[2]:>16}{head[3]:>8}{head[4]:>21}")
     scored: list[tuple[list[int], list[int]]] = []
+    gaps: list[float] = []
     for kind in KINDS:
         model = load_model(folder("pt-en"), "cpu", kind.precision, shortlist=kind.shortlist)
         asked = requests(model, texts)
@@ -157,15 +164,30 @@ def speed(count: int) -> None:
         results, spent = timed(partial(draw, model, asked))
         tokens = sum(len(output) + 1 for result in results for output in result.outputs)
         show(f"sampling, {kind.name}", tokens, spent, limit, len(texts))
+        if kind.name == "fp32, shortlist":
+            gaps = sorted(shortlist_gaps(model, results))
         if not scored:
             scored = to_score(model, results, texts)
     for kind in KINDS[:2]:
         model = load_model(folder("en-pt"), "cpu", kind.precision)
-        limit = 1 / products(model)
+        limit = 1 / products(model, encodes=True)
         force(model, scored[:50])
         _, spent = timed(partial(force, model, scored))
         tokens = sum(len(target) + 1 for _, target in scored)
         show(f"scoring, {kind.name}", tokens, spent, limit, len(texts))
+    median, high = (gaps[int(len(gaps) * share)] for share in (0.5, 0.9))
+    print(f"NLL with the shortlist: lower by {median:.4f} (median), {high:.4f} (90 %) per token")
+
+
+def shortlist_gaps(model: Model, results: list[SampleResult]) -> list[float]:
+    """Return by how much the NLL of each sample is lower than that of the full softmax."""
+    drawn = [
+        ((found.request.source, output), nll)
+        for found in results
+        for output, nll in zip(found.outputs, found.nlls, strict=True)
+    ]
+    full = force(model, [pair for pair, _ in drawn])
+    return [other - nll for other, (_, nll) in zip(full, drawn, strict=True)]
 
 
 def to_score(

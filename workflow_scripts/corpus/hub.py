@@ -26,7 +26,7 @@ from workflow_scripts.nmt.kinds import sorted_out
 
 _ADVICE = (
     "Look at the names, at the network and at HF_ENDPOINT; or download the files yourself and name "
-    "their folder as `folder` (docs/models.md)"
+    "their folder as `folder` (docs/train.md)"
 )
 
 

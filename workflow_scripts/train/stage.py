@@ -20,7 +20,7 @@ from workflow_scripts.train.model_files import FILES
 _PIN = (
     "Get and pin it once, with the config files and settings of this run: python -m "
     "workflow_scripts.corpus.pin --configfile ... --output pins.yaml; then add pins.yaml to "
-    "--configfile (docs/models.md)"
+    "--configfile (docs/train.md)"
 )
 # Keys of a finished model that do not change its folder: what is told of it.
 _TOLD = ("trained_on", "licence")
@@ -191,7 +191,7 @@ class Train(Stage):
         repository = block["hub"].replace("/", "--")
         return f"{self.config['downloads']}/hub/{repository}/{block['revision']}.json"
 
-    def hub_repository(self, record: str) -> dict[str, Any]:
+    def hub_block(self, record: str) -> dict[str, Any]:
         """Return the block of the model whose files a record in the folder of downloads tells."""
         for role in selection.roles(self.config):
             if self.hub_record(role) == record:

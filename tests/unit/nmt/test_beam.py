@@ -11,6 +11,7 @@ from sockeye.inference import Translator, make_input_from_plain_string
 from sockeye.model import load_model as load_sockeye_model
 
 from tests.unit.nmt.folders import write_model
+from tests.unit.nmt.marian_files import spm_model, write_binary
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.banks import allocate
@@ -185,10 +186,16 @@ def test_results_depend_on_their_own_request_alone(either: Model, requests, rows
         assert other.nlls == pytest.approx(result.nlls, abs=1e-5)
 
 
-@pytest.fixture(scope="module")
-def in_parts(tmp_path_factory: pytest.TempPathFactory) -> Model:
+@pytest.fixture(scope="module", params=["attention", "SSRU"])
+def in_parts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Model:
     """A random model in which pieces with an odd id go on with the word before them."""
-    folder = write_model(tmp_path_factory.mktemp("models") / "parts", end_bias=1.0)
+    folder = tmp_path_factory.mktemp("models") / "parts"
+    if request.param == "SSRU":
+        write_binary(folder, end_bias=1.0)
+        pieces = [str(index) if index % 2 else f"▁{index}" for index in range(4, 24)]
+        (folder / "vocab.xxyy.spm").write_bytes(spm_model(pieces))
+        return load_model(folder, "cpu")
+    write_model(folder, end_bias=1.0)
     path = folder / "vocab.trg.0.json"
     entries = json.loads(path.read_text(encoding="utf-8"))
     parts = {piece.lstrip("▁") if index % 2 else piece: index for piece, index in entries.items()}
@@ -266,9 +273,9 @@ def test_constraints_may_overlap(either: Model):
     assert all(contains(result.outputs[0], phrase) for phrase in phrases)
 
 
-def test_anchored_constraints_stand_at_the_start(tiny: Model):
+def test_anchored_constraints_stand_at_the_start(either: Model):
     requests = [BeamRequest([4, 5, 6], [(BOS, token)]) for token in (7, 8)]
-    results = list(translate(tiny, requests, beam_size=4, nbest=2))
+    results = list(translate(either, requests, beam_size=4, nbest=2))
     assert [{output[0] for output in result.outputs} for result in results] == [{7}, {8}]
 
 

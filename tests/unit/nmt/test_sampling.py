@@ -72,9 +72,9 @@ def test_samples_depend_on_their_own_request_alone(either: Model, requests, rows
     )
 
 
-def test_repeating_is_identical_to_the_bit(tiny: Model):
+def test_repeating_is_identical_to_the_bit(either: Model):
     requests = [SampleRequest(str(n), 0, [4 + n, 5], []) for n in range(9)]
-    runs = [list(sample(tiny, requests, k=8, samples=6, seed=1, batch_rows=20)) for _ in "ab"]
+    runs = [list(sample(either, requests, k=8, samples=6, seed=1, batch_rows=20)) for _ in "ab"]
     assert runs[0] == runs[1]
 
 
@@ -92,11 +92,11 @@ def test_nlls_are_those_of_forced_decoding(either: Model):
     assert list(score(either, pairs)) == pytest.approx(nlls, abs=1e-4)
 
 
-def test_seed_id_set_and_sample_all_matter(tiny: Model):
+def test_seed_id_set_and_sample_all_matter(either: Model):
     request = SampleRequest("x", 0, [4, 5, 6, 7, 8], [])
 
     def drawn(request: SampleRequest, seed: int) -> list[list[int]]:
-        return next(sample(tiny, [request], k=20, samples=8, seed=seed)).outputs
+        return next(sample(either, [request], k=20, samples=8, seed=seed)).outputs
 
     base = drawn(request, 1)
     assert len({tuple(output) for output in base}) > 1
@@ -134,12 +134,12 @@ def short_outputs(
 
 
 @pytest.mark.parametrize(("k", "temperature"), [(4, 1.0), (6, 0.7), (21, 1.5)])
-def test_distribution_is_the_renormalised_top_k(tiny: Model, k: int, temperature: float):
+def test_distribution_is_the_renormalised_top_k(either: Model, k: int, temperature: float):
     count = 4000
     avoid = [(7,), (8,), (9, 10), (11, EOS), (BOS, 12), (13, 13)]
     request = SampleRequest("chi-square", 0, [4, 9, 5, 6], avoid)
-    exact = short_outputs(tiny, request, k, temperature, longest=2)
-    result = next(sample(tiny, [request], k=k, samples=count, seed=2, temperature=temperature))
+    exact = short_outputs(either, request, k, temperature, longest=2)
+    result = next(sample(either, [request], k=k, samples=count, seed=2, temperature=temperature))
     drawn = Counter(tuple(output) for output in result.outputs if len(output) <= 2)
     assert set(drawn) <= set(exact)
     # Longer and unfinished outputs are one cell, as are those too rare for a cell of their own.
@@ -167,19 +167,19 @@ def test_draw_takes_the_best_allowed_and_no_other():
     assert columns == [0, 0, 2, 2]
 
 
-def test_a_sample_without_any_allowed_token_is_dropped(tiny: Model):
+def test_a_sample_without_any_allowed_token_is_dropped(either: Model):
     request = SampleRequest("x", 0, [4], [(token,) for token in range(EOS, 24)])
-    result = next(sample(tiny, [request], k=3, samples=4, seed=1))
+    result = next(sample(either, [request], k=3, samples=4, seed=1))
     assert (result.outputs, result.dropped) == ([], 4)
 
 
-def test_sources_that_cannot_be_read_have_all_samples_dropped(tiny: Model):
+def test_sources_that_cannot_be_read_have_all_samples_dropped(either: Model):
     requests = [
         SampleRequest("empty", 0, [], []),
         SampleRequest("good", 0, [4], []),
         SampleRequest("long", 0, [4] * 40, []),
     ]
-    results = list(sample(tiny, requests, k=24, samples=3, seed=1))
+    results = list(sample(either, requests, k=24, samples=3, seed=1))
     assert [result.dropped for result in (results[0], results[2])] == [3, 3]
     assert results[1].outputs
 

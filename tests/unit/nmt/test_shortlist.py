@@ -1,6 +1,7 @@
 """Lexical shortlists: the file, and searches that keep to it."""
 
 import itertools
+import json
 import re
 import struct
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, sample
 from workflow_scripts.nmt.shortlist import read_shortlist
+from workflow_scripts.nmt.translate import main
 from workflow_scripts.nmt.vocabulary import EOS, UNK
 
 FIRST = 4
@@ -117,6 +119,7 @@ def test_beams_are_in_their_set_with_wanted_pieces(short: Model):
     assert not any(4 in output for output in constrained.outputs)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(
     requests=test_sampling.REQUESTS, k=st.integers(1, 30), rows=st.integers(1, 40), data=st.data()
@@ -131,7 +134,8 @@ def test_samples_depend_on_their_own_request_alone(short: Model, requests, k, ro
     test_stride.assert_same(together, [alone[number] for number in order])
 
 
-@settings(deadline=None, max_examples=40)
+@pytest.mark.slow
+@settings(deadline=None, max_examples=25)
 @given(requests=test_beam.REQUESTS, size=st.integers(1, 6), rows=st.integers(1, 40))
 def test_beams_depend_on_their_own_request_alone(short: Model, requests, size: int, rows: int):
     arguments = {"beam_size": size, "nbest": size}
@@ -140,6 +144,7 @@ def test_beams_depend_on_their_own_request_alone(short: Model, requests, size: i
     test_stride.assert_same(together, alone)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=15)
 @given(requests=test_sampling.REQUESTS, rows=st.integers(1, 40), stride=st.integers(2, 20))
 def test_steps_at_a_stretch(short: Model, requests, rows: int, stride: int):
@@ -204,3 +209,20 @@ def test_damaged_files_are_refused(tmp_path: Path, content: bytes, message: str)
     with pytest.raises(InputError, match=re.escape(message)) as raised:
         read_shortlist(path, pieces, pieces)
     assert str(path) in str(raised.value)
+
+
+def test_on_the_command_line(folder: Path, tmp_path: Path):
+    lines = [{"text": "▁5 ▁6"}, {"text": "▁9"}, {"text": "▁17 ▁20", "constraints": ["▁7"]}]
+    given, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    given.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    paths = ["--model", folder, "--input", given, "--output", output, "--device", "cpu"]
+    written = []
+    for options in ([], ["--shortlist"]):
+        main([*map(str, paths), "--nbest", "4", *options])
+        written.append([json.loads(line) for line in output.read_text().splitlines()])
+    plain, short = written
+    assert plain != short
+    for line, found in zip(lines, short, strict=True):
+        allowed = expected_set([int(piece[1:]) for piece in line["text"].split()]) | {7}
+        pieces = {piece for text in found["translations"] for piece in text.split()}
+        assert {int(piece[1:]) for piece in pieces} <= allowed
