@@ -19,6 +19,8 @@ from workflow_scripts.nmt.text import raw_coders
 from workflow_scripts.nmt.vocabulary import EOS, SYMBOLS
 
 transformers = pytest.importorskip("transformers")
+# Its import alone takes seconds.
+pytestmark = pytest.mark.slow
 
 SIZES = {
     "d_model": 16,
