@@ -171,10 +171,10 @@ def test_other_options_are_refused_by_name(tmp_path: Path, key: str, value: obje
     assert "model.xxyy.bin" in str(raised.value)
 
 
-@pytest.mark.parametrize("version", ["v1.9.56 94aeaa46", None])
+@pytest.mark.parametrize("version", ["v1.9.56 94aeaa46", "v1.11.5", None])
 def test_pre_norm_of_early_versions_is_refused(tmp_path: Path, version: str | None):
     folder = write_binary(tmp_path / "model", PRE_NORM | {"version": version})
-    with pytest.raises(InputError, match=r"pre-norm is supported from v1\.10 on"):
+    with pytest.raises(InputError, match=r"pre-norm is supported from v1\.12 on"):
         load_model(folder, "cpu")
 
 

@@ -37,8 +37,9 @@ _SUPPORTED: dict[str, tuple[object, ...]] = {
 }
 _POST_NORM, _PRE_NORM = ("", "dan", ""), ("n", "da", "n")
 _NORM_KEYS = ("transformer-preprocess", "transformer-postprocess", "transformer-postprocess-top")
-# Before it, self-attention took its keys and values without the norm, in training too.
-_FIRST_TRUE_PRE_NORM = (1, 10)
+# Once self-attention took its keys and values without the norm, in training too. Which release
+# changed that is not in Marian's notes; the last one has the change.
+_FIRST_TRUE_PRE_NORM = (1, 12)
 # Sentences of more pieces than it was trained with are beyond a model. Files for translation alone
 # do not tell how many these were.
 _MAX_LENGTH = 200
@@ -47,7 +48,7 @@ _MOST_LENGTH = 5000
 
 @dataclass(frozen=True)
 class Options:
-    """What a network is made of; `embeddings` is the name of both sides' items."""
+    """What a network is made of; each side's embedding is the name of an item."""
 
     size: int
     heads: int
@@ -95,7 +96,7 @@ def parse(path: Path, text: str) -> tuple[Options | None, list[str]]:
         reasons.append(f"dec-cell is {tree.get('dec-cell')!r}, supported is 'ssru'")
     if norms == _PRE_NORM and _version(tree) < _FIRST_TRUE_PRE_NORM:
         reasons.append(
-            f"version is {tree.get('version')!r}: pre-norm is supported from v1.10 on, as earlier "
+            f"version is {tree.get('version')!r}: pre-norm is supported from v1.12 on, as earlier "
             "ones do not normalise keys and values"
         )
     numbers = _Numbers(tree)
