@@ -31,6 +31,8 @@ _TEST_BEAM = 5
 _FORWARD_SHARE = 1 / 3
 # Bytes of a parameter: weights in fp32, kept in the model folder and beside its work.
 _KEPT_BYTES = 8
+# And of a finished model: weights in fp32; in int8 it is a quarter.
+_FINISHED_BYTES = 4
 # Files of a unit besides its records and their data: its manifest, with log and benchmark.
 _MANIFEST_FILES = 3
 _RECORD_FILES = 2
@@ -155,9 +157,9 @@ class Predictor:
         forward = role.removeprefix("filter_") == "forward"
         target = self._pieces["reference" if forward else "source"]
         test = self._lines.get(train["test"], 0) * _TEST_BEAM * target * speed.searched
-        size = _KEPT_BYTES * speed.parameters
         if finished(block):
-            return 0.0, test, size
+            return 0.0, test, _FINISHED_BYTES * speed.parameters
+        size = _KEPT_BYTES * speed.parameters
         updates = block["max_updates"]
         words = updates * block["batch_words"] * block["update_interval"]
         dev = self._lines[train["dev"]] * target * (updates / block["checkpoint_updates"])

@@ -19,6 +19,8 @@ class Hub:
         sent: content that comes in place of a file's own.
         cut_after: bytes after which the coming downloads end.
         ranges: what parts of files were asked for.
+        stalled: set when a large file waits for `go_on`, if that is not set.
+        go_on: whether large files are sent.
     """
 
     def __init__(self, repository: str, commit: str, files: dict[str, bytes]):
@@ -29,6 +31,9 @@ class Hub:
         self.cut_after: list[int] = []
         self.ranges: list[str | None] = []
         self.url = ""
+        self.stalled = threading.Event()
+        self.go_on = threading.Event()
+        self.go_on.set()
 
     def info(self) -> dict[str, object]:
         siblings = []
@@ -76,6 +81,9 @@ def handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             rest = content[start:]
             if name is not None:
                 hub.ranges.append(asked)
+                if len(hub.files[name]) > 100 and not hub.go_on.is_set():
+                    hub.stalled.set()
+                    hub.go_on.wait(60)
                 if len(hub.files[name]) > 100 and hub.cut_after:
                     rest = rest[: hub.cut_after.pop(0)]
                     self.close_connection = True

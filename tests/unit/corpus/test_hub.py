@@ -2,6 +2,10 @@
 
 import hashlib
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +15,7 @@ from workflow_scripts.core.seal import read_sealed
 from workflow_scripts.corpus import hub
 from workflow_scripts.corpus.pin import pinned_model
 
+ROOT = Path(__file__).resolve().parents[3]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 REPOSITORY = "someone/opus-mt-cs-en"
 FILES = {
@@ -91,6 +96,23 @@ def test_after_a_failure_files_that_are_there_are_not_asked_for_again(served, ou
     assert len(served.ranges) == 5  # all but config.json
 
 
+def test_a_kill_in_the_middle_leaves_no_record_and_the_next_call_ends_well(served, output):
+    served.go_on.clear()
+    words = ["--repository", REPOSITORY, "--revision", COMMIT, "--output", str(output)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "workflow_scripts.corpus.hub", *words],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+    )
+    assert served.stalled.wait(60)
+    process.kill()
+    process.communicate()
+    served.go_on.set()
+    assert not output.exists()
+    command(output)
+    assert downloaded(output) == FILES
+
+
 def test_wrong_bytes_are_thrown_away(served, output):
     served.sent = {"model.safetensors": b"weightS " * 40}
     with pytest.raises(InputError, match=r"model\.safetensors: what came has the SHA-256"):
@@ -128,3 +150,9 @@ def test_a_model_of_the_hub_is_pinned_by_its_newest_commit_and_all_hashes(served
     served.files = {}  # what was downloaded to pin it serves the run as well
     record = tmp_path / "hub" / "someone--opus-mt-cs-en" / f"{COMMIT}.json"
     assert downloaded(record) == FILES
+
+
+def test_without_the_hubs_library_pinning_says_what_is_needed(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "workflow_scripts.corpus.hub", None)
+    with pytest.raises(InputError, match=r"models\.opus: to pin a model of the hub, the package"):
+        pinned_model("opus", {"hub": REPOSITORY}, {"downloads": str(tmp_path)}, None)

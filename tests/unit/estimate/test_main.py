@@ -3,6 +3,7 @@ import json
 import pytest
 
 from tests.unit.estimate.test_predict import BACKWARD, FORWARD, STARTS, TEXT
+from tests.unit.nmt.marian_files import write_binary
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.resolve import resolve
 from workflow_scripts.estimate import __main__ as estimate
@@ -61,6 +62,28 @@ def test_shapes_follow_the_direction_of_each_model():
     found = estimate.shapes(layout, TEXT)
     assert found["forward"][1:] == (2000, 1500, 9.0, 11.0)
     assert found["backward"][1:] == (1500, 2000, 11.0, 9.0)
+
+
+def finished(config, forward, backward):
+    config["models"] |= {"one": forward, "other": backward}
+    config["train"] |= {"dev": None, "test": None}
+    config["train"]["models"] |= {"forward": "one", "backward": "other"}
+    return run_layout(config)
+
+
+def test_finished_models_that_are_here_are_measured_and_others_are_told(capsys, tmp_path):
+    write_binary(tmp_path / "own")
+    package = {"package": "no_such_package", "version": "1", "path": "x"}
+    layout = finished(resolve([], []), {"folder": str(tmp_path / "own")}, package)
+    (tmp_path / "work").mkdir()
+    found = estimate.finished_models(layout, tmp_path / "work")
+    assert list(found) == ["forward"]
+    assert found["forward"].folder.joinpath("model.xxyy.bin").is_file()
+    assert estimate.finished_shape("forward", found["forward"], TEXT)[1:] == (20, 20, 9.0, 11.0)
+    told = capsys.readouterr().err
+    assert "backward: " in told
+    assert "no_such_package is not installed" in told
+    assert told.endswith("It counts as a base Transformer.\n")
 
 
 def test_a_job_of_a_network_takes_longer_to_start():

@@ -2,8 +2,15 @@ import pytest
 import torch
 
 from tests.e2e import micro
+from tests.unit.nmt.marian_files import SELF_ATTENTION, write_binary
 from workflow_scripts.core.resolve import resolve
-from workflow_scripts.estimate.networks import Shape, measure, seconds_per_call, sockeye_model
+from workflow_scripts.estimate.networks import (
+    Shape,
+    measure,
+    measure_finished,
+    seconds_per_call,
+    sockeye_model,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -68,3 +75,13 @@ def test_calls_are_repeated_within_the_budget():
     slow = []
     seconds_per_call(lambda: slow.append(1), CPU, -1.0)
     assert len(slow) == 2
+
+
+@pytest.mark.parametrize("changes", [{}, SELF_ATTENTION])
+def test_a_finished_model_is_measured_as_it_is(tmp_path, changes):
+    folder = write_binary(tmp_path / "model", changes)
+    compute = resolve([], [])["compute"]
+    speed = measure_finished(folder, Shape({}, 20, 20, 4.0, 4.0), CPU, compute, budget=0.2)
+    assert speed.update_word == 0
+    assert min(speed.sampled, speed.searched, speed.scored) > 0
+    assert speed.parameters > 22 * 16

@@ -136,6 +136,17 @@ def test_finished_model_is_not_trained(config):
     assert seconds == pytest.approx(500 * 5 * 12 * FORWARD.searched)
 
 
+def test_where_nothing_is_trained_no_text_is_cut_and_without_a_test_nothing_is_measured(config):
+    package = {"package": "x", "version": "1", "path": "y"}
+    config["models"] |= {"one": package, "other": package}
+    config["train"] |= {"dev": None, "test": None}
+    config["train"]["models"] |= {"forward": "one", "backward": "other"}
+    found = costs(config)
+    assert not [unit for unit in found if unit[0] == "subword"]
+    for role in ("forward", "backward"):
+        assert found["train", role].cpu == STARTS["text"] + STARTS["text"]
+
+
 def test_networks_go_to_the_gpu_and_text_stays(config):
     on_cpu, on_gpu = costs(config), costs(config, on_gpu=True)
     for unit, cost in on_gpu.items():

@@ -1,6 +1,7 @@
 import pytest
 
 from tests.e2e import micro
+from tests.golden.models import sentence_model
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.resolve import resolve
 from workflow_scripts.estimate import text
@@ -54,6 +55,16 @@ def test_sample_goes_through_the_real_stages(config):
     # Some 20 characters in pieces of one to five.
     assert 5 < speed.pieces["source"] < 40
     assert 20 < speed.characters < 80
+
+
+def test_with_text_models_of_finished_models_nothing_is_trained_or_cut(config, tmp_path):
+    own = {side: tmp_path / f"{side}.model" for side in ("source", "reference")}
+    for side, path in own.items():
+        sentence_model(path, side)
+    speed = text.measure(run_layout(config), own)
+    assert (speed.trained, speed.segmented, speed.segment_bytes) == (0, 0, 0)
+    assert min(speed.selected, speed.cleaned) > 0
+    assert speed.pieces["reference"] == pytest.approx(speed.characters + 1, rel=0.1)  # letters
 
 
 def test_segmenter_is_made_smaller_where_the_sample_is(config):

@@ -179,7 +179,7 @@ def test_the_hub_counts_by_the_commit(config):
     record = f"downloads/hub/someone--opus/{COMMIT}.json"
     assert stage.input_files("forward") == [record]
     assert stage.outside("forward") == [record.removesuffix(".json")]
-    assert stage.hub_repository(record)["hub"] == "someone/opus"
+    assert stage.hub_block(record)["hub"] == "someone/opus"
 
 
 @pytest.mark.parametrize("block", [URL, HUB | {"revision": None}])
