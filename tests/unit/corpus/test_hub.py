@@ -150,3 +150,9 @@ def test_a_model_of_the_hub_is_pinned_by_its_newest_commit_and_all_hashes(served
     served.files = {}  # what was downloaded to pin it serves the run as well
     record = tmp_path / "hub" / "someone--opus-mt-cs-en" / f"{COMMIT}.json"
     assert downloaded(record) == FILES
+
+
+def test_without_the_hubs_library_pinning_says_what_is_needed(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "workflow_scripts.corpus.hub", None)
+    with pytest.raises(InputError, match=r"models\.opus: to pin a model of the hub, the package"):
+        pinned_model("opus", {"hub": REPOSITORY}, {"downloads": str(tmp_path)}, None)

@@ -79,7 +79,7 @@ def finished(config, forward, backward):
 def test_finished_models_that_are_here_are_measured_and_others_are_told(capsys, tmp_path):
     write_binary(tmp_path / "own")
     package = {"package": "no_such_package", "version": "1", "path": "x"}
-    layout = finished(resolve([], []), {"folder": str(tmp_path / "own")}, package)
+    layout = finished(run_on_testbed(), {"folder": str(tmp_path / "own")}, package)
     (tmp_path / "work").mkdir()
     found = estimate.finished_models(layout, tmp_path / "work")
     assert list(found) == ["forward"]

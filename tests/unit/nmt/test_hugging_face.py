@@ -18,9 +18,11 @@ from workflow_scripts.nmt.sampling import SampleRequest, sample
 from workflow_scripts.nmt.score import main as score_main
 from workflow_scripts.nmt.text import raw_coders
 from workflow_scripts.nmt.translate import main as translate_main
-from workflow_scripts.nmt.vocabulary import EOS, SYMBOLS
+from workflow_scripts.nmt.vocabulary import EOS, SYMBOLS, UNK
 
 transformers = pytest.importorskip("transformers")
+# Its import alone takes seconds.
+pytestmark = pytest.mark.slow
 
 SIZES = {
     "d_model": 16,
@@ -170,6 +172,23 @@ def test_texts_have_their_own_pieces(tmp_path: Path):
     assert model.source_vocab.pieces(ids) == ["▁5", "▁17", "<unk>"]
     assert target.encode_phrase("<s> 6 4") == (2, *target.encode("6 4"))
     assert target.decode(target.encode("6 4 8")) == "6 4 8"
+
+
+@pytest.mark.parametrize("changes", [{}, SEPARATE])
+def test_texts_are_those_of_the_tokenizer(tmp_path: Path, changes: dict):
+    made(tmp_path / "model", changes)
+    separate = {"separate_vocabs": True} if changes else {}
+    tokenizer = transformers.MarianTokenizer.from_pretrained(tmp_path / "model", **separate)
+    model = load_model(tmp_path / "model", "cpu")
+    source, target = raw_coders(model)
+    for text in ("5 17 6", "4 xy 7", "15"):
+        known = [token for token in source.encode(text) if token != UNK]
+        expected = tokenizer(text).input_ids
+        assert [*theirs(model, known), 0] == [token for token in expected if token != 1]
+        assert source.encode(text).count(UNK) == expected.count(1)
+        written = tokenizer(text_target=text).input_ids
+        assert len(written) == len(target.encode(text)) + 1
+        assert tokenizer.decode([token - 2 for token in target.encode("4 9")]) == "4 9"
 
 
 def with_tag(folder: Path, settings: object) -> Path:
