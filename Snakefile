@@ -1,10 +1,21 @@
-from snakemake.utils import min_version
+from snakemake.common.configfile import load_configfile
+from snakemake.utils import min_version, update_config
 
 min_version("9.27")
 
 
-# Relative to the Snakefile: the working directory may be another.
-configfile: f"{workflow.basedir}/config.yaml"
+# The folder of this file: the working directory may be another, and in a module of another workflow
+# `workflow.basedir` is that of the other.
+BASEDIR = str(workflow.current_basedir)
+
+
+configfile: f"{BASEDIR}/config.yaml"
+
+
+# As a module this file gets the configuration of another workflow, for which Snakemake reads no file.
+if not workflow.modifier.is_main_snakefile():
+    given, config = config, load_configfile(f"{BASEDIR}/config.yaml")
+    update_config(config, given)
 
 
 include: "rules/common.smk"
@@ -44,9 +55,15 @@ wildcard_constraints:
 # Snakemake's own lock is held by now, so what still runs of this workflow here has no master. Where
 # files were asked for, and not a stage, the lock of the results is not yet held.
 onstart:
+    require_no_training()
     enter_results(planned=True)
     cancel_orphans(ALIVE)
     RESULTS_LOCK.settle(cancel_orphans_in)
+
+
+# What was made again should be what its readers were made of.
+onsuccess:
+    require_same_content()
 
 
 # Snakemake's own files, and the logs that `tee` writes, meet a full disk as well.
@@ -76,3 +93,9 @@ include: "rules/syntax.smk"
 include: "rules/evaluate.smk"
 include: "rules/release.smk"
 include: "rules/manifest.smk"
+
+
+if workflow.is_main_process:
+    for each in own_rules().values():
+        if "version" in each.wildcard_names:
+            spare_finished(each)

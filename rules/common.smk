@@ -5,20 +5,23 @@ import os
 import re
 import shlex
 import sys
+from pathlib import Path
 
-sys.path.insert(0, workflow.basedir)
+sys.path.insert(0, BASEDIR)
 # Where Snakemake's log can't be written, on a full disk, a traceback for each of its lines would bury
 # what the jobs say.
 logging.raiseExceptions = False
 
 from snakemake.exceptions import WorkflowError
+from snakemake.io import IOFile, is_flagged
+from snakemake.logging import logger
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.environment import require_good_place, require_utf8
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
-from workflow_scripts.core.finished import lost, mend_times
+from workflow_scripts.core.finished import Finished
 from workflow_scripts.core.layout import unit_name
 from workflow_scripts.core.locks import ResultsLock
 from workflow_scripts.core.runs import (
@@ -35,19 +38,28 @@ from workflow_scripts.evaluate.stage import Evaluate
 from workflow_scripts.filter.stage import Filter
 from workflow_scripts.generate.stage import Generate, needs_idf
 from workflow_scripts.release.stage import Release
+from workflow_scripts.select.stage import Select
 from workflow_scripts.stages import run_layout
 from workflow_scripts.subword.stage import Subword
 from workflow_scripts.train.stage import Train
 
+PATHS = workflow.modifier.path_modifier
+if PATHS.prefix or PATHS.modifies_prefixes:
+    raise WorkflowError(
+        "the module of Paraloom has a prefix: of its files, which its commands don't know; take "
+        "it out, and set results and downloads in the config: of the module"
+    )
+
 try:
     require_utf8()
-    require_good_place(str(workflow.basedir))
+    require_good_place(BASEDIR)
     # Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile. The
     # strict mode is Snakemake's own default, which a prefix replaces.
-    shell.prefix(
-        f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(workflow.basedir))} PYTHONSAFEPATH=1; "
-    )
+    shell.prefix(f"set -euo pipefail; export PYTHONPATH={shlex.quote(BASEDIR)} PYTHONSAFEPATH=1; ")
     LAYOUT = run_layout(config)
+    if workflow.is_main_process:
+        for note in LAYOUT.notes():
+            print(f"note: {note}", file=sys.stderr)
     # Open as long as this process lives. Only the main Snakemake holds it: on a cluster a job's
     # own Snakemake may outlive it, and must not keep the next one from starting.
     ALIVE = remove_stale_locks() if workflow.is_main_process else None
@@ -56,13 +68,16 @@ except InputError as error:
     raise WorkflowError(str(error)) from None
 
 # The declarations of stages that the functions below ask more than the layout does.
-CORPUS, SUBWORD, TRAIN, GENERATE = map(LAYOUT.stage, (Corpus, Subword, Train, Generate))
+CORPUS, SUBWORD, TRAIN = map(LAYOUT.stage, (Corpus, Subword, Train))
+GENERATE, SELECT = map(LAYOUT.stage, (Generate, Select))
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
 SYSTEMS = config["run"]["systems"]
 # The tables of the release: `module:function` by name.
 TABLES = RELEASE.released_tables()
 # The unit with the bitext that models are trained on.
 PAIRS = selection.pairs(config)
+# The unit with the scores of the references themselves, which not every run has.
+REFERENCE_SCORES = ("score", "references")
 # A job's shell gets the whole command as one argument, of 128 KiB at most; it has few of these.
 ARGUMENT_BYTES = 16384
 # Given to jobs as resources: unlike params, another value is no reason to run again.
@@ -328,6 +343,18 @@ def tree_options(wildcards):
     )
 
 
+def bounding_manifest(wildcards):
+    """Input function: the manifest of the references' scores, where a threshold needs them."""
+    return [manifest_path(REFERENCE_SCORES)] if SELECT.by_references(wildcards.system) else []
+
+
+def bounding_options(wildcards):
+    """Params function: the option that names the folder of these scores, where it is needed."""
+    if not SELECT.by_references(wildcards.system):
+        return []
+    return ["--references", LAYOUT.folder(*REFERENCE_SCORES)]
+
+
 def early_shards(suffix):
     """Input function: the early shards of the bitext that make up one late shard."""
 
@@ -367,9 +394,8 @@ def manifests(stage):
 def stage_target(stage):
     """Input function of a stage's target rule: the manifests of all its units.
 
-    `-R select` names the target rule alone; this lets it force the stage's other rules as well,
-    before Snakemake asks which jobs must run. And it links the run's folders, which `onstart`
-    would leave undone after a change of configuration that needs no job.
+    And it links the run's folders, which `onstart` would leave undone after a change of
+    configuration that needs no job.
     """
 
     def paths(wildcards):
@@ -378,49 +404,157 @@ def stage_target(stage):
             try:
                 run = link_run(LAYOUT)
             except InputError as error:
-                raise WorkflowError(str(error)) from None
+                refuse(str(error))
             if workflow.is_main_process:
                 record_events(run)
         if workflow.is_main_process:
-            try:
-                make_lost_files_again(stage)
-            except InputError as error:
-                raise WorkflowError(str(error)) from None
-        if workflow.get_rule(stage) in workflow.dag.forcerules:
-            workflow.dag.forcerules.update(
-                each for each in workflow.rules if each.name.startswith(f"{stage}_")
-            )
+            finished()
         return manifests(stage)
 
     return paths
 
 
+def refuse(message):
+    """End the run. Of an exception Snakemake would show its own code as well."""
+    logger.error(message)
+    raise SystemExit(1)
+
+
 @functools.cache
-def lost_units():
-    """The finished units of which files are gone; the others get times that Snakemake understands."""
-    mend_times(LAYOUT)
-    return lost(LAYOUT)
+def finished():
+    """What is finished, asked for the first time when Snakemake knows what it was told to do.
 
-
-def make_lost_files_again(stage):
-    """Force the jobs whose files are lost, in all units that a stage depends on.
-
-    Snakemake itself notices a lost file only where a job is about to read it.
+    It then tells Snakemake which files are lost; Snakemake itself notices a lost file only where a
+    job is about to read it. And it ends a run that would train a finished model again unasked.
     """
-    needed = LAYOUT.all_upstream(unit for unit in LAYOUT.units() if unit[0] == stage)
-    forced = [each.name for each in workflow.dag.forcerules]
-    for unit, files, trained in lost_units():
-        if unit not in needed or any(f"{name}_".startswith(f"{unit[0]}_") for name in forced):
-            continue
-        if trained:
-            names = ", ".join(unit_name(*each) for each in trained)
-            others = f" and {len(files) - 1} more of its unit" if len(files) > 1 else ""
-            raise WorkflowError(
-                f"{files[0]}{others} is gone. To make it again would train once more: {names}. "
-                f"Put it back from a copy; or add --forcerun {unit[0]}, to run the stage "
-                f"{unit[0]} and all that follows again"
+    triggers = ", ".join(sorted(map(str, workflow.rerun_triggers)))
+    if triggers != "mtime":
+        refuse(
+            f"rerun-triggers is {triggers}: it would make finished folders again, models among "
+            "them, after any change of the workflow. Write 'rerun-triggers: [mtime]' into your "
+            "profile, or add --rerun-triggers mtime; all else that counts is in the names of the "
+            "folders"
+        )
+    dag, own = workflow.dag, own_rules()
+    # `-R select` names the target rule alone.
+    for stage in LAYOUT.stages:
+        made_by = [each for name, each in own.items() if name.startswith(f"{stage.name}_")]
+        target = own.get(stage.name)
+        if target in dag.forcerules:
+            dag.forcerules.update(made_by)
+        if target is not None and target.name in dag.omitrules:
+            dag.omitrules.update(each.name for each in made_by)
+    # A target of another workflow, of which this one is a module, may need any unit.
+    strangers = set(dag.targetrules) - set(own.values())
+    targets = set(LAYOUT.units()) if strangers else units_of(dag.targetrules, dag.targetfiles)
+    again = units_of(dag.forcerules, dag.forcefiles)
+    try:
+        found = Finished(LAYOUT, again)
+    except InputError as error:
+        refuse(str(error))
+    omitted = units_of(map(workflow.get_rule, dag.omitrules), dag.omitfiles)
+    for each in found.refused(targets, omitted):
+        if not (again and each.spared):
+            refuse(each.message)
+        logger.warning(f"{each.message}. It stays as it is, as you forced something else.")
+    # A training that outlived its Snakemake has made what is still marked as incomplete.
+    for unit in found.trained:
+        folder = LAYOUT.folder(*unit)
+        for name in os.listdir(folder):
+            workflow.persistence.cleanup_metadata(IOFile(f"{folder}/{name}", rule=None))
+    for unit in LAYOUT.all_upstream(targets) & found.files.keys():
+        dag.forcefiles.update(found.files[unit])
+    return found
+
+
+def require_no_training():
+    """End a run that would train a finished model again, for whatever reason of Snakemake's."""
+    models = {
+        LAYOUT.key(stage, instance)
+        for stage, instance in finished().spared | finished().trained
+        if LAYOUT.declaration(stage).trains(instance)
+    }
+    for job in workflow.dag.needrun_jobs():
+        version = getattr(job.wildcards, "version", None)
+        if version in models and job.rule.name != "manifest":
+            refuse(
+                f"{', '.join(job.output)}: Snakemake would train this finished model again "
+                f"({workflow.dag.reason(job)}). To keep it, give the command once with "
+                f"--cleanup-metadata {' '.join(job.output)}; to train again, with --forcerun "
+                f"{job.output[0]}"
             )
-        workflow.dag.forcefiles.update(files)
+
+
+def require_same_content():
+    """End a run with an error in which a lost unit was made again with another content."""
+    changed = finished().changed_since()
+    if changed:
+        lines = [
+            f"{unit_name(*unit)} was made of another {', '.join(unit_name(*each) for each in others)}"
+            for unit, others in changed.items()
+        ]
+        refuse(
+            "what was made again has another content than before, though not another "
+            f"configuration: {'; '.join(lines)}. Give the same command again to follow it"
+        )
+
+
+def own_rules():
+    """The rules of this workflow by the names they have here; in a module they go by others."""
+    return {name: proxy.rule for name, proxy in rules._rules.items()}
+
+
+def units_of(made_by, files):
+    """The units that some rules make, target rules among them, and those of some files."""
+    given = set(made_by)
+    names = [f"{name}_" for name, rule in own_rules().items() if rule in given]
+    units = [
+        unit
+        for unit in LAYOUT.units()
+        if "all_" in names or any(name.startswith(f"{unit[0]}_") for name in names)
+    ]
+    folders = {Path(LAYOUT.folder(*unit)): unit for unit in LAYOUT.units()}
+    return {
+        *units,
+        *(folders[each] for path in files for each in Path(path).parents if each in folders),
+    }
+
+
+@functools.cache
+def spared_versions(with_trained):
+    """The keys whose units are finished; `with_trained`: or trained, if only the manifest is not."""
+    found = finished()
+    spared = found.spared | found.trained if with_trained else found.spared
+    others = {LAYOUT.key(*unit) for unit in LAYOUT.units() if unit not in spared}
+    return {LAYOUT.key(*unit) for unit in spared} - others
+
+
+def spare_finished(made_by):
+    """Keep the jobs of finished units from running for what they read.
+
+    That is `ancient` for them, and nothing where it is gone: Snakemake would make it again, and
+    then all that reads it. A job of another unit waits for it as ever.
+    """
+
+    def spared(item):
+        if is_flagged(item, "ancient"):  # the user's files
+            return item._file
+
+        def files(wildcards):
+            found = item(wildcards) if callable(item) else item
+            if wildcards.version not in spared_versions(made_by.name != "manifest"):
+                return found
+            paths = map(str, [found] if isinstance(found, str) else found)
+            return [ancient(each) for each in paths if os.path.exists(each.format(**wildcards))]
+
+        return files
+
+    given = list(made_by.input._allitems())
+    made_by._input = type(made_by.input)()
+    made_by.set_input(
+        *(spared(item) for name, item in given if name is None),
+        **{name: spared(item) for name, item in given if name is not None},
+    )
 
 
 def enter_results(planned=False):
@@ -429,7 +563,7 @@ def enter_results(planned=False):
         try:
             RESULTS_LOCK.enter(planned)
         except InputError as error:
-            raise WorkflowError(str(error)) from None
+            refuse(str(error))
 
 
 def upstream_manifests(wildcards):

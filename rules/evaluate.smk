@@ -37,6 +37,35 @@ rule evaluate_measures:
         " --output {output.measures:q} 2>&1 | tee {log:q}"
 
 
+# Only runs that score the references have it.
+rule evaluate_bounds:
+    input:
+        scored=unit_file("score", "manifest.json"),
+        references=unit_file("score", "manifest.json", "references"),
+        threshold=unit_file("select", "threshold.json"),
+    output:
+        bounds="<results>/evaluate/{system}/{version}/bounds.json",
+        record="<results>/evaluate/{system}/{version}/bounding.json",
+    params:
+        config=unit_config("evaluate"),
+        scored=unit_folder("score"),
+        references=unit_folder("score", "references"),
+        shards=len(LATE),
+    log:
+        "<results>/logs/evaluate/{system}/{version}/bounds.log",
+    benchmark:
+        "<results>/benchmarks/evaluate/{system}/{version}/bounds.tsv"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(120),
+    conda:
+        "../envs/text.yaml"
+    shell:
+        "python -m workflow_scripts.evaluate.bounds --config {params.config:q}"
+        " --scored {params.scored:q} --references {params.references:q} --shards {params.shards}"
+        " --threshold {input.threshold:q} --output {output.bounds:q} 2>&1 | tee {log:q}"
+
+
 rule evaluate_statistics:
     input:
         columns=statistics_manifests,

@@ -1,9 +1,5 @@
-# A manifest takes a second or two: on a cluster, where a job costs more, Snakemake makes it itself.
-localrules:
-    manifest,
-
-
-# The last output of every unit: its records, merged.
+# The last output of every unit: its records, merged. It takes a second or two: on a cluster, where a
+# job costs more, Snakemake makes it itself.
 rule manifest:
     input:
         records=unit_records,
@@ -26,6 +22,7 @@ rule manifest:
         runtime=grows(60),
     conda:
         "../envs/text.yaml"
+    localrule: True
     shell:
         "python -m workflow_scripts.core.manifest --unit {params.unit:q} --folder {params.folder:q}"
         " --shards {params.shards} --records {params.records:q} --upstream {params.upstream:q}"

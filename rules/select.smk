@@ -6,12 +6,14 @@ rule select:
 rule select_threshold:
     input:
         scored=unit_file("score", "manifest.json"),
+        references=bounding_manifest,
     output:
         threshold="<results>/select/{system}/{version}/threshold.json",
         record="<results>/select/{system}/{version}/thresholding.json",
     params:
         config=unit_config("select"),
         folder=unit_folder("score"),
+        references=bounding_options,
         shards=len(LATE),
     log:
         "<results>/logs/select/{system}/{version}/threshold.log",
@@ -24,7 +26,7 @@ rule select_threshold:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.select.threshold --config {params.config:q}"
-        " --folder {params.folder:q} --shards {params.shards}"
+        " --folder {params.folder:q} {params.references:q} --shards {params.shards}"
         " --output {output.threshold:q} 2>&1 | tee {log:q}"
 
 

@@ -168,6 +168,10 @@ def config(data: Path) -> dict[str, Any]:
     return {
         "data": str(data),
         "seed": 1,
+        "languages": {
+            "source": {"code": "cs", "charset": "latin-2"},
+            "reference": {"code": "en", "charset": "latin-1"},
+        },
         "run": {
             "name": "micro",
             "corpora": ["train", "held_out"],
@@ -271,7 +275,10 @@ def config(data: Path) -> dict[str, Any]:
             },
         },
         "sts": {"data": ["graded.tsv"], "testbed": None, "bootstrap": 50},
-        "evaluate": {"bootstrap": 50, "pairs": 20, "columns": ["score", "told"]},
+        "evaluate": {
+            **{"bootstrap": 50, "pairs": 20, "columns": ["score", "told"]},
+            "reference_scores": True,
+        },
         "release": {"title": "Micro paraphrases", "licence": "cc0-1.0"},
         "compute": {"device": "cpu", "precision": "fp32", "train_threads": 1, "search_threads": 1},
     }

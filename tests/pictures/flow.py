@@ -6,9 +6,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tests import stanza_package
+from tests.configs import run_on_testbed
 from tests.pictures.board import Row, draw
 from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.selection import Unit
@@ -18,7 +17,6 @@ from workflow_scripts.stages import STAGES, run_layout
 WIDTH = 25
 # One of each kind but `vectors`, which needs a file of the user's.
 COLUMNS = ("perplexity", "lstm", "paraphrase_score")
-ROOT = Path(__file__).resolve().parents[2]
 # A visit of a stage: a stage that is needed, then left, then needed again has two.
 Visit = tuple[str, int]
 LEGEND = (
@@ -28,8 +26,8 @@ LEGEND = (
 
 
 def everything(results: Path) -> dict[str, Any]:
-    """Return the default configuration with all stages, and all that they read, enabled."""
-    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    """Return the run on the testbed with all stages, and all that they read, enabled."""
+    config = run_on_testbed()
     config = copy.deepcopy(config)  # YAML's anchors share blocks
     config["results"] = str(results)
     config["corpora"]["web"] = {"testbed": {"first": 500000, "count": 100}}

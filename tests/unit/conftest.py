@@ -1,11 +1,8 @@
 """Fixtures of the tests of what is released: a made-up run, made once."""
 
-from pathlib import Path
-
 import pytest
-import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.configs import run_on_testbed
 
 
 @pytest.fixture(scope="session")
@@ -26,11 +23,11 @@ def embedded(tmp_path_factory):
 
 
 def release_of(**run):
-    """The declaration of the release of the default run, whose `run` block is changed so."""
+    """The declaration of the release of the run on the testbed, whose `run` block is changed so."""
     from workflow_scripts.release.stage import Release
     from workflow_scripts.stages import run_layout
 
-    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config = run_on_testbed()
     config["run"].update(run)
     return run_layout(config).stage(Release)
 

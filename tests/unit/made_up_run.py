@@ -14,7 +14,7 @@ from workflow_scripts.core.atomic import write_json, write_text
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.core.tables import TableWriter, read_rows
-from workflow_scripts.evaluate import measures, statistics
+from workflow_scripts.evaluate import bounds, measures, statistics
 from workflow_scripts.filter import columns
 from workflow_scripts.select.threshold import RECORD
 
@@ -83,6 +83,9 @@ class Run:
 
     def measures(self, system):
         return self.folder("evaluate", system) / "measures.json"
+
+    def bounds(self, system):
+        return self.folder("evaluate", system) / "bounds.json"
 
     def statistics(self, system):
         return self.folder("evaluate", system) / "statistics.json"
@@ -191,6 +194,36 @@ def write_system(root, system, random):
     manifest.write_record(path.with_name(RECORD), 0, 0, {}, files=[path])
 
 
+def write_reference_scores(root, random):
+    """The references' own scores: those that models know are better, and one can't be read."""
+    folder = root / "score" / "references" / "v1-0123456789ab"
+    rows = references(np.random.default_rng(1))
+    for shard in range(SHARDS):
+        part = rows[shard::SHARDS]
+        path = folder / f"{shard:04d}.parquet"
+        with TableWriter(path, "reference_scores") as writer:
+            for row in part:
+                scale = 0.8 if row["corpus"] == "news" else 1.1
+                forward, backward = (np.float32(scale * random.gamma(6, 0.2)) for _ in range(2))
+                if row is rows[0]:
+                    backward = np.float32(math.inf)
+                nlls = {"forward_nll": float(forward), "backward_nll": float(backward)}
+                same = {key: row[key] for key in ("id", "corpus")}
+                writer.write({**same, **nlls, "sum": float(forward + backward)})
+        manifest.write_record(path, len(part), len(part), {})
+    return write_manifest(root, "score", "references", {"precision": "fp32"}, shards=SHARDS)
+
+
+def write_bounds(root, system):
+    folders = {stage: root / stage / system / "v1-0123456789ab" for stage in ("score", "select")}
+    arguments = ["--config", json.dumps({"groups": GROUPS, "seed": 1}), "--shards", str(SHARDS)]
+    arguments += ["--scored", str(folders["score"])]
+    arguments += ["--references", str(root / "score" / "references" / "v1-0123456789ab")]
+    arguments += ["--threshold", str(folders["select"] / "threshold.json")]
+    output = root / "evaluate" / system / "v1-0123456789ab" / "bounds.json"
+    bounds.main([*arguments, "--output", str(output)])
+
+
 def write_trees(root, system, random):
     """Write made-up trees for the system's paraphrases; the last reference has none."""
     shapes = ["(S (NP (N a)) (VP (V b)))", "(S (VP (V a)) (. .))", "(FRAG (NP (N a)))"]
@@ -215,7 +248,7 @@ def write_trees(root, system, random):
     return path.parent
 
 
-def write_model(root, role):
+def write_model(root, role, bleu=31.25):
     folder = root / "train" / role / "v1-0123456789ab"
     columns = "checkpoint updates epoch learning_rate train_perplexity validation_perplexity"
     lines = [columns.replace(" ", "\t")]
@@ -230,7 +263,7 @@ def write_model(root, role):
         "updates": 1200,
         "validation_perplexity": 2.174,
         "parameters": 1_234_567,
-        "bleu": {"score": 31.25, "signature": "nrefs:1|case:mixed|eff:no", "sentences": 500},
+        "bleu": {"score": bleu, "signature": "nrefs:1|case:mixed|eff:no", "sentences": 500},
     }
     write_json(folder / "metrics.json", metrics)
     manifest.write_record(
@@ -335,14 +368,16 @@ def build_run(root, monkeypatch):
         write_model(root, role)
         config = {"model": {"size": 128, "title": "</script><b>not bold"}}
         units[f"train/{role}"] = write_manifest(root, "train", role, config, parts=["model"])
+    units["score/references"] = write_reference_scores(root, np.random.default_rng(7))
     for number, system in enumerate(SYSTEMS):
         write_system(root, system, np.random.default_rng(number))
         write_measures(root, system, model)
         write_statistics(root, system)
+        write_bounds(root, system)
         for stage in ("score", "select"):
             found = write_manifest(root, stage, system, {"best": BEST}, shards=SHARDS)
             units[f"{stage}/{system}"] = found
-        parts = [measures.RECORD, statistics.RECORD]
+        parts = [measures.RECORD, statistics.RECORD, bounds.RECORD]
         found = write_manifest(root, "evaluate", system, {"groups": GROUPS}, parts=parts)
         units[f"evaluate/{system}"] = found
     block = {

@@ -6,15 +6,18 @@ Why equal pairs are in one shard: docs/architecture.md, "Shards".
 import argparse
 import hashlib
 import re
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from workflow_scripts.clean.normalise import normalise
-from workflow_scripts.core.charset import codec
+from workflow_scripts.core.charset import codec, told_character
 from workflow_scripts.core.cli import json_argument, run, words
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.rejected import compressed_lines, escaped, start_of
 from workflow_scripts.core.rows import PairRow
 from workflow_scripts.core.shard import Input, Stream, Tally, write_shard
 from workflow_scripts.core.text import dedup_key
@@ -23,6 +26,8 @@ from workflow_scripts.core.text import dedup_key
 CHARACTERS_PER_WORD = 10
 # A shorter side counts as this long in the ratio: "Pili." is rightly "They were drinking."
 RATIO_CHARACTERS = 10
+# Characters that the log names.
+_SHOWN = 20
 _LETTER = re.compile(r"[^\W\d_]")
 # Both pass a charset test of their code page, and both only come from a wrong decoding.
 _DAMAGE = re.compile("[\x80-\x9f\N{REPLACEMENT CHARACTER}]")
@@ -36,6 +41,58 @@ def _fits(text: str, encoding: str) -> bool:
     return not _DAMAGE.search(text)
 
 
+def outside(text: str, encoding: str) -> list[str]:
+    """Return the distinct characters of `text` that its charset test does not let pass."""
+    return sorted(character for character in set(text) if not _fits(character, encoding))
+
+
+def charsets(config: dict[str, Any]) -> dict[str, str]:
+    """Return Python's name of the charset of each side that has one.
+
+    Raises:
+        InputError: a charset is unknown.
+    """
+    return {side: codec(name, side) for side, name in config["charset"].items() if name}
+
+
+class Rejects:
+    """The list of the pairs that a shard left out, and the characters that did it.
+
+    Attributes:
+        characters: how many pairs each character outside its charset has cost, by the side.
+    """
+
+    def __init__(self, config: dict[str, Any], write: Callable[[str], Any]):
+        """Write lines with `write`; `config` has the charsets."""
+        self._charsets = charsets(config)
+        self._write = write
+        self.characters = {side: Counter[str]() for side in self._charsets}
+
+    def add(self, row: PairRow, reason: str) -> None:
+        """Write one pair: id, reason, characters, source, reference."""
+        side, found = reason.removeprefix("charset_"), list[str]()
+        if reason.startswith("charset_"):
+            text = row["source"] if side == "source" else row["reference"]
+            found = outside(text, self._charsets[side])
+            self.characters[side].update(found)
+        cells = (
+            escaped(row["id"]),
+            reason,
+            " ".join(map(told_character, found)),
+            start_of(row["source"]),
+            start_of(row["reference"]),
+        )
+        self._write("\t".join(cells) + "\n")
+
+    def told(self) -> dict[str, dict[str, int]]:
+        """Return `characters`, the most frequent first, and none of a side without any."""
+        return {
+            side: dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+            for side, counts in self.characters.items()
+            if counts
+        }
+
+
 class PairTest:
     """The tests that a normalised pair must pass by itself."""
 
@@ -45,9 +102,7 @@ class PairTest:
         Raises:
             InputError: a charset is unknown.
         """
-        self._charsets = {
-            side: codec(name, side) for side, name in config["charset"].items() if name
-        }
+        self._charsets = charsets(config)
         self._min_words: int = config["min_words"]
         self._max_words: int = config["max_words"]
         self._max_ratio: float = config["max_ratio"]
@@ -114,8 +169,17 @@ def _rows_of(corpora: list[str], inputs: list[Input[PairRow]]) -> Iterator[PairR
             yield row
 
 
-def clean_shard(config: dict[str, Any], inputs: list[Path], output: Path) -> None:
+def clean_shard(
+    config: dict[str, Any], inputs: list[Path], output: Path, rejected: Path | None = None
+) -> None:
     """Clean one shard of every corpus into one file with its record.
+
+    Args:
+        config: the stage's settings.
+        inputs: a shard of each corpus, in the order of `config["corpora"]`.
+        output: the shard.
+        rejected: where the pairs that are left out are listed, with a record of its own, which
+            also counts the characters outside the charsets.
 
     Raises:
         InputError: the inputs don't match `config["corpora"]`, are damaged, or a charset is
@@ -127,16 +191,36 @@ def clean_shard(config: dict[str, Any], inputs: list[Path], output: Path) -> Non
     counts = {corpus: Counter({"in": 0, "out": 0}) for corpus in corpora}
     tally = Tally(extra={"corpora": counts})
 
-    def kept(rows: Iterator[PairRow]) -> Iterator[PairRow]:
-        for row, reason in clean_pairs(rows, config):
-            counts[row["corpus"]].update(("in", reason or "out"))
-            if reason:
-                tally.rejected[reason] += 1
-            else:
-                yield row
+    def write(rejects: Rejects | None) -> None:
+        def kept(rows: Iterator[PairRow]) -> Iterator[PairRow]:
+            for row, reason in clean_pairs(rows, config):
+                counts[row["corpus"]].update(("in", reason or "out"))
+                if reason:
+                    tally.rejected[reason] += 1
+                    if rejects:
+                        rejects.add(row, reason)
+                else:
+                    yield row
 
-    rows = _rows_of(corpora, [Input(path, "pairs") for path in inputs])
-    write_shard(Stream(rows), kept, output, "pairs", f"clean {output.stem}", tally)
+        rows = _rows_of(corpora, [Input(path, "pairs") for path in inputs])
+        write_shard(Stream(rows), kept, output, "pairs", f"clean {output.stem}", tally)
+
+    if rejected is None:
+        write(None)
+        return
+    with compressed_lines(rejected) as lines:
+        rejects = Rejects(config, lines)
+        write(rejects)
+    # No rows: the record of the shard counts them.
+    write_record(rejected, 0, 0, {}, extra={"characters": rejects.told()})
+    for side, found in rejects.told().items():
+        most = ", ".join(f"{told_character(each)} {found[each]:,}" for each in list(found)[:_SHOWN])
+        print(
+            f"clean {output.stem}: pairs left out for characters outside {config['charset'][side]} "
+            f"({side}): {most}",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -147,8 +231,9 @@ def main(argv: list[str] | None = None) -> None:
         "--inputs", type=Path, nargs="+", required=True, help="one per corpus, by priority"
     )
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--rejected", type=Path, help="list of the pairs that are left out")
     arguments = parser.parse_args(words(argv))
-    clean_shard(arguments.config, arguments.inputs, arguments.output)
+    clean_shard(arguments.config, arguments.inputs, arguments.output, arguments.rejected)
 
 
 if __name__ == "__main__":

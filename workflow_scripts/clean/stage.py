@@ -26,6 +26,9 @@ class Clean(Stage):
     def shards(self, instance: None) -> int:
         return self.config["shards"]["early"]
 
+    def sections(self) -> dict[int, str]:
+        return {25: "workflow_scripts.clean.report:characters"}
+
     def settings(self, instance: None) -> dict[str, Any]:
         sides = self.config["languages"]
         limits = {k: v for k, v in self.config["clean"].items() if k != "max_line_bytes"}

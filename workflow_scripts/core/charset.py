@@ -3,7 +3,16 @@
 The Snakefile imports this module: only the standard library.
 """
 
+import unicodedata
+
 from workflow_scripts.core.errors import InputError
+
+
+def told_character(character: str) -> str:
+    """Return how a character is shown: itself if it can be seen alone, and its code point."""
+    code = f"U+{ord(character):04X}"
+    category = unicodedata.category(character)
+    return code if category[0] in "CZM" else f"{character} {code}"
 
 
 def codec(name: str, side: str) -> str:

@@ -9,11 +9,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import yaml
 from jsonschema import Draft202012Validator, ValidationError
 
 from workflow_scripts.core.bounds import require_bounded
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.schema import schema
+from workflow_scripts.core.suggestion import suggestion
 
 Config = dict[str, Any]
 # Yields what is wrong with the keys that one stage owns. The schema was checked before.
@@ -117,13 +119,35 @@ def _describe(error: ValidationError) -> list[str]:
     if error.validator == "oneOf" and error.context:
         # Of the alternatives, the one meant is the one that failed deepest, and not by its type.
         best = max(error.context, key=lambda e: (len(e.absolute_path), e.validator != "type"))
-        if best.validator not in ("type", "not"):
+        deeper = len(best.absolute_path) > len(error.absolute_path)
+        if deeper or best.validator not in ("type", "not"):
             return _describe(best)
-        return [f"{where}: {rules.get('description', error.message)}"]
+        explained = rules.get("description", error.message)
+        if isinstance(error.instance, dict | list):
+            return [f"{where}: {explained}"]
+        return [f"{where}: {error.instance!r} does not fit ({explained}){_no_text(error.instance)}"]
     explained = rules.get("description", "see the schema")
     if "default" in rules:
         explained += f"; default: {_spelt(rules['default'])}"
-    return [f"{where}: {error.message} ({explained})"]
+    remedy = _no_text(error.instance) if error.validator == "type" else ""
+    return [f"{where}: {error.message} ({explained}){remedy}"]
+
+
+def _no_text(value: Any) -> str:
+    """Return the remedy for a text that stands where something else belongs and that spells it."""
+    if not isinstance(value, str) or not value.strip():
+        return ""
+    try:
+        meant = yaml.safe_load(value)
+    except yaml.YAMLError:
+        return ""
+    if isinstance(meant, str):
+        return ""
+    return (
+        f"; {value!r} is a text: take the quotes off. If it came by --config KEY={{...}}: "
+        "Snakemake takes every value inside for text, so write the key into a recipe, a YAML file "
+        "that --configfile takes"
+    )
 
 
 def _unknown(key: str, known: list[str], title: str | None) -> str:
@@ -134,11 +158,3 @@ def _unknown(key: str, known: list[str], title: str | None) -> str:
 
 def _spelt(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def suggestion(key: str, known: list[str]) -> str:
-    """Return the end of a message about an unknown key: the closest known key, or all."""
-    close = difflib.get_close_matches(key, known, n=1)
-    if close:
-        return f"; did you mean '{close[0]}'?"
-    return f"; known keys: {', '.join(sorted(known))}"

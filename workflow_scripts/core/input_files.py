@@ -20,6 +20,8 @@ from workflow_scripts.core.regular_files import regular_file
 
 # The cache is written again when it lacks the work of so many seconds.
 _SAVE_SECONDS = 5.0
+# The coarsest times of file systems: a file may change twice within it and look the same.
+_TICK_SECONDS = 2.0
 _CHANGED_ADVICE = "nothing was written; start the run again, which reads the file as it is then"
 
 
@@ -71,6 +73,7 @@ class FileHashes:
     def __init__(self, cache: Path):
         self._cache = cache
         self._unsaved = 0.0
+        self._young: set[str] = set()
         try:
             self._known = dict(json.loads(cache.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):  # it is remembered, no more
@@ -98,6 +101,9 @@ class FileHashes:
         except OSError as error:
             raise InputError(f"{key}: {path}: {error.strerror}; correct the path") from error
         self._known[name] = [*before, digest]
+        # A later edit may leave the same signature (git calls such files racy).
+        if time.time_ns() - before.changed_ns < _TICK_SECONDS * 1e9:
+            self._young.add(name)
         self._unsaved += time.monotonic() - started
         if self._unsaved > _SAVE_SECONDS:
             self.save()
@@ -107,8 +113,9 @@ class FileHashes:
         """Write what is known to the cache, if anything of it is new."""
         if self._unsaved:
             self._unsaved = 0.0
+            known = {name: each for name, each in self._known.items() if name not in self._young}
             try:
-                write_text(self._cache, json.dumps(self._known))
+                write_text(self._cache, json.dumps(known))
             except OSError as error:  # another user's results: a dry run only looks
                 if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
                     raise

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from workflow_scripts.core import checks
+from workflow_scripts.core import checks, languages
 from workflow_scripts.core.config import Check, Config, validate
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import FileHashes
@@ -68,6 +68,11 @@ class Layout:
                 self.key(*unit)
         finally:
             self.hashes.save()
+
+    def notes(self) -> list[str]:
+        """Return what the user should know before the run, one line each."""
+        found = [languages.notes(self.config), *(each.notes(self.config) for each in self.stages)]
+        return [note for notes in found for note in notes]
 
     # --- stages and units --------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Self
 
@@ -75,7 +75,8 @@ class Holder:
     `machine` names the host and its last start. `space` differs between containers of one machine,
     whose processes have numbers of their own. `directory` is the device and inode of the working
     directory, `folder` its path. `purpose` is RUN or COLLECTION. `since` is local time. `abandoned`
-    are working directories whose killed holders may have left jobs on a cluster.
+    are working directories whose killed holders may have left jobs on a cluster. `file` is the
+    device and inode of the lock file, which a copy of the results does not share.
     """
 
     host: str
@@ -89,6 +90,7 @@ class Holder:
     purpose: str
     since: str
     abandoned: list[str]
+    file: list[int] = field(default_factory=list)
 
     @classmethod
     def this(cls, purpose: str) -> Self:
@@ -131,6 +133,14 @@ class Holder:
             return self
         folders = {*dead.abandoned, dead.folder} - {self.folder}
         return replace(self, abandoned=sorted(folders))
+
+    def is_of(self, here: "Holder") -> bool:
+        """Return whether it held the lock file of `here`, and not one that this is a copy of.
+
+        Machines that share a file give its device different numbers.
+        """
+        parts = 2 if self.machine == here.machine else 1
+        return not self.file or self.file[-parts:] == here.file[-parts:]
 
     def is_beside(self, other: "Holder") -> bool:
         """Return whether both are runs of the same working directory on the same machine."""
@@ -261,7 +271,11 @@ class ResultsLock:
 
     def _look(self, stream: IO[bytes], me: Holder) -> "Holder | str | None":
         exclusive = _try_exclusive(stream)
+        status = os.fstat(stream.fileno())
+        self._holder = me = replace(me, file=[status.st_dev, status.st_ino])
         holder = Holder.parse(_text(stream))
+        if holder is not None and not holder.is_of(me):
+            holder = None
         if exclusive is False:
             return self._join(stream, me, holder)
         if holder is not None and self._lives(holder, me, exclusive):

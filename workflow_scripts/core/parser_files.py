@@ -11,6 +11,13 @@ from workflow_scripts.core.errors import InputError
 # The processors that parsing needs. Only some languages have multi-word tokens.
 PROCESSORS = ("tokenize", "mwt", "pos", "constituency")
 OPTIONAL = {"mwt"}
+# The languages of which Stanza publishes a constituency model in a package `default`.
+PUBLISHED = ("da", "de", "en", "es", "id", "it", "ja", "pt", "vi")
+TRAIN = (
+    "; Stanza publishes no constituency model of '{language}' (it has {published}). Train one on "
+    "trees of that language (python -m workflow_scripts.syntax.train --language {language}), or "
+    "set evaluate.syntax to null"
+)
 DOWNLOAD = (
     "python -c \"import stanza; stanza.download('{language}', package='{package}', "
     "processors='tokenize,pos,constituency', model_dir='{folder}')\""
@@ -29,7 +36,7 @@ def parser_files(folder: str, language: str, package: str) -> dict[str, str]:
         InputError: the folder lacks something; the message says what.
     """
     key = "evaluate.syntax"
-    advice = "; fetch it: " + DOWNLOAD.format(folder=folder, language=language, package=package)
+    advice = _advice(folder, language, package)
     index = Path(folder) / "resources.json"
     try:
         resources = json.loads(index.read_text(encoding="utf-8"))
@@ -53,6 +60,7 @@ def parser_files(folder: str, language: str, package: str) -> dict[str, str]:
             raise InputError(
                 f"{key}.package: '{package}' of the language '{language}' has no {processor} "
                 "model; choose a package that has one"
+                + ("" if language in PUBLISHED else _advice(folder, language, package))
             )
         name = chosen[processor]
         needed = known.get(processor, {}).get(name, {}).get("dependencies", [])
@@ -63,3 +71,10 @@ def parser_files(folder: str, language: str, package: str) -> dict[str, str]:
                 raise InputError(f"{key}.folder: {path} is missing{advice}")
             files[f"{kind}/{model}"] = str(path)
     return files
+
+
+def _advice(folder: str, language: str, package: str) -> str:
+    """Return how to get the models: fetch them, or train them where nobody publishes any."""
+    if language not in PUBLISHED:
+        return TRAIN.format(language=language, published=", ".join(PUBLISHED))
+    return "; fetch it: " + DOWNLOAD.format(folder=folder, language=language, package=package)

@@ -55,6 +55,22 @@ def told(value: Any) -> Any:
     return value
 
 
+def without_folders(value: Any, folder: str | Path) -> Any:
+    """Return a copy of a configuration in which absolute paths are names, as `Located` has them.
+
+    Args:
+        value: the configuration, or a part of it.
+        folder: that of the user's files.
+    """
+    if isinstance(value, str) and Path(value).is_absolute():
+        return Located(value, folder).name
+    if isinstance(value, dict):
+        return {key: without_folders(each, folder) for key, each in value.items()}
+    if isinstance(value, list):
+        return [without_folders(each, folder) for each in value]
+    return value
+
+
 def file_name(url: str) -> str:
     """Return the name under which what a URL gives is kept: its last part, made harmless."""
     name = unquote(urlsplit(url).path).rpartition("/")[2]

@@ -93,6 +93,16 @@ class ScoredRow(PairRow):
     candidates: list[ScoredCandidate]
 
 
+class ReferenceScoreRow(TypedDict):
+    """The NLLs of a reference itself, given its source and back: `reference_scores`."""
+
+    id: str
+    corpus: str
+    forward_nll: float
+    backward_nll: float
+    sum: float
+
+
 class Paraphrase(TypedDict):
     """A selected candidate; the cluster is None where the method has no clusters."""
 
@@ -178,6 +188,7 @@ ROWS: dict[str, type] = {
     "document_frequencies": DocumentFrequencyRow,
     "candidates": CandidatesRow,
     "scored": ScoredRow,
+    "reference_scores": ReferenceScoreRow,
     "paraphrases": ParaphrasesRow,
     "pair_columns": PairColumnsRow,
     "pair_values": PairValueRow,

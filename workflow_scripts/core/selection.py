@@ -63,6 +63,21 @@ def knows_all_seen(config: Config) -> bool:
     )
 
 
+def used(config: Config) -> Config:
+    """Return a configuration without the corpora, models and systems that its run does not use."""
+    entries = {
+        "corpora": set(corpora(config)),
+        "models": set(config["train"]["models"].values()),
+        "systems": set(config["run"]["systems"]),
+    }
+    return {
+        key: {name: each for name, each in value.items() if name in entries[key]}
+        if key in entries
+        else value
+        for key, value in config.items()
+    }
+
+
 def generate_corpora(config: Config) -> list[str]:
     """Return the corpora whose references are paraphrased."""
     return config["generate"]["corpora"] or config["run"]["corpora"]
@@ -98,6 +113,14 @@ def pairs(config: Config) -> Unit:
 def parsed(config: Config) -> bool:
     """Tell whether sentences are parsed."""
     return config["evaluate"]["syntax"] is not None
+
+
+def reference_scores(config: Config) -> bool:
+    """Tell whether the references themselves are scored, as their candidates are."""
+    bounds = (config["systems"][name]["select"]["keep"] for name in config["run"]["systems"])
+    return config["evaluate"].get("reference_scores", False) or any(
+        keep.get("reference_quantile") is not None for keep in bounds
+    )
 
 
 def early_shards(config: Config, late: str) -> list[str]:

@@ -69,6 +69,11 @@ class Stage(ABC):
         """Yield what is wrong with the stage's keys of a configuration beyond its schema."""
         return ()
 
+    @staticmethod
+    def notes(config: Config) -> Iterable[str]:
+        """Yield what the user should know before a run: what it leaves out by itself, and why."""
+        return ()
+
     def shards(self, instance: Instance) -> int:
         """Return the number of shards that a unit consists of, each with a record."""
         return 0

@@ -105,6 +105,15 @@ SCHEMAS: dict[str, pa.Schema] = {
             ),
         ]
     ),
+    "reference_scores": pa.schema(
+        [
+            ("id", pa.string()),
+            ("corpus", pa.string()),
+            ("forward_nll", pa.float32()),
+            ("backward_nll", pa.float32()),
+            ("sum", pa.float32()),
+        ]
+    ),
     "paraphrases": pa.schema(
         [
             *_PAIR,

@@ -1,4 +1,4 @@
-"""The two text normalisations that several stages must agree on."""
+"""The two text normalisations that several stages must agree on, and the spellings of a word."""
 
 import functools
 import string
@@ -48,3 +48,11 @@ def dedup_key(source: str, reference: str) -> str:
 def words(sentence: str) -> list[str]:
     """Return the words that measures count: lower-cased, no ASCII punctuation, split at blanks."""
     return sentence.lower().translate(_ASCII_PUNCTUATION).split()
+
+
+def spellings(word: str, case: bool) -> list[str]:
+    """Return a word as it stands and, with `case`, in lower case and capitalised."""
+    if not case:
+        return [word]
+    lower = word.lower()
+    return list(dict.fromkeys([word, lower, lower[:1].upper() + lower[1:]]))

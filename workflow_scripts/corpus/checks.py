@@ -6,6 +6,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 from collections.abc import Iterator
 from typing import Any
 
+from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.paths import file_name
 
@@ -14,6 +15,20 @@ def problems(config: Config) -> Iterator[str]:
     """Yield what is wrong with the downloads of the catalogue of corpora."""
     for name, block in config["corpora"].items():
         yield from _download_problems(name, block)
+
+
+def notes(config: Config) -> Iterator[str]:
+    """Yield the corpora whose language is not that of the configuration."""
+    language = config["languages"]["reference"]["code"]
+    if language == "en":
+        return
+    for name in selection.corpora(config):
+        if "testbed" in config["corpora"][name]:
+            yield (
+                f"corpora.{name}: the testbed's references are English (en), and "
+                f"languages.reference.code is '{language}'; name bitext of yours in run.corpora, "
+                "train.dev and train.test"
+            )
 
 
 def _several(value: Any) -> list[Any]:

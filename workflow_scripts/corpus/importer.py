@@ -7,19 +7,15 @@ How pairs find their shards, and what becomes of bad lines: docs/architecture.md
 import argparse
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
-import zstandard
-
-from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import sha256, shard_paths, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rejected import SHOWN_BYTES, compressed_lines, escaped
 from workflow_scripts.core.rows import PairRow
 from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.core.text import dedup_key
@@ -27,7 +23,6 @@ from workflow_scripts.corpus.pairs import Pair, Rejected, read_pairs
 from workflow_scripts.corpus.spill import Spill
 
 REJECTED = "rejected.tsv.zst"
-_SHOWN_BYTES = 200
 Row = Pair | Rejected
 
 
@@ -39,20 +34,9 @@ def shard_of(source: str, reference: str, shards: int) -> int:
 
 def rejected_line(rejected: Rejected) -> str:
     """Return the TSV line of a rejected line: escaped file, number, reason, escaped start."""
-    start = rejected.text[:_SHOWN_BYTES].decode("utf-8", "surrogateescape")
-    file = repr(rejected.file)[1:-1]  # which may hold tabs and line feeds as well
-    return f"{file}\t{rejected.line}\t{rejected.reason}\t{repr(start)[1:-1]}\n"
-
-
-@contextmanager
-def _compressed_lines(path: Path) -> Iterator[Callable[[str], Any]]:
-    """Give a function that writes text to a zstd file. The file appears when it is whole."""
-    with (
-        atomic_path(path) as temporary,
-        temporary.open("wb") as raw,
-        zstandard.ZstdCompressor().stream_writer(raw) as stream,
-    ):
-        yield lambda text: stream.write(text.encode("utf-8"))
+    start = rejected.text[:SHOWN_BYTES].decode("utf-8", "surrogateescape")
+    file = escaped(rejected.file)  # which may hold tabs and line feeds as well
+    return f"{file}\t{rejected.line}\t{rejected.reason}\t{escaped(start)}\n"
 
 
 def verify_downloads(hashes: dict[str, str]) -> None:
@@ -90,7 +74,7 @@ def import_corpus(name: str, rows: Iterable[Row], shards: int, folder: Path) -> 
     rejected: Counter[str] = Counter()
     pairs = 0
     with Spill(folder, shards) as spill:
-        with _compressed_lines(folder / REJECTED) as write:
+        with compressed_lines(folder / REJECTED) as write:
             for read in progress(rows, desc=f"corpus {name}: lines read"):
                 if isinstance(read, Pair):
                     pairs += 1

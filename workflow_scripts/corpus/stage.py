@@ -10,7 +10,7 @@ from workflow_scripts.core.input_files import as_list
 from workflow_scripts.core.paths import Located, file_name
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
-from workflow_scripts.corpus.checks import problems
+from workflow_scripts.corpus.checks import notes, problems
 
 _TEXT_KEYS = ("source", "reference", "tsv")
 # Keys that do not change the imported pairs: where they come from, and whether they are trusted.
@@ -34,6 +34,7 @@ class Corpus(Stage):
     released = True
     wildcard = "corpus"
     problems = staticmethod(problems)
+    notes = staticmethod(notes)
 
     def instances(self) -> list[str | None]:
         return [*selection.corpora(self.config)]

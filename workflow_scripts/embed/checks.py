@@ -19,6 +19,16 @@ def problems(config: Config) -> Iterator[str]:
             yield from _embedding_problems(name, config)
 
 
+def notes(config: Config) -> Iterator[str]:
+    """Yield that data sets must be of the references' language, where that is not English."""
+    language = config["languages"]["reference"]["code"]
+    if language != "en" and config["sts"]["data"] and config["run"]["embeddings"]:
+        yield (
+            f"sts.data: embeddings of '{language}' are tested on these data sets; those of the "
+            f"papers are English, so name data sets of '{language}'"
+        )
+
+
 def _embedding_problems(name: str, config: Config) -> Iterator[str]:
     block = filled(config["embeddings"][name], "embedding")
     where, model = f"embeddings.{name}", model_of(block)

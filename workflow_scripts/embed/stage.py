@@ -11,7 +11,7 @@ from workflow_scripts.core.input_files import as_list, files_below
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.core.training_sets import model_columns, training_sets
-from workflow_scripts.embed.checks import problems
+from workflow_scripts.embed.checks import notes, problems
 
 
 def tested_embeddings(config: Config) -> dict[str, dict[str, Any]]:
@@ -35,6 +35,7 @@ class Embed(Stage):
     released = False
     wildcard = "embedding"
     problems = staticmethod(problems)
+    notes = staticmethod(notes)
 
     @cached_property
     def tested(self) -> dict[str, dict[str, Any]]:

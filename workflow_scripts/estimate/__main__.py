@@ -11,13 +11,11 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
-
-import torch
-from tabulate import tabulate
+from typing import TYPE_CHECKING, NamedTuple
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.config import FILTER_ROLES
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout
@@ -25,14 +23,17 @@ from workflow_scripts.core.model_blocks import finished
 from workflow_scripts.core.resolve import add_arguments, resolve
 from workflow_scripts.core.rows import Side
 from workflow_scripts.core.runs import link_name
-from workflow_scripts.estimate import networks, text
-from workflow_scripts.estimate.networks import Shape, Speed
+from workflow_scripts.core.terminal import fitted_table
 from workflow_scripts.estimate.predict import Cost, Predictor, Speeds
 from workflow_scripts.runs.catalogue import size_text
 from workflow_scripts.stages import run_layout
-from workflow_scripts.subword.segmenter import Segmenter
-from workflow_scripts.train import data
-from workflow_scripts.train.take_over import Task, assemble
+
+# What measures is imported where it is used: the Python of Snakemake may be without it.
+if TYPE_CHECKING:
+    import torch
+
+    from workflow_scripts.estimate.networks import Shape, Speed
+    from workflow_scripts.estimate.text import TextSpeed
 
 # Seconds on the wall for all networks; text and start-up take about as long again.
 _BUDGET = 24.0
@@ -54,6 +55,31 @@ _FINISHED_MODEL = {
     "schedule": "none",
     "max_length": 100,
 }
+
+
+def say(what: str) -> None:
+    """Tell on stderr what is measured next."""
+    print(f"estimate: {what}", file=sys.stderr, flush=True)
+
+
+def require_packages() -> None:
+    """Import all that measures.
+
+    Raises:
+        InputError: this Python is without some of it; the message says which one has it.
+    """
+    try:
+        from workflow_scripts.estimate import networks, text  # noqa: F401
+    except ModuleNotFoundError as error:
+        environment = "paraloom-estimate"
+        raise InputError(
+            f"this Python ({sys.executable}) has no {error.name}: estimate lets the stages work "
+            f"for a minute, and needs what they import. After `make setup`: source "
+            f"{_ROOT}/.venv/bin/activate. With conda, once:\n"
+            f"  conda env create -n {environment} -f {_ROOT}/envs/estimate.yaml\n"
+            f"  conda run -n {environment} bash {_ROOT}/envs/nmt.post-deploy.sh\n"
+            f"and then the same command behind: conda run -n {environment}"
+        ) from error
 
 
 def start_seconds() -> dict[str, float]:
@@ -81,6 +107,8 @@ def finished_models(layout: Layout, folder: Path) -> dict[str, Finished]:
 
     What is to be downloaded may not be here yet, nor the package that holds a model.
     """
+    from workflow_scripts.train.take_over import Task, assemble
+
     found = {}
     for role in selection.roles(layout.config):
         if not selection.taken_over(layout.config, role):
@@ -96,18 +124,26 @@ def finished_models(layout: Layout, folder: Path) -> dict[str, Finished]:
     return found
 
 
-def finished_shape(role: str, model: Finished, speed: text.TextSpeed) -> Shape:
+def finished_shape(role: str, model: Finished, speed: "TextSpeed") -> "Shape":
     """Return the vocabularies and lengths of a finished model."""
+    from workflow_scripts.estimate.networks import Shape
+    from workflow_scripts.subword.segmenter import Segmenter
+    from workflow_scripts.train import data
+
     sides = data.sides(role.removeprefix("filter_"))
     sizes = [len(Segmenter(model.texts[side]).vocabulary()) for side in sides]
     return Shape({}, *sizes, *(speed.pieces[side] for side in sides))
 
 
-def shapes(layout: Layout, speed: text.TextSpeed) -> dict[str, Shape]:
+def shapes(layout: Layout, speed: "TextSpeed") -> "dict[str, Shape]":
     """Return the shape of the model of each role; a finished model counts as a base Transformer."""
-    sizes = layout.config["subword"]["vocab_size"]
+    from workflow_scripts.estimate.networks import Shape
+
+    subword = layout.config["subword"]
     found = {}
     for role in selection.roles(layout.config):
+        key = "filter_vocab_size" if role in FILTER_ROLES else "vocab_size"
+        sizes = subword.get(key, subword["vocab_size"])
         block = layout.config["models"][layout.config["train"]["models"][role]]
         sides = ["source", "reference"]
         if role.endswith("backward"):
@@ -120,20 +156,27 @@ def shapes(layout: Layout, speed: text.TextSpeed) -> dict[str, Shape]:
     return found
 
 
-def calibrate(layout: Layout, device: torch.device) -> Speeds:
+def calibrate(layout: Layout, device: "torch.device") -> Speeds:
     """Measure this machine for the run: the stages that read text, then each distinct model."""
+    from workflow_scripts.estimate import networks, text
+
     compute = layout.config["compute"]
     distinct: dict[str, Speed] = {}
     with tempfile.TemporaryDirectory() as name:
         own = finished_models(layout, Path(name))
         untrained = not selection.training_corpora(layout.config)
         texts = own["forward"].texts if untrained and "forward" in own else None
+        say(f"stages that read text, on {text.SAMPLE:,} pairs of each corpus")
         text_speed = text.measure(layout, texts)
         wanted = shapes(layout, text_speed)
         keys = {role: json.dumps(shape, sort_keys=True) for role, shape in wanted.items()}
         keys |= {role: role for role in own}
         budget = _BUDGET / len(set(keys.values()))
         for role, shape in wanted.items():
+            block = layout.config["train"]["models"][role]
+            if keys[role] not in distinct:
+                seconds = f"some {budget:.0f} seconds on {device.type}"
+                say(f"a model like {role}, models.{block}: {seconds}")
             if role in own:
                 distinct[role] = networks.measure_finished(
                     own[role].folder,
@@ -142,6 +185,7 @@ def calibrate(layout: Layout, device: torch.device) -> Speeds:
                 )
             elif keys[role] not in distinct:
                 distinct[keys[role]] = networks.measure(shape, device, compute, budget)
+    say("how long jobs take to start")
     return Speeds(text_speed, {role: distinct[keys[role]] for role in wanted}, start_seconds())
 
 
@@ -164,7 +208,7 @@ def describe(costs: list[Cost], predictor: Predictor, device: str) -> str:
     )
     headers = ["stage", "jobs", "CPU-hours", "GPU-hours", "disk", "files"]
     align = ["left", *["right"] * 5]
-    table = tabulate(rows, headers, intfmt=",", floatfmt=",.3f", colalign=align)
+    table = fitted_table(rows, headers, texts=["stage"], floatfmt=",.3f", align=align)
     head = (
         f"{predictor.references():,} references; networks measured on {device}. Nothing counts as "
         "filtered out,\nstopped early or pruned (docs/scaling.md)."
@@ -199,6 +243,12 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     given = _given_lines(arguments.lines)
     layout = run_layout(resolve(arguments.configfile, arguments.config), absent=given)
+    require_packages()
+    import torch
+
+    from workflow_scripts.estimate import text
+
+    say("lines of each corpus")
     lines = text.count_lines(layout, given)
     torch.set_num_threads(1)
     device = choose_device(layout.config["compute"]["device"])

@@ -4,7 +4,7 @@ What is not known before a run is taken from earlier runs, or is set too high: n
 out, no training stops early, no candidate is pruned.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.config import FILTER_ROLES
@@ -12,8 +12,12 @@ from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.model_blocks import finished
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.selection import Unit
-from workflow_scripts.estimate.networks import Speed
-from workflow_scripts.estimate.text import TextSpeed
+from workflow_scripts.evaluate.stage import BOUNDS_SAMPLE
+from workflow_scripts.generate.stage import constraints_of
+
+if TYPE_CHECKING:
+    from workflow_scripts.estimate.networks import Speed
+    from workflow_scripts.estimate.text import TextSpeed
 
 # The share of distinct texts among 150 samples of 5 constraint sets (captions 0.86, testbed 0.71).
 DISTINCT = 0.85
@@ -21,6 +25,8 @@ DISTINCT = 0.85
 _CANDIDATE_BYTES, _SCORED_BYTES, _PARAPHRASE_BYTES = 0.35, 0.65, 1.0
 # CPU-seconds per reference, of 1000 resamples (testbed run).
 _EVALUATED = 0.002
+# CPU-seconds per candidate that is compared with its reference at every bound (evaluate.bounds).
+_COMPARED = 0.00002
 # Beam that translates the test set (train.measures).
 _TEST_BEAM = 5
 # The time of a forward pass, as a share of forward, backward and update.
@@ -42,8 +48,8 @@ class Speeds(NamedTuple):
     `starts`: CPU-seconds before a job of "text" or "network" begins to work.
     """
 
-    text: TextSpeed
-    networks: dict[str, Speed]
+    text: "TextSpeed"
+    networks: "dict[str, Speed]"
     starts: dict[str, float]
 
 
@@ -103,7 +109,7 @@ class Predictor:
 
     def _searches(self, system: str) -> int:
         """Return how often a system searches each reference: constraint sets, or variants."""
-        constraints = filled(self._config["systems"][system], "system")["constraints"] or {}
+        constraints = constraints_of(self._config, system) or {}
         return len(constraints.get("variants") or range(constraints.get("sets", 1)))
 
     def _cost(self, unit: Unit) -> Cost:
@@ -194,6 +200,11 @@ class Predictor:
         return self.references() * self.candidates(system) * DISTINCT
 
     def _of_score(self, system: str) -> tuple[float, float, float]:
+        if system == "references":
+            forward, backward = (self._speeds.networks[role] for role in ("forward", "backward"))
+            per_reference = self._pieces["reference"] * forward.scored
+            per_reference += self._pieces["source"] * backward.scored
+            return 0.0, self.references() * per_reference, self.references() * 32.0
         tokens = self._distinct(system) * self._pieces["source"]
         size = self._distinct(system) * self._speeds.text.characters * _SCORED_BYTES
         return 0.0, tokens * self._speeds.networks["backward"].scored, size
@@ -203,9 +214,13 @@ class Predictor:
         size = self.references() * (1 + best) * self._speeds.text.characters * _PARAPHRASE_BYTES
         return self._distinct(system) * self._speeds.text.selected, 0.0, size
 
-    def _of_evaluate(self, _: str) -> tuple[float, float, float]:
+    def _of_evaluate(self, system: str) -> tuple[float, float, float]:
         share = self._config["evaluate"]["bootstrap"] / 1000
-        return self.references() * _EVALUATED * share, 0.0, 50_000.0
+        seconds = self.references() * _EVALUATED * share
+        if selection.reference_scores(self._config):
+            compared = min(BOUNDS_SAMPLE, self.references()) * self.candidates(system) * DISTINCT
+            seconds += compared * _COMPARED
+        return seconds, 0.0, 50_000.0
 
     def _of_release(self, _: Any) -> tuple[float, float, float]:
         sizes = [self._of_select(system)[2] for system in self._config["run"]["systems"]]

@@ -7,6 +7,13 @@ from matplotlib.ticker import MaxNLocator
 
 from workflow_scripts.core.report import plots
 
+# The curves of bounds end where this share of the candidates is kept.
+_MOST = 0.95
+# Fewer candidates than this share have no 1-BLEU worth drawing.
+_FEW = 0.01
+# The width of a mark's label, as a share of the axis.
+_LABEL = 0.07
+
 
 def score_histogram(scores: dict[str, Any], max_sum: float | None, system: str) -> Markup:
     """Draw the candidates' NLLs, forward, backward and their sum with the threshold."""
@@ -37,6 +44,73 @@ def score_histogram(scores: dict[str, Any], max_sum: float | None, system: str) 
         return plots.svg(
             figure, f"scores-{system}", f"Histograms of the candidates' NLLs, {system}"
         )
+
+
+def bounds(found: dict[str, dict[str, Any]], quantiles: list[dict[str, Any]]) -> Markup:
+    """Draw over the bound what it keeps of the candidates, and how different that is.
+
+    Args:
+        found: bounds.json by system.
+        quantiles: of the references' own sums, which are marked.
+    """
+    marked = [each for each in quantiles if each["max_sum"] is not None]
+    # As far as something happens: most references, nearly all candidates, the bounds in use.
+    ends = [each["max_sum"] for each in marked]
+    ends += [each["used"] for each in found.values() if each["used"] is not None]
+    ends += [
+        next((one["max_sum"] for one in each["bounds"] if one["kept"] >= _MOST * total), 0.0)
+        for each in found.values()
+        if (total := each["candidates"])
+    ]
+    width = 1.05 * max(ends, default=1.0)
+    labelled = _apart(marked, _LABEL * width)
+    with plots.style():
+        figure, panels = plots.panels(2, plots.WIDE_PANEL)
+        for number, (system, each) in enumerate(found.items()):
+            colour = plots.COLOURS[number % len(plots.COLOURS)]
+            total = max(1, each["candidates"])
+            shares = [(one["max_sum"], 100 * one["kept"] / total) for one in each["bounds"]]
+            differences = [
+                (one["max_sum"], one["one_minus_bleu"])
+                for one in each["bounds"]
+                if one["one_minus_bleu"] is not None and one["kept"] >= _FEW * total
+            ]
+            for axes, points in zip(panels, (shares, differences), strict=True):
+                axes.plot(*_sides(points), color=colour, label=system)
+                used = [point for point in points if point[0] == each["used"]]
+                axes.plot(*_sides(used), "o", color=colour)
+        for axes, title in zip(panels, ("candidates kept, %", "1−BLEU of those kept"), strict=True):
+            for one in marked:
+                axes.axvline(one["max_sum"], color=plots.MARK, linestyle=":", linewidth=0.8)
+            for one in labelled:
+                axes.annotate(
+                    f"{one['quantile']:.0%}".replace("%", " %"),
+                    (one["max_sum"], 1),
+                    xycoords=("data", "axes fraction"),
+                    xytext=(0, 2),
+                    textcoords="offset points",
+                    ha="center",
+                    fontsize=7,
+                    color=plots.MARK,
+                )
+            axes.set(xlim=(0, width), xlabel="bound, nats per token")
+            axes.set_ylabel(title)
+        panels[0].set_ylim(bottom=0)
+        panels[0].legend()
+        return plots.svg(figure, "bounds", "What each bound keeps, and its 1−BLEU")
+
+
+def _apart(marked: list[dict[str, Any]], distance: float) -> list[dict[str, Any]]:
+    """Return quantiles whose bounds are so far apart at least; those in the middle come first."""
+    found: list[dict[str, Any]] = []
+    for one in sorted(marked, key=lambda each: abs(each["quantile"] - 0.5)):
+        if all(abs(one["max_sum"] - other["max_sum"]) >= distance for other in found):
+            found.append(one)
+    return found
+
+
+def _sides(points: list[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    return [x for x, _ in points], [y for _, y in points]
 
 
 def ranks(groups: dict[str, dict[str, list[dict[str, Any]]]]) -> Markup:

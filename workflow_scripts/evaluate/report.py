@@ -1,5 +1,6 @@
 """The stage's sections of the report."""
 
+import math
 from typing import Any
 
 from markupsafe import Markup
@@ -7,7 +8,12 @@ from markupsafe import Markup
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.evaluate import plots
 from workflow_scripts.evaluate.length_table import length_table
-from workflow_scripts.evaluate.results import all_measures, all_statistics, most_paraphrases
+from workflow_scripts.evaluate.results import (
+    all_bounds,
+    all_measures,
+    all_statistics,
+    most_paraphrases,
+)
 
 
 def scores(run: FinishedRun) -> dict[str, Any]:
@@ -20,6 +26,47 @@ def scores(run: FinishedRun) -> dict[str, Any]:
         for system, each in measures.items()
     }
     return {"measures": measures, "histograms": histograms}
+
+
+def bounds(run: FinishedRun) -> dict[str, Any]:
+    """Return what each bound would keep, beside the references' own sums."""
+    found = all_bounds(run)
+    # The references and their scores are the same for every system.
+    own = next(iter(found.values()))["own"]
+    quantiles = own["all"]["quantiles"]
+    return {
+        "bounds": found,
+        "own": {name: each for name, each in own.items() if each["references"]},
+        "plot": plots.bounds(found, quantiles),
+        "rows": {system: bound_rows(each, quantiles) for system, each in found.items()},
+    }
+
+
+def bound_rows(found: dict[str, Any], quantiles: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row for each quantile of the references, and one for the bound that was used.
+
+    Args:
+        found: bounds.json of a system.
+        quantiles: of the references' own sums.
+
+    Returns:
+        `quantile` (None if the bound that was used is none of these), `max_sum` (None: no bound,
+        as the references can't be read), `used`, and `figures`, those of the bound; None where
+        candidates that were pruned might be within it.
+    """
+    measured = {each["max_sum"]: each for each in found["bounds"]}
+    used = found["used"]
+    wanted = [(each["quantile"], each["max_sum"]) for each in quantiles]
+    if used is not None and used not in [bound for _, bound in wanted]:
+        wanted.append((None, used))
+    wanted.sort(key=lambda each: math.inf if each[1] is None else each[1])
+    return [
+        {
+            **{"quantile": quantile, "max_sum": bound, "figures": measured.get(bound)},
+            "used": bound is not None and bound == used,
+        }
+        for quantile, bound in wanted
+    ]
 
 
 def diversity(run: FinishedRun) -> dict[str, Any]:

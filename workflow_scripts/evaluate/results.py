@@ -17,6 +17,11 @@ def read_statistics(path: Path) -> dict[str, Any]:
     return read_json(path, "counting")
 
 
+def read_bounds(path: Path) -> dict[str, Any]:
+    """Return a bounds.json, checked against its record."""
+    return read_json(path, "bounding")
+
+
 def all_measures(run: FinishedRun) -> dict[str, dict[str, Any]]:
     """Return the measures.json of every system, by system."""
     return {
@@ -29,6 +34,14 @@ def all_statistics(run: FinishedRun) -> dict[str, dict[str, Any]]:
     """Return the statistics.json of every system, by system."""
     return {
         system: read_statistics(run.folder("evaluate", system) / "statistics.json")
+        for system in run.instances("evaluate")
+    }
+
+
+def all_bounds(run: FinishedRun) -> dict[str, dict[str, Any]]:
+    """Return the bounds.json of every system, by system."""
+    return {
+        system: read_bounds(run.folder("evaluate", system) / "bounds.json")
         for system in run.instances("evaluate")
     }
 

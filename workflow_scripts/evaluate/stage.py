@@ -9,6 +9,9 @@ from workflow_scripts.core.stage import Stage
 from workflow_scripts.evaluate.checks import problems
 from workflow_scripts.filter.stage import column_units
 
+# References whose candidates are measured at each bound, at most (evaluate/bounds.py).
+BOUNDS_SAMPLE = 2000
+
 
 class Evaluate(Stage):
     """One unit for each system."""
@@ -26,21 +29,26 @@ class Evaluate(Stage):
     def reads(self, instance: str) -> list[Unit]:
         parsing = ["syntax"] if selection.parsed(self.config) else []
         read = [(stage, instance) for stage in ("score", "select", *parsing, "filter")]
-        return [*read, *self.columns(instance).values(), ("train", "forward")]
+        own = [("score", "references")] if selection.reference_scores(self.config) else []
+        return [*read, *self.columns(instance).values(), ("train", "forward"), *own]
 
     def records(self, instance: str) -> list[str]:
-        return ["evaluation", "counting"]
+        bounding = ["bounding"] if selection.reference_scores(self.config) else []
+        return ["evaluation", "counting", *bounding]
 
     def sections(self) -> dict[int, str]:
+        bounds = {45: "workflow_scripts.evaluate.report:bounds"}
         return {
             40: "workflow_scripts.evaluate.report:scores",
+            **(bounds if selection.reference_scores(self.config) else {}),
             50: "workflow_scripts.evaluate.report:diversity",
             60: "workflow_scripts.evaluate.report:statistics",
             80: "workflow_scripts.evaluate.report:quality",
         }
 
     def tables(self) -> dict[str, str]:
-        names = ("diversity", "between_ranks", "lengths", "statistics", "bins")
+        names = ["diversity", "between_ranks", "lengths", "statistics", "bins"]
+        names += ["bounds"] if selection.reference_scores(self.config) else []
         return {name: f"workflow_scripts.evaluate.tables:{name}" for name in names}
 
     def settings(self, instance: str) -> dict[str, Any]:

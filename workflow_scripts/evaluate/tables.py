@@ -5,8 +5,9 @@ from typing import Any
 
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.table import Table
+from workflow_scripts.evaluate.diversity import mean
 from workflow_scripts.evaluate.length_table import per_reference
-from workflow_scripts.evaluate.results import all_measures, all_statistics
+from workflow_scripts.evaluate.results import all_bounds, all_measures, all_statistics
 
 
 def _groups(measures: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -127,3 +128,24 @@ def bins(run: FinishedRun) -> Table:
         for part in parts
     ]
     return Table(("system", "column", "up_to", "pairs", "overlap_3", "deviation"), rows)
+
+
+def bounds(run: FinishedRun) -> Table:
+    """Return what each bound on the sum of both NLLs would keep of the sampled candidates.
+
+    `quantile` is the share of all references that do not exceed the bound themselves, where the
+    bound is such a quantile.
+    """
+    columns = ("system", "quantile", "max_sum", "kept", "share", "references", "one_minus_bleu")
+    rows = []
+    for system, each in all_bounds(run).items():
+        own = {part["max_sum"]: part["quantile"] for part in each["own"]["all"]["quantiles"]}
+        for bound in each["bounds"]:
+            share = mean(100.0 * bound["kept"], each["candidates"])
+            rows.append(
+                (
+                    *(system, own.get(bound["max_sum"]), bound["max_sum"], bound["kept"], share),
+                    *(bound["references"], bound["one_minus_bleu"]),
+                )
+            )
+    return Table(columns, rows)

@@ -6,8 +6,9 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 from collections.abc import Iterator
 from typing import Any
 
-from workflow_scripts.core.config import Config, strangers, suggestion
+from workflow_scripts.core.config import Config, strangers
 from workflow_scripts.core.schema import filled
+from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.core.training_sets import (
     PAIR_COLUMNS,
     column_embeddings,

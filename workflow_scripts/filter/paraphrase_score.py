@@ -64,11 +64,15 @@ def vocabulary(path: Path) -> set[str]:
     return found
 
 
-def write_scores(input_path: Path, vectors: Path, output: Path) -> None:
-    """Stream a `pair_columns` shard into a `pair_values` shard with its record."""
+def write_scores(input_path: Path, vectors: Path, output: Path, inputs: dict[str, str]) -> None:
+    """Stream a `pair_columns` shard into a `pair_values` shard with its record.
+
+    `inputs` is the hash of the vectors, which are read at the start.
+    """
     verify(input_path)
-    read = progress(read_vectors(vectors), desc="word vectors")
-    table = WordVectors(read, vocabulary(input_path))
+    words = vocabulary(input_path)
+    with unchanged(inputs):
+        table = WordVectors(progress(read_vectors(vectors), desc="word vectors"), words)
     write_values(input_path, output, table.cosines, "paraphrase score")
 
 
@@ -80,8 +84,7 @@ def main(argv: list[str] | None = None) -> None:
     add_inputs(parser)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
-    with unchanged(arguments.inputs):
-        write_scores(arguments.input, arguments.vectors, arguments.output)
+    write_scores(arguments.input, arguments.vectors, arguments.output, arguments.inputs)
 
 
 if __name__ == "__main__":

@@ -249,18 +249,21 @@ def generate_shard(
     config: dict[str, Any],
     device: str,
     batch_rows: int,
+    inputs: dict[str, str],
 ) -> None:
     """Stream a `references` shard into a `candidates` shard with its record.
 
     Memory is bounded by `batch_rows` and the longest sentence, not by the shard. Every reference
     gives one row; one whose source the model can't read (empty, or too long for it) has no
-    candidates, and all its samples count as unfinished.
+    candidates, and all its samples count as unfinished. `inputs` are the hashes of the user's
+    files that are read at the start.
     """
     references = Input(input_path, "references").rows()
     verify(model_folder / "model")
     constraints = config["constraints"]
     segmenter = Segmenter(model_folder / "reference.model")
-    make_sets = set_maker(constraints, config["seed"], segmenter.pieces, idf_path)
+    with unchanged(inputs):
+        make_sets = set_maker(constraints, config["seed"], segmenter.pieces, idf_path)
     variants = len((constraints or {}).get("variants", []))
     # A shortlist is in the folder of a run only if the run is to generate with it.
     has_shortlist = model_files(model_folder).shortlist is not None
@@ -302,16 +305,16 @@ def main(argv: list[str] | None = None) -> None:
     add_inputs(parser)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parse_with_compute(parser, argv, SEARCH_BATCH)
-    with unchanged(arguments.inputs):
-        generate_shard(
-            arguments.input,
-            arguments.model,
-            arguments.idf,
-            arguments.output,
-            arguments.config,
-            arguments.device,
-            arguments.batch_rows,
-        )
+    generate_shard(
+        arguments.input,
+        arguments.model,
+        arguments.idf,
+        arguments.output,
+        arguments.config,
+        arguments.device,
+        arguments.batch_rows,
+        arguments.inputs,
+    )
 
 
 if __name__ == "__main__":

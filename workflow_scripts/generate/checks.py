@@ -9,6 +9,14 @@ from typing import Any
 from workflow_scripts.core.config import Config, strangers
 from workflow_scripts.core.schema import filled
 
+ENGLISH = "en"
+# The prepositions that the catalogue's ParaBank exempts from the lower bound of the IDF.
+PREPOSITIONS = frozenset(
+    (
+        *("about", "after", "at", "before", "by", "for", "from", "in", "into", "of", "on"),
+        *("over", "through", "to", "with"),
+    )
+)
 # Instance names that the stages themselves use beside the systems' names.
 RESERVED_SYSTEMS = {"references", "idf"}
 
@@ -29,6 +37,66 @@ def problems(config: Config) -> Iterator[str]:
             yield from _system_problems(f"systems.{name}", config["systems"][name], language)
 
 
+def notes(config: Config) -> Iterator[str]:
+    """Yield what of the constraints is switched off, as the references are not English."""
+    language = config["languages"]["reference"]["code"]
+    for name in config["run"]["systems"]:
+        constraints = config["systems"][name].get("constraints") or {}
+        if "variants" in constraints:
+            left = left_variants(constraints["variants"])
+            constraints = {**constraints, "variants": left}
+        for each in switched_off(constraints, language):
+            yield f"systems.{name}.constraints.{each}"
+
+
+def left_variants(variants: dict[str, Any]) -> dict[str, Any]:
+    """Return the variants but for those that are false: a recipe leaves them out of a catalogue's.
+
+    Mappings merge, so they could not be removed otherwise; null is a search without constraints.
+    """
+    return {name: choice for name, choice in variants.items() if choice is not False}
+
+
+def for_language(constraints: dict[str, Any], language: str) -> dict[str, Any]:
+    """Return constraints without what is English only, where `language` is another.
+
+    That is: variants that inflect, and the English prepositions of the catalogue.
+    """
+    if language == ENGLISH:
+        return constraints
+    found = dict(constraints)
+    if "variants" in found:
+        off = _inflecting(found["variants"])
+        found["variants"] = {k: v for k, v in found["variants"].items() if k not in off}
+    if _exempts_english(found):
+        found["idf"] = {**found["idf"], "exempt": []}
+    return found
+
+
+def switched_off(constraints: dict[str, Any], language: str) -> Iterator[str]:
+    """Yield a line for each part that `for_language` takes away, with its key below the block."""
+    if language == ENGLISH:
+        return
+    if off := _inflecting(constraints.get("variants", {})):
+        yield (
+            f"variants: {', '.join(off)} are switched off: they inflect, which knows English (en) "
+            f"only, and the references are '{language}'"
+        )
+    if _exempts_english(constraints):
+        yield (
+            f"idf.exempt: the English prepositions are switched off, as the references are "
+            f"'{language}'; name the prepositions of that language there"
+        )
+
+
+def _inflecting(variants: dict[str, Any]) -> list[str]:
+    return [name for name, each in variants.items() if each and each.get("inflect")]
+
+
+def _exempts_english(constraints: dict[str, Any]) -> bool:
+    return set(constraints.get("idf", {}).get("exempt", [])) == PREPOSITIONS
+
+
 def _system_problems(where: str, system: dict[str, Any], language: str) -> Iterator[str]:
     search = filled(system["search"], system["search"]["method"])
     if search["method"] == "beam" and search["nbest"] > search["beam_size"]:
@@ -43,15 +111,27 @@ def _system_problems(where: str, system: dict[str, Any], language: str) -> Itera
     for key, bounds in ranges.items():
         if bounds is not None and bounds[0] > bounds[1]:
             yield f"{where}.constraints.{key}: {bounds[0]} is greater than {bounds[1]}"
-    for name, choice in constraints.get("variants", {}).items():
+    variants = constraints.get("variants", {})
+    if variants and not left_variants(variants):
+        yield (
+            f"{where}.constraints.variants: all are false, which leaves them out; keep one, or set "
+            "constraints to null for a search without any"
+        )
+    variants = left_variants(variants)
+    if variants and not for_language({"variants": variants}, language)["variants"]:
+        yield (
+            f"{where}.constraints.variants: all inflect, which knows English (en) only, and the "
+            f"references are '{language}'; keep others, or set constraints to null"
+        )
+    for name, choice in variants.items():
         if choice is not None:  # a search without constraints
-            found = _variant_problems(filled(choice, "variant"), constraints, search, language)
+            found = _variant_problems(filled(choice, "variant"), constraints, search)
             for problem in found:
                 yield f"{where}.constraints.variants.{name}: {problem}"
 
 
 def _variant_problems(
-    variant: dict[str, Any], constraints: dict[str, Any], search: dict[str, Any], language: str
+    variant: dict[str, Any], constraints: dict[str, Any], search: dict[str, Any]
 ) -> Iterator[str]:
     kind, choose = variant["kind"], variant["choose"]
     if kind in ("positive", "pair") and search["method"] != "beam":
@@ -60,8 +140,6 @@ def _variant_problems(
         yield "choose first is for kind negative, alone and without inflect"
     if choose.keys() - {"first"} and "idf" not in constraints:
         yield "constraints.idf is missing, which says which words can be chosen"
-    if variant["inflect"] and language != "en":
-        yield f"inflect knows English (en) only, and the references are '{language}'"
     if kind == "pair":
         yield from _pair_problems(variant, constraints)
     elif "relations" in variant:

@@ -6,12 +6,26 @@ from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
-from workflow_scripts.generate.checks import problems
+from workflow_scripts.generate.checks import for_language, left_variants, notes, problems
 
 
 def needs_idf(config: Config, system: str | None) -> bool:
     """Tell whether a system chooses words by their IDF."""
     return "idf" in _constraints(config, system)
+
+
+def constraints_of(config: Config, system: str) -> dict[str, Any] | None:
+    """Return the constraints of a system as they are used.
+
+    They are without the variants that are left out, and without what is English only where the
+    references are not English.
+    """
+    found = config["systems"][system].get("constraints")
+    if not found:
+        return found
+    if "variants" in found:
+        found = {**found, "variants": left_variants(found["variants"])}
+    return for_language(found, config["languages"]["reference"]["code"])
 
 
 def _constraints(config: Config, system: str | None) -> dict[str, Any]:
@@ -27,6 +41,7 @@ class Generate(Stage):
     released = True
     wildcard = "system"
     problems = staticmethod(problems)
+    notes = staticmethod(notes)
 
     def instances(self) -> list[str | None]:
         systems = self.config["run"]["systems"]
@@ -56,8 +71,8 @@ class Generate(Stage):
             training = selection.training_corpora(self.config)
             return {"corpora": training or self.config["run"]["corpora"]}
         system = self.config["systems"][instance]
-        constraints = system.get("constraints")
-        if pairs := self._located_pairs(instance):
+        constraints = constraints_of(self.config, instance)
+        if constraints and (pairs := self._located_pairs(instance)):
             constraints = {**constraints, "pairs": pairs}
         return {
             "system": instance,

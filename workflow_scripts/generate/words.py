@@ -5,6 +5,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+from workflow_scripts.core.text import spellings
+
 Phrase = tuple[str, ...]  # the pieces of a forbidden word
 
 
@@ -34,14 +36,6 @@ def split_word(token: str) -> Word | None:
 def words_of(sentence: str) -> list[Word]:
     """Return the words of a sentence, in order, with repetitions."""
     return [word for word in map(split_word, sentence.split()) if word]
-
-
-def spellings(word: str, case: bool) -> list[str]:
-    """Return a word as it stands and, with `case`, in lower case and capitalised."""
-    if not case:
-        return [word]
-    lower = word.lower()
-    return list(dict.fromkeys([word, lower, lower[:1].upper() + lower[1:]]))
 
 
 def phrases_of(

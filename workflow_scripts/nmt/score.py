@@ -1,7 +1,7 @@
 """Prints the NLL of each given translation on a line of its own.
 
 The NLL is in nats per target token, </s> included. Source and target are files of pieces with
-blanks between, or of raw text with --spm-source and --spm-target.
+blanks between, or of plain text with --raw.
 """
 
 import argparse
@@ -14,8 +14,9 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.lines import read_lines
 from workflow_scripts.nmt.loaders import PRECISIONS, load_model
 from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.raw import add_text_options, coders
 from workflow_scripts.nmt.scoring import Pair, score
-from workflow_scripts.nmt.text import TextCoder, source_coder, target_coder
+from workflow_scripts.nmt.text import TextCoder
 
 
 def read_pairs(
@@ -47,20 +48,15 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--model", type=Path, required=True, help="folder of a model")
     parser.add_argument("--source", type=Path, required=True, help="one source a line")
     parser.add_argument("--target", type=Path, required=True, help="its translation, line by line")
-    parser.add_argument("--spm-source", type=Path, help="SentencePiece model: the source is raw")
-    parser.add_argument("--spm-target", type=Path, help="SentencePiece model: the target is raw")
+    add_text_options(parser)
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.add_argument("--precision", choices=tuple(PRECISIONS), default="fp32")
     parser.add_argument("--batch-tokens", type=int, default=4096, help="positions per batch")
     arguments = parser.parse_args(argv)
     model = load_model(arguments.model, arguments.device, arguments.precision)
-    pairs = read_pairs(
-        model,
-        arguments.source,
-        arguments.target,
-        source_coder(model, arguments.spm_source),
-        target_coder(model, arguments.spm_target),
-    )
+    spm_models = arguments.spm_source, arguments.spm_target
+    source, target = coders(model, arguments.model, arguments.raw, *spm_models)
+    pairs = read_pairs(model, arguments.source, arguments.target, source, target)
     for nll in score(model, pairs, batch_tokens=arguments.batch_tokens):
         print(f"{nll:.6f}")
 

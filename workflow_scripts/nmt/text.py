@@ -37,11 +37,24 @@ class TextCoder:
             except (OSError, RuntimeError) as error:
                 raise InputError(f"{spm_model}: cannot read the SentencePiece model") from error
 
+    @property
+    def raw(self) -> bool:
+        """Whether texts are raw text."""
+        return self._processor is not None
+
+    def pieces(self, text: str) -> list[str]:
+        """Return the pieces of a text; of nothing but blanks there are none."""
+        if self._processor is None or not text.strip():
+            return text.split()
+        return self._processor.encode(text, out_type=str)
+
+    def ids(self, pieces: Iterable[str]) -> list[int]:
+        """Return the ids of pieces; one that the model does not know becomes <unk>."""
+        return self._ids(pieces)
+
     def encode(self, text: str) -> list[int]:
         """Return the ids of a text; a piece that the model does not know becomes <unk>."""
-        if self._processor is None:
-            return self._ids(text.split())
-        return self._ids(self._processor.encode(text, out_type=str))
+        return self.ids(self.pieces(text))
 
     def encode_phrase(self, text: str) -> tuple[int, ...]:
         """Return the ids of a constraint, which may begin with <s>."""
@@ -64,17 +77,3 @@ def source_coder(model: Model, spm_model: Path | None = None) -> TextCoder:
 def target_coder(model: Model, spm_model: Path | None = None) -> TextCoder:
     """Return the coder of a model's target side: of pieces, or of raw text with `spm_model`."""
     return TextCoder(model.target_vocab, spm_model)
-
-
-def raw_coders(model: Model) -> tuple[TextCoder, TextCoder]:
-    """Return the coders of raw text of both sides, by the SentencePiece models in its folder.
-
-    Raises:
-        InputError: this kind of model brings none.
-    """
-    if model.source_spm is None or model.target_spm is None:
-        raise InputError(
-            "a Sockeye 3 folder has no SentencePiece models of its own: name those of both sides "
-            "(--spm-source, --spm-target)"
-        )
-    return source_coder(model, model.source_spm), target_coder(model, model.target_spm)

@@ -1,9 +1,10 @@
 """Translates JSON lines by beam search, with lexical constraints, or by top-k sampling.
 
 Every input line is an object in Sockeye's form: `text`, and optionally `constraints` (phrases
-that must appear), `avoid` (phrases that must not), and for samples `id` (default: the line
-number) and `set` (default: 0). Texts are pieces with blanks between, or raw with --spm-source
-and --spm-target. A phrase that begins with `<s>` is tied to the sentence start.
+that must appear), `avoid` (phrases that must not), `id` (default: the line number) and `set`
+(default: 0), which choose the random numbers of samples. Texts are pieces with blanks between, or
+plain text with --raw. A phrase that begins with `<s>` is tied to the sentence start. Any other key
+is an error, but those of the output, which are replaced.
 
 Every output line repeats its input and adds `translation` and `score` (null where there is
 none), with --nbest or --sample also `translations` and `scores`, with --sample `dropped`, and
@@ -17,7 +18,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,22 +26,27 @@ from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.lines import read_lines
+from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, BeamResult, translate
 from workflow_scripts.nmt.loaders import PRECISIONS, load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.positive import MOST_PHRASES, resolve
+from workflow_scripts.nmt.raw import add_text_options, coders, forbidden, wanted, whole_words
 from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
-from workflow_scripts.nmt.text import TextCoder, source_coder, target_coder
+from workflow_scripts.nmt.text import TextCoder
 from workflow_scripts.nmt.vocabulary import BOS
 
 BEAM_DEFAULTS: dict[str, float] = {"beam_size": 5, "nbest": 1}
+KEYS = ("text", "constraints", "avoid", "id", "set")
+# What the output lines add. An input line may have them: it may be an output line itself.
+ADDED_KEYS = ("translation", "score", "translations", "scores", "dropped", "unmet")
 SAMPLE_DEFAULTS: dict[str, float] = {"samples": 1, "seed": 1, "temperature": 1.0}
 
 
 @dataclass(frozen=True)
 class InputLine:
-    """A line of the input: its fields as they are in the file, and what they mean."""
+    """A line of the input: those of its fields that are in `KEYS`, and what they mean."""
 
     fields: dict[str, Any]
     id: str
@@ -48,6 +54,7 @@ class InputLine:
     source: list[int]
     constraints: list[Phrase]
     avoid: list[Phrase]
+    whole_words: bool
 
 
 class LineReader:
@@ -65,6 +72,8 @@ class LineReader:
         self._for_samples = for_samples
         self._source_coder = source_coder
         self._target_coder = target_coder
+        # The same words are often avoided in many lines.
+        self._forbidden = lru_cache(maxsize=4096)(partial(forbidden, target_coder))
 
     def read(self, path: Path) -> Iterator[InputLine]:
         """Yield the lines of a file.
@@ -80,14 +89,18 @@ class LineReader:
 
     def _parse(self, number: int, line: str) -> InputLine:
         try:
-            fields = json.loads(line)
+            fields = json.loads(line, object_pairs_hook=_object)
             json.dumps(fields, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError as error:
             raise InputError("half of a surrogate pair (\\ud800 to \\udfff) is no text") from error
         except (ValueError, RecursionError) as error:
             raise InputError(f"no JSON: {error}") from error
+        for key in fields if isinstance(fields, dict) else ():
+            if key not in (*KEYS, *ADDED_KEYS):
+                raise InputError(f"unknown key {key!r}{suggestion(key, list(KEYS))}")
         if not isinstance(fields, dict) or not isinstance(fields.get("text"), str):
             raise InputError('must be an object with a string "text"')
+        fields = {key: value for key, value in fields.items() if key in KEYS}
         name, set_number = fields.get("id", number), fields.get("set", 0)
         if not isinstance(name, str | int) or type(set_number) is not int:
             raise InputError('"id" must be a string or an integer, "set" an integer')
@@ -95,28 +108,45 @@ class LineReader:
         if not self._model.can_read(source):
             limit = self._model.max_source_pieces
             raise InputError(f'"text" has {len(source)} pieces; the model takes 1 to {limit}')
-        constraints, avoid = (self._phrases(fields, key) for key in ("constraints", "avoid"))
+        coder = self._target_coder
+        given = _phrases(fields, "constraints", coder)
+        constraints = [wanted(coder, text) for text in given]
+        unwanted = {
+            phrase: text
+            for text in _phrases(fields, "avoid", coder)
+            for phrase in self._forbidden(text)
+        }
         if constraints and self._for_samples:
             raise InputError('samples cannot have "constraints"; use beam search')
         if len(constraints) > MOST_PHRASES:
             raise InputError(f'{len(constraints)} "constraints", at most {MOST_PHRASES} can be met')
-        avoid, overruled = resolve(constraints, avoid)
-        for phrase in overruled:
-            text = self._target_coder.decode(list(phrase))
+        avoid, overruled = resolve(constraints, list(unwanted))
+        for text in dict.fromkeys(unwanted[phrase] for phrase in overruled):
             print(
                 f"warning: line {number}: {text!r} is avoided and wanted; it is wanted",
                 file=sys.stderr,
             )
-        return InputLine(fields, str(name), set_number, source, constraints, avoid)
+        whole = whole_words(coder, given)
+        return InputLine(fields, str(name), set_number, source, constraints, avoid, whole)
 
-    def _phrases(self, fields: dict[str, Any], key: str) -> list[Phrase]:
-        texts = fields.get(key, [])
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise InputError(f'"{key}" must be a list of strings')
-        phrases = [self._target_coder.encode_phrase(text) for text in texts]
-        if not all(set(phrase) - {BOS} for phrase in phrases):
-            raise InputError(f'"{key}" has an empty phrase')
-        return phrases
+
+def _phrases(fields: dict[str, Any], key: str, coder: TextCoder) -> list[str]:
+    texts = fields.get(key, [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise InputError(f'"{key}" must be a list of strings')
+    if not all(set(wanted(coder, text)) - {BOS} for text in texts):
+        raise InputError(f'"{key}" has an empty phrase')
+    return texts
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object, none of whose keys stands twice: the first value would be lost."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise InputError(f"key {key!r} stands there twice; take one out")
+        found[key] = value
+    return found
 
 
 def beam_lines(
@@ -131,7 +161,7 @@ def beam_lines(
     def requests() -> Iterator[BeamRequest]:
         for line in lines:
             waiting.append(line)
-            yield BeamRequest(line.source, line.constraints, line.avoid)
+            yield BeamRequest(line.source, line.constraints, line.avoid, line.whole_words)
 
     for result in search(requests()):
         line = waiting.popleft()
@@ -198,8 +228,7 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--shortlist", action="store_true", help="only pieces of the folder's lexical shortlist"
     )
-    parser.add_argument("--spm-source", type=Path, help="SentencePiece model: texts are raw")
-    parser.add_argument("--spm-target", type=Path, help="SentencePiece model: output is raw")
+    add_text_options(parser)
     arguments = parser.parse_args(argv)
     own, foreign = SAMPLE_DEFAULTS, BEAM_DEFAULTS
     if arguments.sample is None:
@@ -220,10 +249,8 @@ def main(argv: list[str] | None = None) -> None:
     model = load_model(
         arguments.model, arguments.device, arguments.precision, shortlist=arguments.shortlist
     )
-    source, target = (
-        source_coder(model, arguments.spm_source),
-        target_coder(model, arguments.spm_target),
-    )
+    spm_models = arguments.spm_source, arguments.spm_target
+    source, target = coders(model, arguments.model, arguments.raw, *spm_models)
     for_samples = arguments.sample is not None
     reader = LineReader(model, source, target, for_samples=for_samples)
     lines = reader.read(arguments.input)

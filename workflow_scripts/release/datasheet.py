@@ -1,7 +1,9 @@
 """The datasheet of a released corpus: README.md in the form of a Hugging Face dataset card."""
 
 import argparse
+import os
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,12 @@ from workflow_scripts.core.cli import run, words
 from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.report.finished_run import add_arguments, finished_run
 from workflow_scripts.core.report.rendering import environment
+from workflow_scripts.core.version import commit, version
 from workflow_scripts.evaluate.results import paraphrase_count, read_measures
 from workflow_scripts.release import TEMPLATES
+from workflow_scripts.release.doubts import doubts_of
 from workflow_scripts.release.inputs import described_stages, tools
+from workflow_scripts.train.doubts import ADVICE
 from workflow_scripts.train.results import all_metrics
 
 # The Hub's own size classes: upper bound and name.
@@ -61,6 +66,8 @@ def datasheet(
     stage_list: list[dict[str, Any]],
     measures: dict[str, Any],
     models: list[dict[str, Any]],
+    doubts: list[str],
+    made: dict[str, str | None],
 ) -> str:
     """Return the datasheet's text.
 
@@ -69,7 +76,10 @@ def datasheet(
         stage_list: what `inputs.described_stages` returns.
         measures: the system's measures.json.
         models: the metrics.json of each model.
+        doubts: why nobody should trust the corpus.
+        made: what `making` returns.
     """
+    configuration = _yaml(config["configuration"]) if "configuration" in config else ""
     everything = measures["groups"]["all"]
     return (
         environment(TEMPLATES)
@@ -85,8 +95,38 @@ def datasheet(
             everything=everything,
             paraphrases=paraphrase_count(everything),
             models=models,
+            doubts=doubts,
+            advice=ADVICE,
+            made=made,
+            configuration=configuration,
+            fence=fence(configuration),
         )
     )
+
+
+def fence(text: str) -> str:
+    """Return the backticks around a block of code that may hold backticks itself."""
+    return "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+
+
+def making(times: list[float]) -> dict[str, str | None]:
+    """Return what made a corpus and when: version and commit of Paraloom, first and last day.
+
+    The days (UTC) are recorded ones, so a datasheet that is made again is the same. As for other
+    programs, SOURCE_DATE_EPOCH takes their place: then two runs on two days give the same bytes.
+
+    Args:
+        times: when the manifests of the stages were written, in seconds since 1970.
+    """
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    seconds = [float(epoch)] if epoch.isdecimal() else times
+    first, last = (datetime.fromtimestamp(each(seconds), UTC).date() for each in (min, max))
+    return {
+        "version": version(),
+        "commit": commit(),
+        "first": first.isoformat(),
+        "last": last.isoformat(),
+    }
 
 
 def _yaml(value: Any) -> str:
@@ -106,6 +146,8 @@ def main(argv: list[str] | None = None) -> None:
         described_stages(finished),
         read_measures(finished.folder("evaluate", system) / "measures.json"),
         list(all_metrics(finished).values()),
+        doubts_of(finished),
+        making(finished.times()),
     )
     write_text(arguments.output, text)
     write_record(arguments.output, 0, 0, {})

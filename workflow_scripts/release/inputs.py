@@ -21,8 +21,8 @@ def stages(manifests: Iterable[dict[str, Any]], rows: Mapping[str, str]) -> list
 
     Returns:
         Dicts of `label`, `stage`, `rows` (what a row is), `rows_in`, `rows_out`, `rejected` (by
-        reason, most frequent first), `counts` (the other counts in its records), `config`, `name`
-        and `tools`.
+        reason, most frequent first), `counts` (the other counts in its records), `config`, `name`,
+        `version` and `tools`.
     """
     return [_stage(manifest, rows[manifest["stage"]]) for manifest in manifests]
 
@@ -42,6 +42,7 @@ def _stage(manifest: dict[str, Any], rows: str) -> dict[str, Any]:
         "counts": dict(sorted(counts.items())),
         "config": manifest["config"],
         "name": manifest["name"],
+        "version": manifest.get("version"),
         "tools": manifest["tools"],
     }
 

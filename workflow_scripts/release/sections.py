@@ -7,7 +7,9 @@ import yaml
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.rendering import decimal, grouped
 from workflow_scripts.evaluate.results import all_measures, most_paraphrases, paraphrase_count
+from workflow_scripts.release.doubts import doubts_of
 from workflow_scripts.release.inputs import described_stages, tools
+from workflow_scripts.train.doubts import ADVICE
 from workflow_scripts.train.results import all_metrics
 
 
@@ -17,6 +19,8 @@ def overview(run: FinishedRun) -> dict[str, Any]:
     systems = [system_overview(system, each) for system, each in measures.items()]
     return {
         "tiles": tiles(described_stages(run), all_metrics(run), systems),
+        "doubts": doubts_of(run),
+        "advice": ADVICE,
         "overviews": systems,
         "measures": measures,
         "most_paraphrases": most_paraphrases(measures),

@@ -7,9 +7,11 @@ from typing import Any
 from workflow_scripts.core import selection
 from workflow_scripts.core.input_files import as_list
 from workflow_scripts.core.model_blocks import UNKNOWN, as_trained_here
+from workflow_scripts.core.paths import without_folders
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.embed.stage import tested_embeddings, tested_units
+from workflow_scripts.generate.stage import constraints_of
 
 
 def _origin(block: dict[str, Any]) -> str:
@@ -133,13 +135,14 @@ class Release(Stage):
         ]
 
     def _told_system(self, name: str) -> dict[str, Any]:
-        """Return the block of a system with its files by their names."""
-        system = self.config["systems"][name]
-        constraints = system.get("constraints") or {}
-        if "pairs" not in constraints:
+        """Return the block of a system with its files by their names, and only its own variants."""
+        system, constraints = self.config["systems"][name], constraints_of(self.config, name)
+        if not constraints:
             return system
-        pairs = {kind: self._names([path])[0] for kind, path in constraints["pairs"].items()}
-        return {**system, "constraints": {**constraints, "pairs": pairs}}
+        files = constraints.get("pairs", {})
+        pairs = {kind: self._names([path])[0] for kind, path in files.items()}
+        told = {**constraints, "pairs": pairs} if pairs else constraints
+        return {**system, "constraints": told}
 
     def _told_embedding(self, entry: dict[str, Any]) -> dict[str, Any]:
         """Return an embedding with its files by their names."""
@@ -159,7 +162,24 @@ class Release(Stage):
         shown = ("quoted", "embeddings")  # only in the report
         part = {k: v for k, v in self.settings(None).items() if k not in shown}
         block = part.pop("systems")[system]
-        return {**part, "system": system, "block": block, "best": block["select"]["best"]}
+        return {
+            **part,
+            "system": system,
+            "block": block,
+            "best": block["select"]["best"],
+            "configuration": self._configuration(system),
+        }
+
+    def _configuration(self, system: str) -> dict[str, Any]:
+        """Return the configuration behind the corpus of one system, the same on every machine.
+
+        Folders of the machine and `compute` are left out; what of `compute` counts, the precision,
+        is in the settings of the stages.
+        """
+        mine = {**self.config, "run": {**self.config["run"], "systems": [system]}}
+        apart = ("results", "data", "downloads", "compute")
+        kept = {key: value for key, value in selection.used(mine).items() if key not in apart}
+        return without_folders(kept, self.config["data"])
 
     def described_units(self, system: str) -> list[Unit]:
         """Return the released units behind the corpus of one system."""

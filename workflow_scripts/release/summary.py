@@ -6,17 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tabulate import tabulate
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_manifest
+from workflow_scripts.core.terminal import fitted_table
 from workflow_scripts.core.training_sets import training_sets
 from workflow_scripts.embed.results import read_sts
 from workflow_scripts.embed.sts_tables import Model, models, of_model, times_100
 from workflow_scripts.evaluate.results import read_measures
+from workflow_scripts.release.doubts import doubts
 from workflow_scripts.release.inputs import stages
 from workflow_scripts.stages import STAGES
+from workflow_scripts.train.doubts import ADVICE
 from workflow_scripts.train.results import read_metrics
 
 
@@ -31,7 +33,8 @@ def count_table(stage_list: list[dict[str, Any]]) -> str:
         ]
         for stage in stage_list
     ]
-    return tabulate(rows, ["stage", "rows in", "rows out", "rejected"], intfmt=",")
+    headers = ["stage", "rows in", "rows out", "rejected"]
+    return fitted_table(rows, headers, texts=["stage", "rejected"])
 
 
 def measure_table(systems: dict[str, dict[str, Any]]) -> str:
@@ -39,7 +42,8 @@ def measure_table(systems: dict[str, dict[str, Any]]) -> str:
 
     The columns: 1-BLEU with its 95 % interval; intersection over union x 100; length ratio; mean
     sum of NLLs (lower is better); tree edit distance if sentences were parsed; on the testbed the
-    percentage of paraphrases that mean exactly the same as their references.
+    percentage of paraphrases that mean exactly the same as their references. A group without
+    references has no rows.
 
     Args:
         systems: the groups of measures.json by system.
@@ -47,6 +51,8 @@ def measure_table(systems: dict[str, dict[str, Any]]) -> str:
     rows = []
     for system, groups in systems.items():
         for name, group in groups.items():
+            if group.get("references") == 0 and name != "all":
+                continue
             absent = {"ranks": [None] * len(group["ranks"])}
             quality, syntax = ((group[part] or absent)["ranks"] for part in ("testbed", "syntax"))
             for rank, exact, trees in zip(group["ranks"], quality, syntax, strict=True):
@@ -68,7 +74,8 @@ def measure_table(systems: dict[str, dict[str, Any]]) -> str:
                 )
     headers = ["system", "references", "rank", "listed", "1-BLEU", "95 % interval", "int/union"]
     headers += ["length ratio", "mean sum", "tree distance", "same meaning %"]
-    return tabulate(rows, headers, intfmt=",", floatfmt=".2f")
+    texts = ["system", "references", "95 % interval"]
+    return fitted_table(rows, headers, keys=3, texts=texts, floatfmt=".2f")
 
 
 def model_table(metrics: dict[str, dict[str, Any]]) -> str:
@@ -82,7 +89,8 @@ def model_table(metrics: dict[str, dict[str, Any]]) -> str:
         ]
         for role, each in metrics.items()
     ]
-    return tabulate(rows, ["model", "updates", "dev perplexity", "test BLEU"], floatfmt=".2f")
+    headers = ["model", "updates", "dev perplexity", "test BLEU"]
+    return fitted_table(rows, headers, texts=["model"], floatfmt=".2f")
 
 
 def embedding_table(sts: dict[str, Any], found: list[Model]) -> str:
@@ -99,7 +107,9 @@ def embedding_table(sts: dict[str, Any], found: list[Model]) -> str:
         figures = [untrained["mean"], trained["mean"], trained["deviation"], overlap]
         rows.append([model.embedding, model.training_set, len(model.seeds), *figures])
     headers = ["embedding", "training set", "seeds", "untrained STS", "trained STS", "deviation"]
-    return tabulate(rows, [*headers, "word overlap"], floatfmt=".1f")
+    headers.append("word overlap")
+    texts = ["embedding", "training set"]
+    return fitted_table(rows, headers, keys=2, texts=texts, floatfmt=".1f")
 
 
 def describe(folder: Path) -> str:
@@ -134,9 +144,14 @@ def describe(folder: Path) -> str:
     sections = [count_table(told), model_table(metrics), measure_table(measures)]
     if config["run"]["embeddings"]:
         sts = read_sts(folder / "embed.sts" / "sts.json")
-        found = models(sts, training_sets(config), config["run"]["embeddings"])
-        sections.append(embedding_table(sts, found))
+        # Without STS data embeddings are trained, and not tested.
+        if sts["overlap"]["all"]["n"]:
+            found = models(sts, training_sets(config), config["run"]["embeddings"])
+            sections.append(embedding_table(sts, found))
     release = os.path.relpath((folder / "release").resolve())
+    evaluated = [folder / f"evaluate.{system}" for system in measures]
+    if doubtful := doubts(metrics, evaluated):
+        sections.append("\n".join(f"warning: {each}" for each in [*doubtful, ADVICE]))
     sections.append(f"release  {release}\nreport   {release}/report.html")
     return "\n\n".join(sections)
 

@@ -1,4 +1,4 @@
-"""`python -m workflow_scripts.runs list`, `compare A B`, `collect [--delete]`, `forget FOLDER`.
+"""`python -m workflow_scripts.runs list`, `show RUN`, `compare A B`, `collect`, `forget FOLDER`.
 
 See docs/runs.md.
 """
@@ -16,6 +16,7 @@ from workflow_scripts.core.runs import RUNS
 from workflow_scripts.runs.catalogue import describe, run_folders, run_line, size_text
 from workflow_scripts.runs.compare import compare
 from workflow_scripts.runs.garbage import alone, delete, find_garbage, forget, results_of
+from workflow_scripts.runs.show import show
 
 
 def list_runs(_: argparse.Namespace) -> None:
@@ -24,6 +25,12 @@ def list_runs(_: argparse.Namespace) -> None:
     if not folders:
         raise InputError(f"no run below {RUNS}/: call this in the working directory of runs")
     print(describe([run_line(folder) for folder in folders]))
+
+
+def show_run(arguments: argparse.Namespace) -> None:
+    """Print some references of a finished run with their paraphrases by every system."""
+    run = arguments.run if arguments.run.is_dir() else RUNS / arguments.run
+    print(show(run, arguments.examples, arguments.seed))
 
 
 def compare_runs(arguments: argparse.Namespace) -> None:
@@ -59,13 +66,18 @@ def forget_directory(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """List runs, compare two, collect what none of them needs, forget those that are gone."""
+    """List runs, show one's paraphrases, compare two, collect what none needs, forget."""
     parser = argparse.ArgumentParser(
         prog="python -m workflow_scripts.runs", description=main.__doc__
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     command = commands.add_parser("list", help=list_runs.__doc__)
     command.set_defaults(call=list_runs)
+    command = commands.add_parser("show", help=show_run.__doc__)
+    command.add_argument("run", type=Path, help="name or folder of a run")
+    command.add_argument("--examples", type=int, default=20, help="references (default: 20)")
+    command.add_argument("--seed", type=int, default=1, help="of the draw (default: 1)")
+    command.set_defaults(call=show_run)
     command = commands.add_parser("compare", help=compare_runs.__doc__)
     command.add_argument("first", type=Path, help="name or folder of a run")
     command.add_argument("second", type=Path, help="of the other")

@@ -4,10 +4,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from tabulate import tabulate
-
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import RUNS, read_config
+from workflow_scripts.core.terminal import fitted_table
 from workflow_scripts.status.jobs import jobs_of_run
 from workflow_scripts.status.units import run_status
 
@@ -84,4 +83,6 @@ def describe(lines: list[RunLine]) -> str:
         for line in lines
     ]
     headers = ["run", "started", "state", "parts done", "size", "systems"]
-    return tabulate(rows, headers, colalign=["left"] * 3 + ["right"] * 2 + ["left"])
+    align = ["left"] * 3 + ["right"] * 2 + ["left"]
+    texts = [name for name in headers if name != "size"]
+    return fitted_table(rows, headers, texts=texts, align=align)

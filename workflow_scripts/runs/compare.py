@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tabulate import tabulate
-
-from workflow_scripts.core import selection
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import read_config
 from workflow_scripts.core.seal import read_sealed
+from workflow_scripts.core.selection import used
+from workflow_scripts.core.terminal import fitted_table
 from workflow_scripts.core.tools import tools_of
 
 Flat = dict[str, Any]
@@ -38,19 +37,7 @@ def used_config(config: dict[str, Any]) -> Flat:
 
     Of the catalogues (corpora, models, systems) these are only the entries that the run names.
     """
-    run, train = config["run"], config["train"]
-    used = {
-        "corpora": set(selection.corpora(config)),
-        "models": set(train["models"].values()),
-        "systems": set(run["systems"]),
-    }
-    picked = {
-        key: {name: each for name, each in value.items() if name in used[key]}
-        if key in used
-        else value
-        for key, value in config.items()
-    }
-    return dict(flat(picked))
+    return dict(flat(used(config)))
 
 
 def _read_json(path: Path) -> Any:
@@ -93,14 +80,15 @@ def versions(found: dict[str, dict[str, Any]]) -> Flat:
     }
 
 
-def _rank_measures(group: dict[str, Any], prefix: str) -> Iterator[tuple[str, float]]:
+def _rank_measures(group: dict[str, Any], prefix: str) -> Iterator[tuple[str, float | None]]:
     testbed = group.get("testbed") or {"ranks": []}
     shares = {rank["rank"]: rank["share"] for rank in testbed["ranks"]}
     for rank in group["ranks"]:
         name = f"{prefix}.rank {rank['rank']}"
         yield f"{name}.1-BLEU", rank["one_minus_bleu"]
-        yield f"{name}.intersection/union", rank["words"]["intersection_over_union"]
-        yield f"{name}.length ratio", rank["words"]["length_ratio"]
+        counted = rank.get("words", {})  # a group without paraphrases has none
+        yield f"{name}.intersection/union", counted.get("intersection_over_union")
+        yield f"{name}.length ratio", counted.get("length_ratio")
         yield f"{name}.mean sum of NLLs", rank["mean_sum"]
         if rank["rank"] in shares:
             yield f"{name}.same meaning %", shares[rank["rank"]]
@@ -133,7 +121,8 @@ def _table(rows: list[tuple[str, Any, Any]], names: list[str], numbers: bool) ->
         ]
     else:
         lines = [(key, json.dumps(one), json.dumps(other)) for key, one, other in rows]
-    return tabulate(lines, headers, intfmt=",", floatfmt=".2f", disable_numparse=not numbers)
+    texts = headers[:1] if numbers else headers
+    return fitted_table(lines, headers, texts=texts, floatfmt=".2f")
 
 
 def compare(first: Path, second: Path) -> str:

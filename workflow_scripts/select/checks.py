@@ -26,10 +26,12 @@ def _system_problems(where: str, system: dict[str, Any]) -> Iterator[str]:
             f"{where}: select.keep.max_sum ({max_sum}) is above score.prune_above "
             f"({prune_above}), which would lose candidates that pass"
         )
-    if sum(value is not None for value in keep.values()) != 1:
+    given = [key for key, value in keep.items() if value is not None]
+    if len(given) != 1:
+        found = f" (now {' and '.join(given)})" if given else ""
         yield (
-            f"{where}.select.keep: give max_sum or quantile a number, and set the other to "
-            "null where the file below has one"
+            f"{where}.select.keep: give one of {', '.join(keep)} a number{found}, and set the "
+            "others to null where the file below has one"
         )
     if select["method"] == "cluster" and select["best"] > select["clusters"]:
         yield f"{where}: select.best ({select['best']}) needs at least as many clusters"

@@ -21,7 +21,12 @@ class Select(Stage):
         return [*self.config["run"]["systems"]]
 
     def reads(self, instance: str) -> list[Unit]:
-        return [("score", instance), ("train", "forward")]
+        bound = [("score", "references")] if self.by_references(instance) else []
+        return [("score", instance), *bound, ("train", "forward")]
+
+    def by_references(self, system: str) -> bool:
+        """Tell whether a system's threshold follows from the scores of the references."""
+        return "reference_quantile" in self.settings(system)["keep"]
 
     def shards(self, instance: str) -> int:
         return self.config["shards"]["late"]

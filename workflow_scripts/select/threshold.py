@@ -1,9 +1,13 @@
-"""Find the threshold on the sum of both NLLs: a fixed one, or an exact quantile of all sums."""
+"""Find the threshold on the sum of both NLLs: a fixed one, or an exact quantile.
+
+The quantile is one of all candidates' sums, or of the sums of the references themselves.
+"""
 
 import argparse
 import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +20,7 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
-from workflow_scripts.core.ranks import order_statistics
+from workflow_scripts.core.ranks import Passes, order_statistics
 from workflow_scripts.core.tables import read_batches
 
 # The record of the threshold, which has the suffix of a record itself: thresholding.json.
@@ -30,24 +34,31 @@ class Scores(NamedTuple):
     pruned: NDArray[np.float32]  # nats: a lower bound of their sum
 
 
-def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> dict[str, Any]:
+def threshold(
+    scores: Callable[[], Iterable[Scores]],
+    keep: dict[str, Any],
+    references: Passes | None = None,
+) -> dict[str, Any]:
     """Return the threshold and how many candidates it keeps.
 
     Args:
         scores: gives a new pass over all distinct candidates at each call.
-        keep: {"max_sum": nats}, or {"quantile": q} with 0 < q <= 1: the smallest sum such that
-            at least the share q of all candidates is not above it. Pruned candidates count as
-            above it.
+        keep: {"max_sum": nats}; or {"quantile": q} with 0 < q <= 1: the smallest sum such that
+            at least the share q of all candidates is not above it, where pruned candidates count
+            as above it; or {"reference_quantile": q}: the same of the references' own sums.
+        references: gives a new pass over the sums of all references at each call, infinite for
+            those that a model can't read; needed for the last kind.
 
     Returns:
-        `keep`, `max_sum`, and the numbers `candidates`, `pruned` and `kept`. `max_sum` is None, no
-        bound, where the quantile lies among candidates of an infinite sum, which the backward
-        model can't read.
+        `keep`, `max_sum`, and the numbers `candidates`, `pruned` and `kept`; for the last kind also
+        `references`, what `reference_bound` returns. `max_sum` is None, no bound, where the
+        quantile lies among candidates of an infinite sum, which the backward model can't read.
 
     Raises:
         InputError: there is no candidate, or one that was pruned might be below the threshold, or
-            a score is NaN.
+            a score is NaN, or the references have no such quantile.
     """
+    found: dict[str, Any] = {}
     count = pruned = 0
     least_pruned = math.inf
     for some in scores():
@@ -62,15 +73,18 @@ def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> d
     total = count + pruned
     if "max_sum" in keep:
         max_sum = float(keep["max_sum"])
+    elif "reference_quantile" in keep:
+        if references is None:
+            raise InputError("select.keep.reference_quantile needs --references")
+        found["references"] = reference_bound(references, keep["reference_quantile"])
+        max_sum = found["references"]["max_sum"]
     else:
-        # The decimal in the config, not its nearest binary fraction: 0.07 of 100 is 7, not 8.
-        quantile = Fraction(str(keep["quantile"]))
-        rank = math.ceil(quantile * total)
+        rank = quantile_rank(keep["quantile"], total)
         if total == 0:
             raise InputError("select.keep.quantile: there is no candidate to take a quantile of")
         if rank > count:
             raise _pruned_too_much(f"the quantile {keep['quantile']}")
-        (max_sum,) = order_statistics(lambda: (some.sums for some in scores()), [max(rank, 1)])
+        (max_sum,) = order_statistics(lambda: (some.sums for some in scores()), [rank])
     if max_sum > least_pruned:
         raise _pruned_too_much(f"the threshold {max_sum:.6g}")
     kept = sum(int(np.count_nonzero(some.sums <= max_sum)) for some in scores())
@@ -80,7 +94,62 @@ def threshold(scores: Callable[[], Iterable[Scores]], keep: dict[str, Any]) -> d
         "candidates": total,
         "pruned": pruned,
         "kept": kept,
+        **found,
     }
+
+
+def quantile_rank(quantile: float, count: int) -> int:
+    """Return the rank, from 1, of the smallest of `count` numbers that a share does not exceed."""
+    # The decimal in the config, not its nearest binary fraction: 0.07 of 100 is 7, not 8.
+    return max(1, math.ceil(Fraction(str(quantile)) * count))
+
+
+def reference_bound(sums: Passes, quantile: float) -> dict[str, Any]:
+    """Return the bound that a share of the references does not exceed.
+
+    Args:
+        sums: gives a new pass over the sums of all references at each call, in nats.
+        quantile: the share q, 0 < q <= 1.
+
+    Returns:
+        `max_sum`, the smallest sum such that at least the share q of all references is not above
+        it, and the numbers `references` and `unreadable`, those of an infinite sum.
+
+    Raises:
+        InputError: there is no reference, or a sum is NaN, or the quantile lies among those that
+            a model can't read.
+    """
+    count, unreadable = count_sums(sums)
+    key = "select.keep.reference_quantile"
+    if count == unreadable:
+        raise InputError(f"{key}: there is no reference that the models can read; use max_sum")
+    rank = quantile_rank(quantile, count)
+    if rank > count - unreadable:
+        most = math.floor(1000 * (count - unreadable) / count) / 1000
+        raise InputError(
+            f"{key}: {quantile} lies among the {unreadable} of {count} references that a model "
+            f"can't read, and so is no bound; give {most} at most"
+        )
+    (max_sum,) = order_statistics(sums, [rank])
+    return {"max_sum": max_sum, "references": count, "unreadable": unreadable}
+
+
+def count_sums(sums: Passes) -> tuple[int, int]:
+    """Return how many sums there are, and how many of them are infinite.
+
+    Raises:
+        InputError: one is NaN.
+    """
+    count = unreadable = 0
+    for some in sums():
+        if np.isnan(some).any():
+            raise InputError(
+                "score: a reference's NLL is NaN; look at the models, and score again "
+                "(snakemake --forcerun score)"
+            )
+        count += len(some)
+        unreadable += int(np.isinf(some).sum())
+    return count, unreadable
 
 
 def _pruned_too_much(what: str) -> InputError:
@@ -102,10 +171,28 @@ def read_scores(paths: list[Path]) -> Iterator[Scores]:
             yield Scores(sums.drop_null().to_numpy(), forward[~known])
 
 
-def find_threshold(folder: Path, shards: int, output: Path, keep: dict[str, Any]) -> None:
-    """Write the threshold for the `scored` shards of a folder as JSON."""
-    paths = shard_paths(folder, shards)
+def read_reference_sums(paths: list[Path]) -> Iterator[NDArray[np.float32]]:
+    """Yield the sums of all references of `reference_scores` shards, batch by batch."""
     for path in paths:
+        for batch in read_batches(path, "reference_scores", ["sum"], batch_size=65536):
+            yield batch.column("sum").to_numpy()
+
+
+def find_threshold(
+    folder: Path,
+    shards: int,
+    output: Path,
+    keep: dict[str, Any],
+    reference_folder: Path | None = None,
+) -> None:
+    """Write the threshold for the `scored` shards of a folder as JSON.
+
+    `reference_folder` has as many `reference_scores` shards; only a quantile of the references
+    needs it.
+    """
+    paths = shard_paths(folder, shards)
+    reference_paths = shard_paths(reference_folder, shards) if reference_folder else []
+    for path in (*paths, *reference_paths):
         verify(path)
 
     def scores() -> Iterator[Scores]:
@@ -115,7 +202,8 @@ def find_threshold(folder: Path, shards: int, output: Path, keep: dict[str, Any]
             size=lambda some: len(some.sums) + len(some.pruned),
         )
 
-    result = threshold(scores, keep)
+    sums = partial(read_reference_sums, reference_paths) if reference_folder else None
+    result = threshold(scores, keep, sums)
     write_json(output, result)
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
@@ -126,9 +214,16 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="with shards of the score stage")
     parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument("--references", type=Path, help="with shards of the references' scores")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
-    find_threshold(arguments.folder, arguments.shards, arguments.output, arguments.config["keep"])
+    find_threshold(
+        arguments.folder,
+        arguments.shards,
+        arguments.output,
+        arguments.config["keep"],
+        arguments.references,
+    )
 
 
 if __name__ == "__main__":

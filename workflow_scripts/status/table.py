@@ -1,11 +1,11 @@
 """The state of a run as text for a terminal."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from tabulate import tabulate
-
 from workflow_scripts.core.progress import duration
+from workflow_scripts.core.terminal import fitted_table
 from workflow_scripts.core.tools import mixed_versions
 from workflow_scripts.status.units import JobError, UnitStatus
 
@@ -38,7 +38,9 @@ def status_table(states: list[UnitStatus]) -> str:
     """Return one line per unit."""
     align = ["left", *["right"] * 6, "left", *["right"] * 3]
     rows = [_row(state) for state in states]
-    return tabulate(rows, HEADERS, intfmt=",", colalign=align, disable_numparse=[7, 8, 9, 10])
+    return fitted_table(
+        rows, HEADERS, texts=["stage", "rejected", "%", "speed", "left"], align=align
+    )
 
 
 def error_text(error: JobError) -> str:
@@ -47,6 +49,16 @@ def error_text(error: JobError) -> str:
     lines = error["message"].splitlines()[:_MESSAGE_LINES]
     message = "\n".join(f"    {line}" for line in lines)
     return f"{error['unit']} failed at {when}, log {error['log']}\n{message}"
+
+
+def _lacks(state: UnitStatus) -> Iterator[str]:
+    """Yield what a finished unit has lost, and what changed since it was made."""
+    if state.gone:
+        more = f" and {len(state.gone) - 1:,} more" if len(state.gone) > 1 else ""
+        yield f"{state.name}: {state.gone[0]}{more} is gone"
+    if state.made_of_others:
+        others = ", ".join(state.made_of_others)
+        yield f"{state.name} was made of another {others} than is there now"
 
 
 def describe(run: Path, states: list[UnitStatus], alive: bool, interrupted: int) -> str:
@@ -74,6 +86,7 @@ def describe(run: Path, states: list[UnitStatus], alive: bool, interrupted: int)
         sections.append(f"{len(errors):,} jobs failed; the last one:")
     sections += [error_text(error) for error in errors[-1:]]
     sections += [f"warning: {message}" for state in states for message in state.damaged]
+    sections += [f"warning: {message}" for state in states for message in _lacks(state)]
     sections += [
         f"warning: {message}" for message in mixed_versions({s.name: s.tools for s in states})
     ]

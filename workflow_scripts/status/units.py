@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any, TypedDict
 
 from workflow_scripts.core.events import FAILED
+from workflow_scripts.core.finished import gone, manifest_path, other_content
 from workflow_scripts.core.manifest import remedy
 from workflow_scripts.core.runs import link_name
 from workflow_scripts.core.seal import read_sealed
@@ -33,8 +34,9 @@ class UnitStatus:
     It has one record for each shard, and others (docs/status.md). `done`, `running`, `failed` and
     `waiting` count them. `rate` is in `unit` per second, summed over the jobs that run, or over all
     finished jobs; `seconds_left` assumes as many jobs at a time as now. `damaged` says which of its
-    records, or its manifest, are not what their stage wrote, and what to do; `tools` are the
-    versions of the packages that made it.
+    records, or its manifest, are not what their stage wrote, and what to do; `gone` are the files
+    that its manifest names and that are not there; `made_of_others` are the units that it read with
+    other content than they have now; `tools` are the versions of the packages that made it.
     """
 
     name: str
@@ -51,6 +53,8 @@ class UnitStatus:
     seconds_left: float | None = None
     errors: list[JobError] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    made_of_others: list[str] = field(default_factory=list)
     tools: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -107,9 +111,13 @@ def unit_status(layout: LinkedLayout, unit: Unit, jobs: dict[str, Job]) -> UnitS
     results = layout.config["results"]
     names = record_paths(layout, unit)
     records, damaged = _read_records(layout.root, names)
-    manifest = _read_records(layout.root, [f"{layout.folder(*unit)}/manifest.json"])
-    state = UnitStatus(link_name(*unit), done=len(records), damaged=damaged + manifest[1])
-    state.tools = tools_of([*records.values(), *manifest[0].values()])
+    manifests, damage = _read_records(layout.root, [str(manifest_path(layout, unit))])
+    state = UnitStatus(link_name(*unit), done=len(records), damaged=damaged + damage)
+    state.tools = tools_of([*records.values(), *manifests.values()])
+    for manifest in manifests.values():
+        state.gone = gone(layout, unit, manifest.get("parts", {}), layout.root)
+        others = other_content(layout, unit, manifest, layout.root)
+        state.made_of_others = [link_name(*each) for each in others]
     rejected: Counter[str] = Counter()
     for record in records.values():
         state.rows_in += record.get("rows_in", 0)  # a download has none

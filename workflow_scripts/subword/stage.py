@@ -54,7 +54,10 @@ class Subword(Stage):
         if instance == "filter":
             trusted = selection.trusted_corpora(self.config)
             corpora = [name for name in corpora if name in trusted]
-        train, block = self.config["train"], self.config["subword"]
+        train, block = self.config["train"], dict(self.config["subword"])
+        sizes = block.pop("filter_vocab_size", None)
+        if instance == "filter" and sizes is not None:
+            block["vocab_size"] = sizes
         if not block["samples"]:  # then the keys of sampling have no effect
             block = {key: value for key, value in block.items() if key not in ("nbest", "alpha")}
         return {
@@ -74,4 +77,6 @@ class Subword(Stage):
             "side": side,
             "vocab_size": settings["vocab_size"][side],
             "corpora": settings["train"],
+            # The main sizes are meant for more text than the trusted corpora may have.
+            "lower": instance == "filter" and "filter_vocab_size" not in self.config["subword"],
         }

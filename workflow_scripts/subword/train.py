@@ -3,6 +3,7 @@
 import argparse
 import io
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,17 @@ _TRAINER_THREADS = 4
 # Bytes; longer lines are left out by the trainer without a word. The corpus stage has its own
 # limit, so nothing is left out here.
 _MAX_LINE_BYTES = 1 << 20
+
+
+class TooLargeError(InputError):
+    """A vocabulary is too large for its text; `largest` is the largest possible."""
+
+    def __init__(self, vocab_size: int, largest: int):
+        super().__init__(
+            f"subword.vocab_size {vocab_size} is too large for the training text: "
+            f"the largest possible is {largest}"
+        )
+        self.largest = largest
 
 
 def train_model(sentences: Iterable[str], config: dict[str, Any]) -> bytes:
@@ -54,18 +66,19 @@ def train_model(sentences: Iterable[str], config: dict[str, Any]) -> bytes:
             minloglevel=2,
         )
     except (OSError, RuntimeError) as error:
-        raise InputError(_explain(str(error), config["vocab_size"])) from error
+        raise _explained(str(error), config["vocab_size"]) from error
     return model.getvalue()
 
 
-def _explain(message: str, vocab_size: int) -> str:
+def _explained(message: str, vocab_size: int) -> InputError:
     """Say in the terms of our config what the trainer complains of."""
     too_large = re.search(r"set it to a value <= (\d+)", message)
     if too_large:
-        return (
-            f"subword.vocab_size {vocab_size} is too large for the training text: "
-            f"the largest possible is {too_large[1]}"
-        )
+        return TooLargeError(vocab_size, int(too_large[1]))
+    return InputError(_explain(message, vocab_size))
+
+
+def _explain(message: str, vocab_size: int) -> str:
     too_small = re.search(r"smaller than required_chars\. \d+ vs (\d+)", message)
     if too_small:
         return (
@@ -97,7 +110,11 @@ def sample_sentences(
 
 
 def train_on_shards(config: dict[str, Any], paths: list[Path], output: Path) -> None:
-    """Train on shards of pairs; write the model and its record."""
+    """Train on shards of pairs; write the model and its record.
+
+    With `lower` in `config`, a vocabulary that is too large for the text is lowered to the largest
+    possible, which the record then has.
+    """
     for path in paths:
         verify(path)
     side: Side = config["side"]
@@ -113,16 +130,30 @@ def train_on_shards(config: dict[str, Any], paths: list[Path], output: Path) -> 
 
     def counted() -> Iterator[str]:
         nonlocal used
+        used = 0
         rows = progress(read_sentences(paths, side, corpora), total, f"subword {side}")
         for text in sample_sentences(rows, keep, config["seed"], side):
             used += 1
             yield text
 
-    model = train_model(counted(), config)
+    try:
+        model, lowered = train_model(counted(), config), {}
+    except TooLargeError as error:
+        if not config.get("lower"):
+            raise
+        print(
+            f"subword {side}: {config['vocab_size']:,} pieces are too many for the text of "
+            f"{', '.join(sorted(corpora))}; {error.largest:,} are taken, the most that it allows. "
+            "subword.filter_vocab_size gives another number",
+            file=sys.stderr,
+            flush=True,
+        )
+        lowered = {"vocab_size": error.largest}
+        model = train_model(counted(), config | lowered)
     with atomic_path(output) as temporary:
         temporary.write_bytes(model)
     # No rows: the pairs of the stage are counted by the records of its segments.
-    write_record(output, 0, 0, {}, extra={"sentences": used, "not_sampled": total - used})
+    write_record(output, 0, 0, {}, extra={"sentences": used, "not_sampled": total - used} | lowered)
 
 
 def main(argv: list[str] | None = None) -> None:

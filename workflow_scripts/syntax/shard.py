@@ -73,15 +73,23 @@ def parse_stream(
 
 
 def parse_shard(
-    input_path: Path, output: Path, config: dict[str, Any], device: str, batch: int
+    input_path: Path,
+    output: Path,
+    config: dict[str, Any],
+    device: str,
+    batch: int,
+    inputs: dict[str, str],
 ) -> None:
     """Stream a `paraphrases` shard into a `trees` shard with its record.
+
+    `inputs` are the hashes of the parser's files, which are read at the start.
 
     Raises:
         InputError: the shard or the parser's folder is not what it should be.
     """
     paraphrases = Input(input_path, "paraphrases").rows(COLUMNS, batch_size=WINDOW)
-    parser = Parser(config["folder"], config["language"], config["package"], device, batch)
+    with unchanged(inputs):
+        parser = Parser(config["folder"], config["language"], config["package"], device, batch)
     total: Counter[str] = Counter()
 
     def parsed(rows: Iterator[ParaphrasesRow]) -> Iterator[TreesRow]:
@@ -106,14 +114,14 @@ def main(argv: list[str] | None = None) -> None:
     add_inputs(parser)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parse_with_compute(parser, argv, BATCH)
-    with unchanged(arguments.inputs):
-        parse_shard(
-            arguments.input,
-            arguments.output,
-            arguments.config,
-            arguments.device,
-            arguments.batch_sentences,
-        )
+    parse_shard(
+        arguments.input,
+        arguments.output,
+        arguments.config,
+        arguments.device,
+        arguments.batch_sentences,
+        arguments.inputs,
+    )
 
 
 if __name__ == "__main__":

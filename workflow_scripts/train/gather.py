@@ -94,8 +94,8 @@ def _distribution(name: str, package: str) -> metadata.Distribution:
             return metadata.distribution(distribution)
     raise InputError(
         f"{name}: the package {package} is not installed for {sys.executable}; install it there "
-        "(with conda: name it in envs/nmt.yaml), or take the model from another place "
-        "(docs/train.md)"
+        "(with conda: name it in envs/nmt.yaml), or take the model from another place. Where it "
+        "can't be had, recipes/testbed.yaml runs without it (docs/train.md)"
     )
 
 

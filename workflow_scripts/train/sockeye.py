@@ -37,6 +37,7 @@ from workflow_scripts.train import (
     sockeye2,
     sockeye2_model,
 )
+from workflow_scripts.train.doubts import ADVICE, doubts
 from workflow_scripts.train.model_files import FILES
 from workflow_scripts.train.parameters import count_parameters
 
@@ -269,6 +270,8 @@ def make_model(task: Task, output: Path) -> None:
         start = time.monotonic()
         metrics = measure(task, result)
         publish(task, result, metrics, output)
+        for doubt in doubts(task.role, metrics):
+            print(f"warning: {doubt}; {ADVICE}", file=sys.stderr)
         seconds = {"training": result.seconds, "measuring": time.monotonic() - start}
         write_json(output / "timings.json", seconds)
         tidy(task.work)

@@ -35,6 +35,7 @@ from workflow_scripts.nmt.scoring import score
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.train import curve, data, direction, folder, gather, layout, measures
 from workflow_scripts.train.direction import Languages, TextPair
+from workflow_scripts.train.doubts import ADVICE, doubts
 from workflow_scripts.train.parameters import count_parameters
 
 # The record `model.json` speaks for all files of the model folder.
@@ -249,6 +250,8 @@ def take_over(task: Task, output: Path) -> None:
         segmenters = {side: Segmenter(text) for side, text in texts.items()}
         metrics = measure(task, path, files, segmenters)
         publish(task, path, texts, metrics, output)
+        for doubt in doubts(task.role, metrics):
+            print(f"warning: {doubt}; {ADVICE}", file=sys.stderr)
         path.rmdir()
 
 

@@ -1,6 +1,7 @@
 import json
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +67,64 @@ def test_bounds_on_words_are_inclusive():
 
 def test_copies_stay_when_asked_for():
     assert reasons(("Praha", "Praha"), drop_copies=False) == [None]
+
+
+def rejects(tmp_path, *pairs, **changes):
+    rows = [row(*pair, number=number) for number, pair in enumerate(pairs, 1)]
+    path = tmp_path / "in" / "0000.parquet"
+    with TableWriter(path, "pairs") as table:
+        for each in rows:
+            table.write(each)
+    write_record(path, len(rows), len(rows), {})
+    output, rejected = tmp_path / "0000.parquet", tmp_path / "rejected" / "0000.tsv.zst"
+    config = {**CONFIG, "corpora": ["c"], **changes}
+    main(
+        [
+            *("--config", json.dumps(config), "--inputs", str(path)),
+            *("--output", str(output), "--rejected", str(rejected)),
+        ]
+    )
+    text = zstandard.decompress(rejected.read_bytes(), 1 << 20).decode("utf-8")
+    lines = [line.split("\t") for line in text.splitlines()]
+    return (
+        lines,
+        verify(rejected)["extra"]["characters"],
+        json.loads(output.with_suffix(".json").read_text()),
+    )
+
+
+def test_pairs_that_are_left_out_are_listed_and_their_characters_counted(tmp_path, capsys):
+    lines, characters, record = rejects(
+        tmp_path,
+        ("To stojí 5 €", "That costs 5 €"),
+        ("Pan Dvořák", "Mr Dvořák\\"),
+        ("Za 5 € a 6 €", "For 5"),
+        ("to je", "that\x92s it"),
+        ("dobrý", "good"),
+        ("Dobrý!", "good"),
+        ("10", "ten"),
+    )
+    assert [line[:3] for line in lines] == [
+        ["c:1", "charset_source", "€ U+20AC"],
+        ["c:2", "charset_reference", "ř U+0159"],
+        ["c:3", "charset_source", "€ U+20AC"],
+        ["c:4", "charset_reference", "U+0092"],
+        ["c:6", "duplicate", ""],
+        ["c:7", "no_letters", ""],
+    ]
+    assert lines[1][3:] == ["Pan Dvořák", "Mr Dvořák\\\\"]
+    assert characters == {"source": {"€": 2}, "reference": {"\x92": 1, "ř": 1}}
+    assert sum(record["rejected"].values()) == len(lines) == 6
+    told = capsys.readouterr().err
+    assert "characters outside latin-2 (source): € U+20AC 2" in told
+    assert "characters outside latin-1 (reference): U+0092 1, ř U+0159 1" in told
+
+
+def test_other_charsets_let_the_euro_and_names_pass(tmp_path):
+    charset = {"source": None, "reference": "iso8859-15"}
+    lines, characters, _ = rejects(tmp_path, ("5 eur", "5 € ž"), ("ř", "Dvořák"), charset=charset)
+    assert [line[:3] for line in lines] == [["c:2", "charset_reference", "ř U+0159"]]
+    assert characters == {"reference": {"ř": 1}}
 
 
 def test_without_a_charset_every_character_passes():

@@ -1,14 +1,16 @@
 import copy
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.configs import run_on_testbed
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import checks_of
 from workflow_scripts.core.paths import file_name
+from workflow_scripts.core.resolve import resolve
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.stages import STAGES, validate
 
@@ -18,7 +20,7 @@ WEB = {"url": "http://a/b", "tsv": "b", "columns": {"source": 0, "reference": 1}
 
 @pytest.fixture
 def config():
-    return yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    return run_on_testbed()
 
 
 def merged(base, override):
@@ -36,8 +38,8 @@ def message(config, override):
     return str(error.value)
 
 
-def test_default_config_is_valid(config):
-    validate(config)
+def test_default_config_is_valid():
+    validate(resolve([], []))
 
 
 @pytest.mark.parametrize(
@@ -54,9 +56,34 @@ def test_a_language_model_has_references_that_are_not_paraphrased(config, overri
     validate(merged(merged(config, {"evaluate": {"columns": ["perplexity"]}}), override))
 
 
+@pytest.mark.parametrize(
+    ("setting", "shown"),
+    [
+        ("generate={limit: 5}", "generate.limit: '5' does not fit (A seeded sample"),
+        ("generate={limit: {testbed: 5}}", "generate.limit.testbed: '5' is not of type 'integer'"),
+        ("clean={drop_copies: false}", "clean.drop_copies: 'false' is not of type 'boolean'"),
+        ("clean={max_ratio: 2.5}", "clean.max_ratio: '2.5' is not of type 'number'"),
+        ("train={corpora: null}", "train.corpora: 'null' is not of type 'array', 'null'"),
+    ],
+)
+def test_a_value_inside_a_setting_is_text_and_the_remedy_is_told(setting, shown):
+    with pytest.raises(InputError) as error:
+        validate(resolve([], [setting]))
+    text = str(error.value)
+    assert shown in text
+    assert "take the quotes off. If it came by --config" in text
+    assert "write the key into a recipe" in text
+
+
+@pytest.mark.parametrize("value", ["a few", "", " "])
+def test_a_text_that_spells_nothing_else_has_no_such_remedy(config, value):
+    assert "quotes" not in message(config, {"clean": {"max_ratio": value}})
+
+
 @pytest.mark.parametrize("recipe", sorted(ROOT.glob("recipes/*.yaml")), ids=lambda path: path.stem)
-def test_every_recipe_is_valid(config, recipe):
-    validate(merged(config, yaml.safe_load(recipe.read_text(encoding="utf-8"))))
+def test_every_recipe_is_valid(recipe):
+    over = re.findall(r"Laid over (recipes/\S+\.yaml)", recipe.read_text(encoding="utf-8"))
+    validate(resolve([*(ROOT / each for each in over), recipe], []))
 
 
 @pytest.mark.parametrize(
@@ -157,7 +184,17 @@ def test_every_recipe_is_valid(config, recipe):
         ),
         (
             {"systems": {"parabank2": {"select": {"keep": {"quantile": 0.5}}}}},
-            "systems.parabank2.select.keep: give max_sum or quantile a number",
+            "systems.parabank2.select.keep: give one of max_sum, quantile, reference_quantile a "
+            "number (now max_sum and quantile), and set the others to null",
+        ),
+        (
+            {"systems": {"parabank2": {"select": {"keep": {"reference_quantile": 0.5}}}}},
+            "(now max_sum and reference_quantile), and set the others to null",
+        ),
+        (
+            {"systems": {"parabank2": {"select": {"keep": {"max_sum": None}}}}},
+            "systems.parabank2.select.keep: give one of max_sum, quantile, reference_quantile a "
+            "number, and set the others to null",
         ),
         (
             {"systems": {"parabank2": {"select": {"best": 9}}}},
@@ -308,6 +345,13 @@ def negative(**changes):
     [
         ({"idff": IDF}, BEAM, "constraints: unknown key 'idff'; did you mean 'idf'?"),
         ({"variants": {}}, BEAM, "constraints.variants: {} "),
+        ({"variants": {"a": False}}, BEAM, "constraints.variants: all are false"),
+        ({"variants": {"a": True}}, BEAM, "variants.a: True should not be"),
+        (
+            {"variants": {"a": negative(kind="pair"), "b": False}},
+            BEAM,
+            "variants.a: constraints.pairs",
+        ),
         ({"variants": {"a": negative(kid=1)}}, BEAM, "variants.a: unknown key 'kid'"),
         ({"variants": {"a": negative(choose={"higest": 1})}}, BEAM, "did you mean 'highest'?"),
         ({"variants": {"a": {"kind": "negative"}}}, BEAM, "variants.a: key 'choose' is missing"),
@@ -373,8 +417,29 @@ def test_choice_by_idf_needs_bounds_and_inflection_english(config):
     own["constraints"] = {"idf": IDF, "variants": {"a": negative(inflect=True), "b": None}}
     validate(merged(config, {"run": {"systems": ["own"]}}))
     languages = {"reference": {"code": "de"}}
-    expected = "variants.a: inflect knows English (en) only, and the references are 'de'"
-    assert expected in message(config, {"run": {"systems": ["own"]}, "languages": languages})
+    german = {"run": {"systems": ["own"]}, "languages": languages}
+    validate(merged(config, german))  # the variant is switched off
+    own["constraints"]["variants"] = {"a": negative(inflect=True), "c": False}
+    expected = "own.constraints.variants: all inflect, which knows English (en) only, and the"
+    assert expected in message(config, german)
+
+
+@pytest.mark.parametrize("side", ["source", "reference"])
+def test_languages_without_blanks_are_refused_where_words_count(config, side):
+    config["languages"][side]["code"] = "ja"
+    config["clean"]["min_words"] = 2
+    text = message(config, {})
+    assert f"clean.min_words: the {side} side is 'ja', written without blanks" in text
+    assert f"languages.{side}.segmented: true" in text
+    config["clean"]["min_words"] = 1
+    if side == "reference":
+        assert "systems.parabank2.constraints: they choose words" in message(config, {})
+        config["run"]["systems"] = ["paranmt"]
+    validate(config)
+    config["languages"][side]["segmented"] = True
+    config["run"]["systems"] = ["parabank2"]
+    config["clean"]["min_words"] = 2
+    validate(config)
 
 
 def test_every_check_of_a_stage_is_asked():

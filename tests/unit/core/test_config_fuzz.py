@@ -1,20 +1,18 @@
 """Whatever stands in a configuration: it is valid, or an InputError says why not."""
 
 import copy
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.configs import run_on_testbed
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seal import canonical
 from workflow_scripts.stages import run_layout, validate
 
-ROOT = Path(__file__).resolve().parents[3]
-CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+CONFIG = run_on_testbed()
 
 numbers = st.one_of(st.integers(), st.floats(), st.sampled_from([-1, 0, 1, 2**63, 10**400]))
 texts = st.one_of(

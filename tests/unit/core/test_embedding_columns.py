@@ -2,25 +2,23 @@
 
 import copy
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.configs import run_on_testbed
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.training_sets import entry_columns, model_columns
 from workflow_scripts.evaluate.stage import Evaluate
 from workflow_scripts.filter.embedding_columns import problems
 from workflow_scripts.stages import run_layout, validate
 
-ROOT = Path(__file__).resolve().parents[3]
-CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+CONFIG = run_on_testbed()
 
 
 def config(columns=None, training_sets=None, evaluate=(), run=("all",), systems=("parabank2",)):
-    """Return the default run with columns by the training set behind each, and training sets."""
+    """Return the run on the testbed with columns by the training set behind each, and sets."""
     changed = copy.deepcopy(CONFIG)
     for name, behind in (columns or {}).items():
         changed["columns"][name] = {"embedding": {"name": "trigram", "training_set": behind}}

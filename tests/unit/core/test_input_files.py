@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+import time
 
 import pytest
 
@@ -13,6 +14,7 @@ from workflow_scripts.core.input_files import FileHashes, unchanged
 
 
 def test_hashes_are_remembered_until_the_file_changes(tmp_path, monkeypatch):
+    monkeypatch.setattr(input_files, "_TICK_SECONDS", 0)
     file = tmp_path / "a"
     file.write_text("x", encoding="utf-8")
     cache = tmp_path / "cache" / "hashes.json"
@@ -24,6 +26,18 @@ def test_hashes_are_remembered_until_the_file_changes(tmp_path, monkeypatch):
     monkeypatch.undo()
     file.write_text("yy", encoding="utf-8")
     assert FileHashes(cache).sha256(str(file), "key") != first
+
+
+def test_the_hash_of_a_file_that_was_just_written_is_not_remembered(tmp_path):
+    """Its next edit may fall into the same tick of the file system's clock."""
+    young, old, cache = tmp_path / "young", tmp_path / "old", tmp_path / "hashes.json"
+    old.write_text("x", encoding="utf-8")
+    time.sleep(max(0.0, 2.1 - (time.time() - old.stat().st_ctime)))
+    young.write_text("x", encoding="utf-8")
+    hashes = FileHashes(cache)
+    assert hashes.sha256(str(young), "key") == hashes.sha256(str(old), "key")
+    hashes.save()
+    assert json.loads(cache.read_text("utf-8")).keys() == {str(old)}
 
 
 @pytest.mark.parametrize("content", [b"[]", b"7", b"", b"\xff\x00", b'"text"'])

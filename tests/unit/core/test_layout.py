@@ -1,25 +1,26 @@
 import copy
 import os
-from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.configs import run_on_testbed
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import link_run
 from workflow_scripts.core.selection import corpora, early_shards, pairs
 from workflow_scripts.corpus.stage import Corpus
 from workflow_scripts.embed import stage as embed
+from workflow_scripts.embed.stage import Embed
+from workflow_scripts.generate.checks import PREPOSITIONS
 from workflow_scripts.generate.stage import Generate
 from workflow_scripts.release.stage import Release
 from workflow_scripts.stages import run_layout
-
-ROOT = Path(__file__).resolve().parents[3]
+from workflow_scripts.subword.stage import Subword
 
 
 @pytest.fixture
 def config(tmp_path):
-    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config = run_on_testbed()
     config["results"] = str(tmp_path / "results")
     return config
 
@@ -47,6 +48,33 @@ def stages(units):
 def test_selection_is_redone_alone_when_its_config_changes(config):
     moved = changed(config, "systems", "parabank2", "select", "keep", {"max_sum": 3.0})
     assert stages(moved) == {"select", "filter", "embed", "evaluate", "release"}
+
+
+def test_the_sizes_of_the_filter_vocabularies_change_them_alone(config):
+    config["corpora"]["testbed_held_out"]["trusted"] = False
+    config["dual_filter"]["enabled"] = True
+    moved = changed(config, "subword", "filter_vocab_size", {"source": 300, "reference": 200})
+    assert {unit for unit in moved if unit[0] in ("corpus", "clean", "subword")} == {
+        ("subword", "filter"),
+        ("subword", "main"),  # which reads what is kept
+    }
+    assert ("train", "filter_forward") in moved
+    config["subword"]["filter_vocab_size"] = {"source": 300, "reference": 200}
+    subword = run_layout(config).stage(Subword)
+    assert subword.settings("filter")["vocab_size"] == {"source": 300, "reference": 200}
+    assert subword.vocabulary_settings("filter", "source")["vocab_size"] == 300
+    assert subword.vocabulary_settings("main", "source")["vocab_size"] == 2000
+    assert "filter_vocab_size" not in subword.settings("main")
+
+
+def test_only_vocabularies_of_the_filter_models_are_lowered(config):
+    config["dual_filter"]["enabled"] = True
+    subword = run_layout(config).stage(Subword)
+    assert subword.vocabulary_settings("filter", "source")["lower"]
+    assert not subword.vocabulary_settings("main", "source")["lower"]
+    config["subword"]["filter_vocab_size"] = {"source": 300, "reference": 200}
+    subword = run_layout(config).stage(Subword)
+    assert not subword.vocabulary_settings("filter", "source")["lower"]
 
 
 def test_compute_changes_nothing_but_precision_does(config):
@@ -225,7 +253,7 @@ def test_graded_pairs_of_the_testbed_are_for_runs_on_it(config, tmp_path):
 
 def test_the_testbeds_licence_is_not_that_of_other_corpora(config, tmp_path):
     release = run_layout(config).stage(Release).system_settings("parabank2")
-    assert (release["title"], release["licence"]) == ("Paraphrases, demo", "cc0-1.0")
+    assert (release["title"], release["licence"]) == ("Paraphrases, testbed", "cc0-1.0")
     for name in ("a", "b"):
         (tmp_path / name).write_text("x\n", encoding="utf-8")
     config["corpora"]["text"] = {"source": str(tmp_path / "a"), "reference": str(tmp_path / "b")}
@@ -444,3 +472,121 @@ def test_what_is_not_pinned_is_told_with_the_way_out(downloaded):
     downloaded["corpora"]["web"] = {"mtdata": "Statmt-europarl-7-deu-eng"}
     with pytest.raises(InputError, match=r"corpora\.web: the sha256 .* is not known yet"):
         run_layout(downloaded)
+
+
+def test_the_references_are_scored_only_where_something_needs_it(config):
+    before = folders(config)
+    assert ("score", "references") not in before
+    config["evaluate"]["reference_scores"] = True
+    shown = folders(config)
+    moved = {unit for unit in before if shown[unit] != before[unit]}
+    assert {unit for unit in shown if unit not in before} == {("score", "references")}
+    assert stages(moved) == {"evaluate", "release"}
+    # A threshold that follows from the references reads their scores, and shows them as well.
+    config["evaluate"]["reference_scores"] = False
+    config["systems"]["parabank2"]["select"]["keep"] = {"reference_quantile": 0.5}
+    layout = run_layout(config)
+    assert ("score", "references") in layout.upstream(("select", "parabank2"))
+    assert ("score", "references") in layout.upstream(("evaluate", "parabank2"))
+    assert layout.folder("score", "references") == shown["score", "references"]
+    assert layout.folder("score", "parabank2") == before["score", "parabank2"]
+
+
+def test_a_system_that_the_run_leaves_out_has_no_references_scored(config):
+    config["systems"]["paranmt"]["select"]["keep"] = {"reference_quantile": 0.5}
+    assert ("score", "references") not in folders(config)
+
+
+def test_a_variant_that_is_false_is_as_if_it_had_never_been(config):
+    config["run"]["systems"] = ["parabank"]
+    variants = config["systems"]["parabank"]["constraints"]["variants"]
+    before, without = folders(config), copy.deepcopy(config)
+    del without["systems"]["parabank"]["constraints"]["variants"]["s26"]
+    variants["s26"] = False
+    after = folders(config)
+    assert after == folders(without)
+    assert after["generate", "parabank"] != before["generate", "parabank"]
+    settings = run_layout(config).settings(("release", None))["systems"]["parabank"]
+    assert "s26" not in settings["constraints"]["variants"]
+    assert settings["constraints"]["variants"]["s01"] is None
+
+
+def test_the_datasheet_gets_the_configuration_without_folders_of_the_machine(config, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("a.cs", "a.en"):
+        (data / name).write_text("a\n", encoding="utf-8")
+    config["data"] = str(data)
+    config["corpora"]["mine"] = {"source": str(data / "a.cs"), "reference": "a.en"}
+    config["run"] |= {"corpora": ["testbed", "mine"], "systems": ["parabank2", "paranmt"]}
+    release = run_layout(config).stage(Release)
+    told = release.system_settings("paranmt")["configuration"]
+    assert str(tmp_path) not in str(told)
+    assert told["corpora"]["mine"] == {"source": "a.cs", "reference": "a.en"}
+    assert list(told["systems"]) == told["run"]["systems"] == ["paranmt"]
+    assert "testbed_held_out" not in told["corpora"] and "scoring" not in told["models"]
+    assert not {"results", "data", "downloads", "compute"} & told.keys()
+    assert told["subword"] == config["subword"]
+    assert "configuration" not in release.settings(None)
+
+
+def test_what_is_english_only_is_switched_off_for_other_references(config):
+    config["run"]["systems"] = ["parabank"]
+    catalogue = config["systems"]["parabank"]["constraints"]
+    english = run_layout(config)
+    assert english.notes() == []
+    assert english.settings(("generate", "parabank"))["constraints"] == catalogue
+    assert set(catalogue["idf"]["exempt"]) == PREPOSITIONS
+    config["languages"]["reference"] = {"code": "pt", "charset": None}
+    portuguese = run_layout(config)
+    used = portuguese.settings(("generate", "parabank"))["constraints"]
+    off = [f"s{number}" for number in range(26, 32)]
+    assert [name for name in catalogue["variants"] if name not in used["variants"]] == off
+    assert used["idf"] == catalogue["idf"] | {"exempt": []}
+    released = portuguese.settings(("release", None))["systems"]["parabank"]["constraints"]
+    assert released == used
+    notes = [note for note in portuguese.notes() if note.startswith("systems.parabank")]
+    assert notes == [
+        "systems.parabank.constraints.variants: s26, s27, s28, s29, s30, s31 are switched off: "
+        "they inflect, which knows English (en) only, and the references are 'pt'",
+        "systems.parabank.constraints.idf.exempt: the English prepositions are switched off, as "
+        "the references are 'pt'; name the prepositions of that language there",
+    ]
+    catalogue["variants"] |= dict.fromkeys(off, False)
+    catalogue["idf"]["exempt"] = ["a", "de", "em", "para", "por"]
+    own = run_layout(config)
+    assert not [note for note in own.notes() if note.startswith("systems.parabank")]
+    used = own.settings(("generate", "parabank"))["constraints"]
+    assert used["idf"]["exempt"] == ["a", "de", "em", "para", "por"]
+
+
+@pytest.mark.parametrize("system", ["bt2017", "paranmt", "parabank", "parabank2"])
+def test_every_system_of_the_catalogue_has_a_plan_for_portuguese_references(config, system):
+    config["run"]["systems"] = [system]
+    config["languages"] = {
+        "source": {"code": "en", "charset": "latin-1"},
+        "reference": {"code": "pt", "charset": "cp1252"},
+    }
+    layout = run_layout(config)
+    assert layout.folder("generate", system)
+    assert "corpora.testbed" in {note.partition(":")[0] for note in layout.notes()}
+
+
+def test_data_sets_of_similarity_are_noted_under_another_language(config):
+    config["sts"]["data"] = ["sts.tsv"]
+    assert not list(Embed.notes(config))
+    config["languages"]["reference"]["code"] = "pt"
+    (note,) = Embed.notes(config)
+    assert note.startswith("sts.data: embeddings of 'pt' are tested")
+
+
+def test_languages_without_blanks_are_noted_unless_their_words_are_parted(config):
+    assert run_layout(config).notes() == []
+    config["languages"]["source"]["code"] = "zh"
+    (note,) = run_layout(config).notes()
+    assert note.startswith("languages.source: 'zh' is written without blanks. clean.max_words")
+    assert note.endswith("languages.source.segmented: true")
+    before = folders(config)
+    config["languages"]["source"]["segmented"] = True
+    assert run_layout(config).notes() == []
+    assert folders(config) == before

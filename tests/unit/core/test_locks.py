@@ -4,6 +4,7 @@ import fcntl
 import getpass
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -259,6 +260,27 @@ def test_folders_of_killed_holders_are_handed_on_until_their_jobs_are_cancelled(
     lock.settle(folders.extend)
     assert len(folders) == 2
     assert Holder.parse(lock.path.read_text("utf-8")).abandoned == []
+
+
+def test_copied_results_say_nothing_of_who_works_in_the_original(start, lock):
+    """Else the jobs of a run that lives, on a machine that is not seen here, would be cancelled."""
+    process = start("a")
+    assert process.answer() == "held"
+    copy = ResultsLock(shutil.copytree("results", "copy"))
+    copy.enter()
+    copy.settle(pytest.fail)
+    assert Holder.parse(copy.path.read_text("utf-8")).abandoned == []
+    copy.leave()
+    with pytest.raises(InputError, match="in use by"):
+        lock.enter()
+
+
+def test_lock_file_is_the_same_for_machines_that_number_its_device_otherwise(lock):
+    here = dataclasses.replace(Holder.this(locks.RUN), file=[1, 7])
+    assert here.is_of(here)
+    assert not dataclasses.replace(here, file=[2, 7]).is_of(here)
+    assert dataclasses.replace(here, machine="other", file=[2, 7]).is_of(here)
+    assert not dataclasses.replace(here, machine="other", file=[1, 8]).is_of(here)
 
 
 def test_holder_that_gave_the_lock_back_left_nothing(start, lock):

@@ -1,18 +1,15 @@
 """The engine of stages: order, circles, and what a declaration that says nothing more means."""
 
 import copy
-from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.configs import run_on_testbed
 from tests.toy_stage.stage import Toy
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.stages import STAGES
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 class Plain(Stage):
@@ -36,7 +33,7 @@ class Plain(Stage):
 
 @pytest.fixture
 def config(tmp_path):
-    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config = run_on_testbed()
     return config | {"results": str(tmp_path / "results")}
 
 

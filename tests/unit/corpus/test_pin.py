@@ -7,6 +7,7 @@ import pytest
 import yaml
 from mtdata.entry import Entry
 
+from tests.configs import run_on_testbed
 from tests.e2e.micro import merged
 from tests.unit.corpus.server import serving
 from workflow_scripts.core.errors import InputError
@@ -14,8 +15,6 @@ from workflow_scripts.corpus import pin
 from workflow_scripts.corpus.mtdata_index import block_of
 from workflow_scripts.corpus.stage import Corpus
 from workflow_scripts.stages import run_layout
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def archive(files):
@@ -38,13 +37,14 @@ def site():
 
 @pytest.fixture
 def recipe(tmp_path, monkeypatch):
-    """Write a recipe that adds corpora to the default run, in an empty working directory."""
+    """Write a recipe that adds corpora to the run on the testbed, in an empty working directory."""
     monkeypatch.chdir(tmp_path)
 
     def write(**corpora):
         path = tmp_path / "recipe.yaml"
         run = {"corpora": ["testbed", *corpora], "systems": ["parabank2"], "name": "x"}
-        path.write_text(yaml.safe_dump({"run": run, "corpora": corpora}), encoding="utf-8")
+        config = merged(run_on_testbed(), {"run": run, "corpora": corpora})
+        path.write_text(yaml.safe_dump(config), encoding="utf-8")
         return path
 
     return write
@@ -56,7 +56,7 @@ def run_pin(path, *more):
 
 
 def layout_with(*files):
-    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config = run_on_testbed()
     for file in files:
         config = merged(config, yaml.safe_load(Path(file).read_text(encoding="utf-8")))
     return run_layout(config)

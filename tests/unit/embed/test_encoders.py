@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 import torch
-import yaml
 
+from tests.configs import run_on_testbed
 from tests.unit.embed.examples import as_tensors
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.schema import definition
@@ -170,7 +170,7 @@ def test_the_docs_describe_every_encoder():
 
 def refused(**model):
     """Return why a configuration with such an embedding is refused; empty if it is not."""
-    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config = run_on_testbed()
     config["embeddings"]["word"]["model"] = model
     try:
         validate(config)

@@ -1,14 +1,19 @@
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from tests.configs import ROOT, run_on_testbed
 from tests.unit.estimate.test_predict import BACKWARD, FORWARD, STARTS, TEXT
 from tests.unit.nmt.marian_files import write_binary
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.resolve import resolve
 from workflow_scripts.estimate import __main__ as estimate
 from workflow_scripts.estimate.predict import Speeds
 from workflow_scripts.stages import run_layout
+
+TESTBED = str(ROOT / "recipes" / "testbed.yaml")
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +24,7 @@ def calibrated(monkeypatch, tmp_path):
 
 
 def test_table_ends_with_the_sums(capsys):
-    estimate.main(["--config", "compute={device: cpu}"])
+    estimate.main(["--configfile", TESTBED, "--config", "compute={device: cpu}"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("1,000 references; networks measured on cpu")
     rows = [line.split() for line in lines[5:]]
@@ -33,7 +38,7 @@ def test_table_ends_with_the_sums(capsys):
 def test_json_has_lines_and_units(capsys, tmp_path):
     recipe = tmp_path / "recipe.yaml"
     recipe.write_text("generate: {limit: 10}", encoding="utf-8")
-    estimate.main(["--json", "--configfile", str(recipe), "--lines", "testbed=1000"])
+    estimate.main(["--json", "--configfile", TESTBED, str(recipe), "--lines", "testbed=1000"])
     found = json.loads(capsys.readouterr().out)
     assert found["lines"]["testbed"] == 1000
     units = {unit["unit"]: unit for unit in found["units"]}
@@ -47,18 +52,18 @@ def test_corpora_with_given_lines_need_not_be_here(capsys, tmp_path):
         f"run: {{corpora: [testbed, web]}}\ncorpora: {{web: {block}}}", encoding="utf-8"
     )
     with pytest.raises(InputError, match=r"corpora\.web\.source: absent\.cs: No such file"):
-        estimate.main(["--configfile", str(recipe)])
-    estimate.main(["--json", "--configfile", str(recipe), "--lines", "web=1000"])
+        estimate.main(["--configfile", TESTBED, str(recipe)])
+    estimate.main(["--json", "--configfile", TESTBED, str(recipe), "--lines", "web=1000"])
     assert json.loads(capsys.readouterr().out)["lines"]["web"] == 1000
 
 
 def test_lines_are_given_by_corpus():
     with pytest.raises(InputError, match="--lines testbed: give CORPUS=N"):
-        estimate.main(["--lines", "testbed"])
+        estimate.main(["--configfile", TESTBED, "--lines", "testbed"])
 
 
 def test_shapes_follow_the_direction_of_each_model():
-    layout = run_layout(resolve([], []))
+    layout = run_layout(run_on_testbed())
     found = estimate.shapes(layout, TEXT)
     assert found["forward"][1:] == (2000, 1500, 9.0, 11.0)
     assert found["backward"][1:] == (1500, 2000, 11.0, 9.0)
@@ -74,7 +79,7 @@ def finished(config, forward, backward):
 def test_finished_models_that_are_here_are_measured_and_others_are_told(capsys, tmp_path):
     write_binary(tmp_path / "own")
     package = {"package": "no_such_package", "version": "1", "path": "x"}
-    layout = finished(resolve([], []), {"folder": str(tmp_path / "own")}, package)
+    layout = finished(run_on_testbed(), {"folder": str(tmp_path / "own")}, package)
     (tmp_path / "work").mkdir()
     found = estimate.finished_models(layout, tmp_path / "work")
     assert list(found) == ["forward"]
@@ -89,3 +94,44 @@ def test_finished_models_that_are_here_are_measured_and_others_are_told(capsys, 
 def test_a_job_of_a_network_takes_longer_to_start():
     seconds = estimate.start_seconds()
     assert 0.05 < seconds["text"] < seconds["network"] < 60
+
+
+# What an installation of Snakemake alone is without.
+_STAGES_NEED = ["torch", "sockeye", "sacremoses", "sentencepiece", "rapidfuzz", "sacrebleu"]
+
+
+def test_a_python_with_snakemake_alone_names_the_environment_that_has_the_rest(tmp_path):
+    root = Path(__file__).resolve().parents[3]
+    text = (
+        f"import sys; sys.modules.update(dict.fromkeys({_STAGES_NEED}));"
+        "from workflow_scripts.core.cli import run;"
+        "from workflow_scripts.estimate.__main__ import main; run(main)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", text, "--configfile", TESTBED],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+    )
+    assert found.returncode == 2
+    assert found.stderr.startswith(f"error: this Python ({sys.executable}) has no ")
+    assert "Traceback" not in found.stderr
+    (line,) = (line for line in found.stderr.splitlines() if "conda env create" in line)
+    assert Path(line.split()[-1]).is_file()
+    (line,) = (line for line in found.stderr.splitlines() if " bash " in line)
+    assert Path(line.split()[-1]).is_file()
+
+
+def test_what_is_measured_is_told_while_it_is_measured(capsys, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr("workflow_scripts.estimate.text.measure", lambda *_: TEXT)
+    monkeypatch.setattr("workflow_scripts.estimate.networks.measure", lambda *_: FORWARD)
+    monkeypatch.setattr(estimate, "start_seconds", lambda: STARTS)
+    estimate.main(["--json", "--configfile", TESTBED])
+    told = capsys.readouterr()
+    lines = told.err.splitlines()
+    assert all(line.startswith("estimate: ") for line in lines)
+    assert [line.split()[1] for line in lines] == ["lines", "stages", "a", "a", "how"]
+    assert "forward, models.testbed" in told.err and "backward, models.testbed_sc" in told.err
+    json.loads(told.out)

@@ -1,15 +1,13 @@
 import copy
-from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.configs import run_on_testbed
 from workflow_scripts.estimate.networks import Speed
 from workflow_scripts.estimate.predict import DISTINCT, Predictor, Speeds
 from workflow_scripts.estimate.text import TextSpeed
 from workflow_scripts.stages import run_layout
 
-ROOT = Path(__file__).resolve().parents[3]
 LINES = {"testbed": 60000, "testbed_dev": 300, "testbed_test": 500, "testbed_held_out": 500}
 TEXT = TextSpeed(
     imported={"testbed": 1e-4},
@@ -29,7 +27,7 @@ STARTS = {"text": 1.0, "network": 4.0}
 
 @pytest.fixture
 def config():
-    return yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    return run_on_testbed()
 
 
 def predictor(config, on_gpu=False):
@@ -92,6 +90,8 @@ def test_each_variant_is_a_search(config):
     starts = 2 * STARTS["network"] + STARTS["text"]
     expected = 1000 * len(variants) * beam * 12 * FORWARD.searched + starts
     assert cost.cpu == pytest.approx(expected)
+    variants["s34"] = False
+    assert predictor(config).candidates("parabank") == len(variants) - 1
 
 
 def test_scoring_reads_distinct_candidates_with_the_backward_model(config):
@@ -99,6 +99,18 @@ def test_scoring_reads_distinct_candidates_with_the_backward_model(config):
     tokens = 1000 * 150 * DISTINCT * 10
     starts = 2 * STARTS["network"] + STARTS["text"]
     assert cost.cpu == pytest.approx(tokens * BACKWARD.scored + starts)
+
+
+def test_references_that_are_scored_are_read_by_both_models(config):
+    before = costs(config)
+    config["evaluate"]["reference_scores"] = True
+    after = costs(config)
+    starts = 2 * STARTS["network"] + STARTS["text"]
+    expected = 1000 * (12 * FORWARD.scored + 10 * BACKWARD.scored) + starts
+    assert after["score", "references"].cpu == pytest.approx(expected)
+    # One more job of evaluate compares the candidates with their references.
+    more = after["evaluate", "parabank2"].cpu - before["evaluate", "parabank2"].cpu
+    assert more == pytest.approx(1000 * 150 * DISTINCT * 0.00002 + STARTS["text"])
 
 
 def test_training_is_words_times_speed(config):

@@ -1,9 +1,13 @@
+import hashlib
+import json
+
 import numpy as np
 import pytest
 
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.core.text import words
+from workflow_scripts.filter import paraphrase_score
 from workflow_scripts.filter.paraphrase_score import WordVectors, main
 from workflow_scripts.testbed.generate import items
 
@@ -22,11 +26,11 @@ PAIRS = [
 ]
 
 
-def scores(tmp_path, pairs, vectors):
+def scores(tmp_path, pairs, vectors, **options):
     rows = [pair(f"c:{number}", 1, *texts) for number, texts in enumerate(pairs)]
     shard = write_table(tmp_path / "in" / "0000.parquet", "pair_columns", rows)
     output = tmp_path / "out" / "0000.parquet"
-    main(arguments(input=shard, vectors=vectors, output=output))
+    main(arguments(input=shard, vectors=vectors, output=output, **options))
     return [row["value"] for row in read_rows(output, "pair_values")]
 
 
@@ -36,6 +40,20 @@ def test_cosine_of_mean_vectors(tmp_path):
     assert found[:3] == pytest.approx([np.sqrt(0.5), 0.0, 1.0])
     # No known word, and only one whose vector is zero: there is no score.
     assert found[3:] == [None, None]
+
+
+def test_the_vectors_may_get_other_rights_once_they_are_read(tmp_path, monkeypatch):
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text(VECTORS, encoding="utf-8")
+    inputs = json.dumps({str(vectors): hashlib.sha256(vectors.read_bytes()).hexdigest()})
+
+    def write_values(*given):
+        vectors.chmod(0o444)
+        write(*given)
+
+    write = paraphrase_score.write_values
+    monkeypatch.setattr(paraphrase_score, "write_values", write_values)
+    assert scores(tmp_path, PAIRS, vectors, inputs=inputs)[3:] == [None, None]
 
 
 def test_without_any_known_word_there_is_no_score(tmp_path):

@@ -1,3 +1,4 @@
+import hashlib
 import json
 from collections import deque
 
@@ -5,6 +6,7 @@ import pytest
 
 from workflow_scripts.core.manifest import read_record, write_record
 from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.generate import candidates
 from workflow_scripts.generate.candidates import (
     Job,
     assemble,
@@ -42,7 +44,7 @@ def sentences(nmt_oracle):
     return nmt_oracle.sentences
 
 
-def run_main(folder, model, pairs, config=CONFIG, batch_rows=64, idf=None):
+def run_main(folder, model, pairs, config=CONFIG, batch_rows=64, idf=None, inputs=None):
     folder.mkdir()
     with TableWriter(folder / "references.parquet", "references") as writer:
         for number, source, reference in pairs:
@@ -53,6 +55,7 @@ def run_main(folder, model, pairs, config=CONFIG, batch_rows=64, idf=None):
     output = folder / "candidates.parquet"
     files = ["--input", folder / "references.parquet", "--model", model, "--output", output]
     files += ["--idf", idf] if idf else []
+    files += ["--inputs", json.dumps(inputs)] if inputs else []
     device = ["--device", "cpu", "--batch-rows", str(batch_rows), "--threads", "1"]
     main(["--config", json.dumps(config), *map(str, files), *device])
     return output
@@ -187,6 +190,24 @@ def constrained(nmt_oracle, model, sentences, tmp_path_factory):
     # A source that can't be read, and one whose few pieces leave no room for all words.
     pairs += [(8, "slovo " * 200, sentences[0][1]), (9, "Muž.", sentences[0][1])]
     return run_main(folder / "run", model, pairs, config, idf=idf)
+
+
+def test_the_user_s_files_may_get_other_rights_once_they_are_read(
+    model, sentences, tmp_path, monkeypatch
+):
+    file = tmp_path / "words.txt"
+    file.write_text("old aged\n", encoding="utf-8")
+    inputs = {str(file): hashlib.sha256(file.read_bytes()).hexdigest()}
+
+    def generate(*given):
+        file.chmod(0o444)
+        return made(*given)
+
+    made = candidates.generate
+    monkeypatch.setattr(candidates, "generate", generate)
+    pairs = [(number, *pair) for number, pair in enumerate(sentences[:2])]
+    path = run_main(tmp_path / "run", model, pairs, inputs=inputs)
+    assert read_record(path)["rows_out"] == 2
 
 
 def test_candidates_meet_the_constraints_of_their_variant(constrained):

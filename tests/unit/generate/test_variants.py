@@ -4,12 +4,11 @@ The IDFs are in the order of Table 2, and on the same sides of the bounds; their
 """
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
+from tests.configs import run_on_testbed
 from tests.unit.generate.test_idf import count, write_pairs
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import write_record
@@ -17,11 +16,8 @@ from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.generate.ppdb import Paraphrases, Rule
 from workflow_scripts.generate.variants import Variants, choose, set_maker
 
-ROOT = Path(__file__).resolve().parents[3]
 REFERENCE = "I told her I was proud to work for them."
-PRESETS = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["systems"]["parabank"][
-    "constraints"
-]["variants"]
+PRESETS = run_on_testbed()["systems"]["parabank"]["constraints"]["variants"]
 IDF = {"proud": 11.9, "told": 7.6, "work": 7.2, "for": 3.9, "to": 1.6}
 
 
@@ -91,7 +87,7 @@ def test_candidates_are_in_the_order_of_their_idf_from_bounds_and_exemptions(tmp
         for word, value in sorted(idf.items()):
             writer.write({"word": word, "references": round(2 ** (20 - value))})
     write_record(path, 2**20, 2**20, {})
-    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config = run_on_testbed()
     constraints = config["systems"]["parabank"]["constraints"]
     assert constraints["idf"]["bounds"] == [7.0, 17.0]
     assert len(constraints["idf"]["exempt"]) == 15

@@ -8,9 +8,9 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.translate import main
 
 LINES = [
-    {"text": "▁4 ▁5 ▁6", "note": ["kept"]},
+    {"text": "▁4 ▁5 ▁6"},
     {"text": "▁7 ▁8", "avoid": ["▁9", "<s> ▁10", "▁11 ▁12"], "id": "mine", "set": 3},
-    {"text": "▁7 ▁8", "avoid": [], "translation": "replaced"},
+    {"text": "▁7 ▁8", "avoid": [], "id": 7},
 ]
 
 
@@ -33,6 +33,14 @@ def test_lines_repeat_their_input_and_add_the_translation(run):
         assert added.keys() == line.keys() | {"translation", "score"}
         assert {**added, **line} | {key: added[key] for key in ("translation", "score")} == added
         assert added["score"] > 0
+
+
+def test_the_output_can_be_the_input_again(run):
+    listed = run(LINES, "--nbest", "2")
+    # Nothing of the first search is left, neither its lists nor its translation.
+    again = run(listed)
+    assert again == run(LINES)
+    assert run(again, "--nbest", "2") == listed
 
 
 def test_nbest_lists_are_flat_and_best_first(run):
@@ -101,6 +109,10 @@ def test_a_wanted_phrase_wins_over_an_avoided_one(run, capsys: pytest.CaptureFix
         ({"text": "▁4", "constraints": [5]}, '"constraints" must be a list'),
         ({"text": "▁4", "id": []}, '"id"'),
         ({"text": "▁4", "set": True}, '"set" an integer'),
+        ({"text": "▁4", "avod": ["▁5"]}, "unknown key 'avod'; did you mean 'avoid'"),
+        ({"txt": "▁4"}, "unknown key 'txt'; did you mean 'text'"),
+        ({"text": "▁4", "note": 1}, "unknown key 'note'; known keys: avoid, constraints, id, set"),
+        ('{"text": "▁4", "avoid": ["▁5"], "avoid": []}', "key 'avoid' stands there twice"),
     ],
 )
 def test_bad_lines_are_errors_with_their_number(run, tmp_path: Path, line, message: str):

@@ -37,7 +37,7 @@ fields = st.fixed_dictionaries(
         "set": st.one_of(st.integers(), anything),
         "constraints": st.one_of(st.lists(texts, max_size=3), anything),
         "avoid": st.one_of(st.lists(texts, max_size=3), anything),
-        "note": anything,
+        "translation": anything,
     },
 )
 lines = st.one_of(

@@ -3,9 +3,8 @@
 import json
 
 import pytest
-import yaml
 
-from tests.unit.conftest import ROOT
+from tests.configs import run_on_testbed
 from tests.unit.made_up_run import write_manifest
 from tests.unit.pages import Reader
 from tests.unit.release.toy.stage import Toy
@@ -29,8 +28,8 @@ class Rude(Toy):
 
 
 def declared(*more):
-    """The release of the default run with other stages as well, which may come after it."""
-    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    """The release of the run on the testbed with other stages as well, which may come after it."""
+    config = run_on_testbed()
     config["run"]["embeddings"] = []
     return Layout(config, [*STAGES, *more]).stage(Release)
 

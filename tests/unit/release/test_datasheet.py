@@ -1,4 +1,5 @@
 import json
+import os
 import re
 from dataclasses import replace
 
@@ -8,6 +9,8 @@ import yaml
 from huggingface_hub import DatasetCard
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import read_manifest
+from workflow_scripts.core.version import commit, version
 from workflow_scripts.release import export
 from workflow_scripts.release.datasheet import licence_fields, main, size_category
 from workflow_scripts.stages import STAGES
@@ -97,6 +100,33 @@ def test_quality_only_where_it_is_known(run, text, tmp_path):
 
 def test_the_same_bytes_again(run, text, tmp_path):
     assert write_datasheet(run, tmp_path / "again.md") == text
+
+
+def test_versions_days_and_commit(text, run, tmp_path, monkeypatch):
+    provenance = text.split("## Provenance\n")[1]
+    assert f"Made by Paraloom {version()}" in provenance
+    assert (commit() is None) == (", commit " not in provenance)
+    rows = {row[0]: row[1:] for row in table(text, "Provenance")[1:]}
+    manifest = read_manifest(run.folder("select", "parabank2") / "manifest.json")
+    tools = "; ".join(f"{tool} {', '.join(each)}" for tool, each in manifest["tools"].items())
+    assert rows[f"`{manifest['name']}`"] == [str(manifest["version"]), tools]
+    assert tools
+    for name, folder in run.units_of(systems=["parabank2"]).items():
+        # The days of the described stages count, whenever the datasheet is made.
+        os.utime(folder / "manifest.json", (0, 86400 if name == "clean" else 3 * 86400))
+    again = write_datasheet(run, tmp_path / "again.md")
+    assert "The stages were made between 1970-01-02 and 1970-01-04. (Days in UTC.)" in again
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    again = write_datasheet(run, tmp_path / "again.md")
+    assert "All stages were made on 1970-01-02. (Days in UTC.)" in again
+
+
+def test_the_configuration_is_one_block_of_yaml(run, tmp_path):
+    assert "## Configuration" not in write_datasheet(run, tmp_path / "without.md")
+    config = {"run": {"name": "a"}, "release": {"title": "```\n# no heading\n````"}}
+    text = write_datasheet(run, tmp_path / "README.md", configuration=config)
+    (block,) = re.findall(r"(?s)\n`````yaml\n(.*?)`````\n", text)
+    assert yaml.safe_load(block) == config
 
 
 def test_a_title_stays_on_its_line(run, tmp_path):

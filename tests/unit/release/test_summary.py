@@ -4,10 +4,13 @@ from tests.unit.embed.sts_example import STS, TRAINING_SETS
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.embed.sts_tables import models
 from workflow_scripts.evaluate.results import read_measures
-from workflow_scripts.release.summary import embedding_table, main, measure_table
+from workflow_scripts.release.summary import count_table, embedding_table, main, measure_table
+
+REJECTED = {f"charset_{number}": 10**number for number in range(9)}
 
 
-def test_table_has_rows_of_every_system(run):
+def test_table_has_rows_of_every_system(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     measures = {system: read_measures(run.measures(system))["groups"] for system in run.systems}
     header, _, *lines = measure_table(measures).splitlines()
     assert header.split()[:3] == ["system", "references", "rank"]
@@ -35,7 +38,26 @@ def test_a_group_without_paraphrases_has_empty_cells():
     assert table.splitlines()[-1].split() == ["none", "all", "1", "0"]
 
 
-def test_embeddings_beside_their_untrained_selves_and_overlap():
+def test_no_line_is_wider_than_the_terminal(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    measures = {system: read_measures(run.measures(system))["groups"] for system in run.systems}
+    for table in (
+        measure_table(measures),
+        embedding_table(STS, models(STS, TRAINING_SETS, ["word", "trigram"])),
+        count_table([{"label": "clean", "rows_in": 9, "rows_out": 1, "rejected": REJECTED}]),
+    ):
+        assert 60 < max(map(len, table.splitlines())) <= 80
+
+
+def test_a_group_without_references_has_no_rows():
+    rank = {"rank": 1, "listed": 0, "one_minus_bleu": None, "interval": None, "mean_sum": None}
+    group = {"testbed": None, "syntax": None, "ranks": [rank], "references": 0}
+    table = measure_table({"mine": {"all": group, "seen": group}})
+    assert [line.split()[1] for line in table.splitlines()[2:]] == ["all"]
+
+
+def test_embeddings_beside_their_untrained_selves_and_overlap(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     lines = embedding_table(STS, models(STS, TRAINING_SETS, ["word", "trigram"])).splitlines()
     first, *_, last = (line.split() for line in lines[2:])
     assert first == ["word", "cost-beam-1", "2", "40.0", "65.0", "7.1", "60.0"]

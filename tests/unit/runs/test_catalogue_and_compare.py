@@ -2,23 +2,22 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.configs import run_on_testbed
 from tests.e2e.micro import merged
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import link_run
 from workflow_scripts.core.seal import sealed
+from workflow_scripts.evaluate.group import Group
 from workflow_scripts.runs.__main__ import main
 from workflow_scripts.runs.catalogue import run_line, size_text
 from workflow_scripts.runs.compare import differences, flat
 from workflow_scripts.stages import run_layout
 from workflow_scripts.status import __main__ as status
 
-ROOT = Path(__file__).resolve().parents[3]
-
 
 def start(name, changes=None):
-    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config = run_on_testbed()
     layout = run_layout(merged(config, {"run": {"name": name}, **(changes or {})}))
     link_run(layout)
     return layout
@@ -88,13 +87,14 @@ def test_damaged_configuration_hides_no_other_run_and_is_an_error_where_it_is_ne
         status.main(["--run", "runs/first"])
 
 
-def test_compare_tells_configuration_counts_and_measures(two, capsys):
+def test_compare_tells_configuration_counts_and_measures(two, capsys, monkeypatch):
     counts = {"rows_in": 10, "rejected": {}}
     for layout, kept, bleu in zip(two, (9, 7), (70.0, 72.5), strict=True):
         unit = ("select", "parabank2")
         write(layout, unit, "manifest.json", counts | {"rows_out": kept})
         group = {"ranks": [rank(1, bleu)], "testbed": {"ranks": [{"rank": 1, "share": 90.0}]}}
         write(layout, ("evaluate", "parabank2"), "measures.json", {"groups": {"seen": group}})
+    monkeypatch.setenv("COLUMNS", "200")
     main(["compare", "first", "runs/second"])
     text = capsys.readouterr().out
     lines = {line.split("  ")[0]: line.split() for line in text.splitlines()}
@@ -106,6 +106,26 @@ def test_compare_tells_configuration_counts_and_measures(two, capsys):
     shared = text.splitlines()[-1]
     assert shared.startswith("folders in common: clean, corpus.testbed")
     assert "select" not in shared
+
+
+def test_compare_knows_groups_without_paraphrases_and_fits_the_terminal(two, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    empty = Group(1).result(10, 1)
+    assert empty["references"] == 0
+    for layout, bleu in zip(two, (70.0, 72.5), strict=True):
+        groups = {"all": {"ranks": [rank(1, bleu)], "testbed": None}, "held_out": empty}
+        write(layout, ("evaluate", "parabank2"), "measures.json", {"groups": groups})
+    main(["compare", "first", "second"])
+    text = capsys.readouterr().out
+    measures = text.partition("\nmeasures\n")[2]
+    assert "72.50" in measures
+    assert ".held_out." not in measures  # the same in both: none
+    assert max(map(len, text.splitlines()[:-1])) <= 80
+    groups["held_out"] = {"ranks": [rank(1, 60.0)], "testbed": None}
+    write(two[1], ("evaluate", "parabank2"), "measures.json", {"groups": groups})
+    main(["compare", "first", "second"])
+    measures = "".join(capsys.readouterr().out.partition("\nmeasures\n")[2].split())
+    assert "held_out.rank1.1-BLEU60.00" in measures
 
 
 def test_compare_tells_versions_of_packages_and_damaged_manifests(two, capsys):
@@ -124,7 +144,7 @@ def test_compare_tells_versions_of_packages_and_damaged_manifests(two, capsys):
 
 
 def test_catalogue_entries_that_no_run_uses_do_not_differ(two, capsys):
-    shape = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))["models"]["testbed"]
+    shape = run_on_testbed()["models"]["testbed"]
     start("second", {"models": {"unused": {**shape, "size": 8}}})
     main(["compare", "first", "second"])
     text = capsys.readouterr().out

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-import yaml
 
+from tests.configs import run_on_testbed
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import link_name, link_run
 from workflow_scripts.runs import garbage
@@ -32,7 +32,7 @@ class Workplace:
 
     def __init__(self, root):
         self.root = root
-        self.config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+        self.config = run_on_testbed()
         self.start(self.config)
 
     def start(self, config):
@@ -112,7 +112,7 @@ def test_run_of_another_working_directory_keeps_what_it_shares(workplace, monkey
     monkeypatch.chdir(tmp_path)
     assert workplace.garbage() == set()
     # Their run is removed: what only it needed goes.
-    (elsewhere / "runs" / "demo" / "config.yaml").unlink()
+    (elsewhere / "runs" / "testbed" / "config.yaml").unlink()
     only_theirs = moved(theirs, run_layout(workplace.config))
     prefix = f"{tmp_path}/results/"
     assert workplace.garbage() == {
@@ -243,7 +243,7 @@ def test_working_directory_that_was_moved_stops_the_collection(shared, tmp_path)
     moved_to = shared.root.rename(f"{shared.root}-moved")
     for arguments in ([], ["--delete"]):
         message = refusal(*arguments)
-        assert f"{shared.root}/runs/demo: there is no {shared.root}/runs" in message
+        assert f"{shared.root}/runs/testbed: there is no {shared.root}/runs" in message
         assert f"python -m workflow_scripts.runs forget {shared.root}" in message
         assert "nothing is deleted" in message
     assert shared.folder.exists()
@@ -256,9 +256,11 @@ def test_working_directory_that_is_not_mounted_stops_the_collection(shared):
     """Where it was there is an empty folder, the mount point, or its `runs` is one."""
     away = shared.root.rename(f"{shared.root}-unmounted")
     shared.root.mkdir()
-    assert f"{shared.root}/runs/demo: there is no {shared.root}/runs" in refusal("--delete")
+    assert f"{shared.root}/runs/testbed: there is no {shared.root}/runs" in refusal("--delete")
     (shared.root / "runs").mkdir()
-    assert f"{shared.root}/runs/demo: nothing is left in {shared.root}/runs" in refusal("--delete")
+    assert f"{shared.root}/runs/testbed: nothing is left in {shared.root}/runs" in refusal(
+        "--delete"
+    )
     assert shared.folder.exists()
     shutil.rmtree(shared.root)
     away.rename(shared.root)
@@ -273,24 +275,24 @@ def test_run_that_cannot_be_read_stops_the_collection(shared, monkeypatch):
         return read(run)
 
     monkeypatch.setattr(garbage, "read_config", refuse)
-    assert f"{shared.root}/runs/demo: no run there (Permission denied)" in refusal("--delete")
+    assert f"{shared.root}/runs/testbed: no run there (Permission denied)" in refusal("--delete")
     assert shared.folder.exists()
 
 
 def test_run_of_another_whose_results_are_not_there_stops_the_collection(shared):
-    config = shared.root / "runs" / "demo" / "config.yaml"
+    config = shared.root / "runs" / "testbed" / "config.yaml"
     config.write_text(config.read_text("utf-8").replace("results: /", "results: /gone/"), "utf-8")
     assert "its results folder /gone/" in refusal("--delete")
 
 
 def test_damaged_configuration_of_a_run_stops_the_collection(shared):
-    (shared.root / "runs" / "demo" / "config.yaml").write_bytes(b"")
-    assert f"{shared.root}/runs/demo/config.yaml is empty or damaged" in refusal("--delete")
+    (shared.root / "runs" / "testbed" / "config.yaml").write_bytes(b"")
+    assert f"{shared.root}/runs/testbed/config.yaml is empty or damaged" in refusal("--delete")
     assert shared.folder.exists()
 
 
 def test_run_whose_folder_was_deleted_is_forgotten(shared, tmp_path):
-    shutil.rmtree(shared.root / "runs" / "demo")
+    shutil.rmtree(shared.root / "runs" / "testbed")
     main(["collect", "--delete", "--keep-hours", "0"])
     assert not shared.folder.exists()
 
@@ -302,7 +304,7 @@ def test_working_directory_that_is_gone_for_good_can_be_forgotten(shared, tmp_pa
     with pytest.raises(InputError, match=rf"no run of {tmp_path}/other .* there are: .*elsewhere"):
         main(["forget", "other"])
     main(["forget", str(shared.root)])
-    assert f"forgotten: {shared.root}/runs/demo" in capsys.readouterr().out
+    assert f"forgotten: {shared.root}/runs/testbed" in capsys.readouterr().out
     main(["collect", "--delete", "--keep-hours", "0"])
     assert not shared.folder.exists()
 
@@ -338,15 +340,15 @@ def test_runs_on_another_disk_keep_what_they_link(tmp_path, monkeypatch):
     only_theirs = moved(there, run_layout(workplaces[0].config))
     assert find_garbage(Path("runs"), 0.0) == []
     for unit in there.units():
-        assert (roots[1] / "runs" / "demo" / link_name(*unit)).resolve(strict=True)
-    assert LinkedLayout(Path("runs/demo")).root == roots[0]
-    shutil.rmtree(tmp_path / "disk-there" / "runs" / "demo")
+        assert (roots[1] / "runs" / "testbed" / link_name(*unit)).resolve(strict=True)
+    assert LinkedLayout(Path("runs/testbed")).root == roots[0]
+    shutil.rmtree(tmp_path / "disk-there" / "runs" / "testbed")
     assert len(find_garbage(Path("runs"), 0.0)) == len(only_theirs)
 
 
 def test_runs_that_were_linked_the_old_way_keep_what_they_link(workplace):
     """Their links led astray where `runs` was a link; names and keys in them are right."""
-    run = workplace.root / "runs" / "demo"
+    run = workplace.root / "runs" / "testbed"
     for link in [entry for entry in run.iterdir() if entry.is_symlink()]:
         astray = Path("../../astray") / link.readlink()
         link.unlink()

@@ -140,3 +140,91 @@ def test_main_reads_all_shards_and_verifies_them(tmp_path):
     (tmp_path / "other.parquet").rename(tmp_path / "0001.parquet")
     with pytest.raises(InputError, match=r"0001\.parquet differs"):
         main(["--config", '{"keep":{"quantile":0.5}}', *arguments])
+
+
+def sums(*parts):
+    found = [np.array(part, np.float32) for part in parts]
+    return lambda: iter(found)
+
+
+@pytest.mark.parametrize("quantile", [0.07, 0.5, 0.75, 1.0])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_the_quantile_of_the_references_equals_numpy(quantile, size):
+    own = np.random.default_rng(size).gamma(3.0, 1.3, size).astype(np.float32).round(2)
+    parts = np.array_split(own, 3)
+    found = threshold(passes(([1.0, 2.0, 3.0], [])), {"reference_quantile": quantile}, sums(*parts))
+    assert found["max_sum"] == np.quantile(own, quantile, method="inverted_cdf")
+    assert found["kept"] == sum(total <= found["max_sum"] for total in (1.0, 2.0, 3.0))
+
+
+def test_the_references_decide_and_not_the_candidates():
+    own = sums([2.0, 1.0], [4.0, math.inf])
+    assert threshold(passes(([0.5, 2.0, 2.5], [3.0])), {"reference_quantile": 0.5}, own) == {
+        "keep": {"reference_quantile": 0.5},
+        "max_sum": 2.0,
+        "candidates": 4,
+        "pruned": 1,
+        "kept": 2,
+        "references": {"max_sum": 2.0, "references": 4, "unreadable": 1},
+    }
+
+
+def test_no_candidate_is_no_error_where_the_references_decide():
+    assert threshold(passes(([], [])), {"reference_quantile": 0.5}, sums([1.0]))["kept"] == 0
+
+
+@pytest.mark.parametrize(
+    ("quantile", "own", "message"),
+    [
+        (0.5, [[]], "no reference that the models can read"),
+        (0.5, [[math.inf]], "no reference that the models can read"),
+        (0.9, [[1.0, 2.0, math.inf]], r"among the 1 of 3 references .* give 0\.666 at most"),
+        (0.5, [[1.0, math.nan]], "a reference's NLL is NaN"),
+    ],
+)
+def test_references_without_such_a_quantile_are_refused(quantile, own, message):
+    with pytest.raises(InputError, match=message):
+        threshold(passes(([1.0], [])), {"reference_quantile": quantile}, sums(*own))
+
+
+def test_a_bound_of_the_references_among_pruned_candidates_is_refused():
+    with pytest.raises(InputError, match=r"raise score\.prune_above"):
+        threshold(passes(([1.0], [4.0])), {"reference_quantile": 1.0}, sums([4.5]))
+
+
+def write_scores(folder, shards):
+    for shard, (candidates, own) in enumerate(shards):
+        path = folder / "scored" / f"{shard:04d}.parquet"
+        with TableWriter(path, "scored") as writer:
+            writer.write(
+                {"id": f"c:{shard}", "source": "s", "reference": "r", "corpus": "c"}
+                | {
+                    "candidates": [
+                        {"text": str(total), "forward_nll": 0.0, "backward_nll": total}
+                        | {"sum": total, "count": 1, "variant": ""}
+                        for total in candidates
+                    ]
+                }
+            )
+        write_record(path, 1, 1, {})
+        path = folder / "own" / path.name
+        with TableWriter(path, "reference_scores") as writer:
+            for number, total in enumerate(own):
+                nlls = {"forward_nll": 0.0, "backward_nll": total, "sum": total}
+                writer.write({"id": f"c:{number}", "corpus": "c"} | nlls)
+        write_record(path, len(own), len(own), {})
+
+
+def test_main_reads_the_references_of_all_shards(tmp_path):
+    write_scores(tmp_path, [([1.0, 2.0], [1.5]), ([3.0], [2.5, 0.5])])
+    output = tmp_path / "threshold.json"
+    arguments = ["--folder", tmp_path / "scored", "--shards", 2, "--output", output]
+    config = json.dumps({"keep": {"reference_quantile": 0.9}})
+    with pytest.raises(InputError, match="needs --references"):
+        main(["--config", config, *map(str, arguments)])
+    main(["--config", config, *map(str, [*arguments, "--references", tmp_path / "own"])])
+    found = json.loads(output.read_text())
+    assert (found["max_sum"], found["kept"]) == (2.5, 2)
+    (tmp_path / "own" / "0001.parquet").write_bytes(b"other")
+    with pytest.raises(InputError, match=r"own/0001\.parquet differs from what"):
+        main(["--config", config, *map(str, [*arguments, "--references", tmp_path / "own"])])

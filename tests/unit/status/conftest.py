@@ -1,15 +1,12 @@
 """A run folder of the default configuration, without a Snakemake."""
 
 import json
-from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.configs import run_on_testbed
 from workflow_scripts.core.runs import link_run
 from workflow_scripts.stages import run_layout
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 class Run:
@@ -17,7 +14,7 @@ class Run:
 
     def __init__(self, root):
         self.root = root
-        config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+        config = run_on_testbed()
         self.layout = run_layout(config)
         self.folder = link_run(self.layout, root / "runs")
 

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import os
 
@@ -29,9 +30,11 @@ def failing(run):
 
 
 def test_table_tells_all(failing, capsys):
-    status.main(["--run", "runs/demo"])
+    status.main(["--run", "runs/testbed"])
     text = capsys.readouterr().out
-    assert text.startswith("runs/demo: not running; the command that started it goes on from here")
+    assert text.startswith(
+        "runs/testbed: not running; the command that started it goes on from here"
+    )
     assert f"jobs under way when it ended: 1. 1 of {failing.parts} parts done." in text
     clean = next(line for line in text.splitlines() if line.startswith("clean "))
     assert clean.split() == ["clean", "1", "1", "100", "90", "duplicate", "10", "50%"]
@@ -62,7 +65,7 @@ def test_watch_ends_with_the_run(run, capsys, monkeypatch):
     first, second = capsys.readouterr().out.split(status._CLEAR)[1:]
     assert looks == [3.0]
     assert f"0 of {run.parts} parts done" in first
-    assert second.startswith(f"runs/demo: finished. {run.parts} of {run.parts} parts done.")
+    assert second.startswith(f"runs/testbed: finished. {run.parts} of {run.parts} parts done.")
 
 
 def test_newest_run_is_shown(run):
@@ -70,7 +73,7 @@ def test_newest_run_is_shown(run):
     other.mkdir()
     (other / "config.yaml").write_text("{}", encoding="utf-8")
     os.utime(other / "config.yaml", (1, 1))
-    assert status.newest_run().name == "demo"
+    assert status.newest_run().name == "testbed"
     os.utime(other / "config.yaml", (2**32, 2**32))
     assert status.newest_run().name == "other"
 
@@ -78,8 +81,8 @@ def test_newest_run_is_shown(run):
 def test_run_of_another_version_is_told(run):
     config = run.folder / "config.yaml"
     config.write_text(f"{config.read_text(encoding='utf-8')}\nold: 1\n", encoding="utf-8")
-    with pytest.raises(InputError, match="runs/demo was started by another version"):
-        status.main(["--run", "runs/demo"])
+    with pytest.raises(InputError, match="runs/testbed was started by another version"):
+        status.main(["--run", "runs/testbed"])
 
 
 def test_without_a_run_the_message_says_where_to_go(tmp_path, monkeypatch):
@@ -90,6 +93,41 @@ def test_without_a_run_the_message_says_where_to_go(tmp_path, monkeypatch):
         status.main(["--run", "nowhere"])
 
 
+def test_lost_files_and_units_made_of_other_content_are_told(run, capsys):
+    run.write_record(CLEAN, "0000", 3, 3)
+    manifest = run.root / run.layout.folder(*CLEAN) / "manifest.json"
+    corpora = {
+        unit: run.root / run.layout.folder(*unit) / "manifest.json"
+        for unit in run.layout.upstream(CLEAN)
+    }
+    for path in corpora.values():
+        path.parent.mkdir(parents=True)
+        write_json(path, sealed({"parts": {}}))
+    read = {
+        f"{'/'.join(unit)}/{run.layout.key(*unit)}": hashlib.sha256(path.read_bytes()).hexdigest()
+        for unit, path in corpora.items()
+    }
+    files = {"0000.parquet": "", "0001.parquet": ""}
+    write_json(manifest, sealed({"parts": {"0000": {"files": files}}, "upstream": read}))
+    manifest.with_name("0001.parquet").touch()
+    status.main(["--run", "runs/demo"])
+    text = capsys.readouterr().out
+    lost = manifest.with_name("0000.parquet").relative_to(run.root)
+    assert f"warning: clean: {lost} is gone" in text and "another" not in text
+    manifest.with_name("0000.parquet").touch()
+    unit, path = list(corpora.items())[-1]
+    write_json(path, sealed({"parts": {}, "made": "again"}))
+    status.main(["--run", "runs/demo"])
+    text = capsys.readouterr().out
+    assert f"warning: clean was made of another {'.'.join(unit)} than is there now" in text
+    assert "is gone" not in text
+    status.main(["--json"])
+    (clean,) = [
+        each for each in json.loads(capsys.readouterr().out)["units"] if each["name"] == "clean"
+    ]
+    assert (clean["gone"], clean["made_of_others"]) == ([], [".".join(unit)])
+
+
 def test_damage_and_mixed_versions_are_told(run, capsys):
     run.write_record(CLEAN, "0000", 3, 3)
     record = run.root / run.part(CLEAN, "0000")
@@ -98,14 +136,14 @@ def test_damage_and_mixed_versions_are_told(run, capsys):
         write_json(
             path, sealed({"rows_in": 3, "rows_out": 3, "rejected": {}, "tools": {"torch": version}})
         )
-    status.main(["--run", "runs/demo"])
+    status.main(["--run", "runs/testbed"])
     text = capsys.readouterr().out
     warning = "different versions of torch made this run: 2.1 clean; 2.2 subword.main"
     assert f"warning: {warning}" in text and "is damaged" not in text
     record.write_text(record.read_text("utf-8").replace(": 3", ": 4"), "utf-8")
     manifest = record.with_name("manifest.json")
     manifest.write_text("{", "utf-8")
-    status.main(["--run", "runs/demo"])
+    status.main(["--run", "runs/testbed"])
     text = capsys.readouterr().out
     for path in (record, manifest):
         assert f"warning: {path.relative_to(run.root)} is damaged (" in text

@@ -73,6 +73,23 @@ def test_only_the_training_corpora_are_read_and_all_is_counted(tmp_path, pair_ro
     assert record["extra"] == {"sentences": 120, "not_sampled": 0}
 
 
+def test_a_vocabulary_that_may_be_lowered_is_and_says_so(tmp_path, pair_rows, train_config, capsys):
+    paths = write_pairs(tmp_path / "pairs", pair_rows)
+    output = tmp_path / "source.model"
+    config = train_config | {"vocab_size": 8000}
+    with pytest.raises(InputError, match=r"vocab_size 8000 is too large .* possible is \d+"):
+        train_on_shards(config, paths, output)
+    train_on_shards(config | {"lower": True}, paths, output)
+    size = load(output.read_bytes()).get_piece_size()
+    assert 50 < size < 8000
+    told = capsys.readouterr().err
+    assert f"8,000 pieces are too many for the text of a, b; {size} are taken" in told
+    record = json.loads((tmp_path / "source.json").read_text())
+    assert record["extra"] == {"sentences": 120, "not_sampled": 0, "vocab_size": size}
+    train_on_shards(train_config | {"lower": True}, paths, output)
+    assert load(output.read_bytes()).get_piece_size() == 50
+
+
 def test_the_command_line_trains_on_a_sample(tmp_path, pair_rows, train_config):
     write_pairs(tmp_path / "pairs", pair_rows)
     config = train_config | {"side": "reference", "sentences": 80}

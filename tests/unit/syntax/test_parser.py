@@ -2,10 +2,11 @@ import json
 import shutil
 
 import pytest
+from stanza.resources import default_packages
 
 from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.parser_files import parser_files
+from workflow_scripts.core.parser_files import PUBLISHED, parser_files
 from workflow_scripts.syntax.parser import Parser
 from workflow_scripts.syntax.trees import parse, truncate, words
 
@@ -93,12 +94,22 @@ def test_multi_word_tokens_and_optional_parsers_are_found(tmp_path):
     ("language", "package", "message"),
     [
         ("en", "accurate", r"no package 'accurate' of the language 'en'; it has default; fetch it"),
-        ("cs", "default", r"no package 'default' of the language 'cs'; it has none"),
+        (
+            "cs",
+            "default",
+            r"no package 'default' of the language 'cs'; it has none; Stanza publishes no "
+            r"constituency model of 'cs' \(it has da, de, en, .*, vi\)\. Train one",
+        ),
     ],
 )
 def test_unknown_names(language, package, message):
     with pytest.raises(InputError, match=message):
         Parser(FOLDER, language, package, "cpu")
+
+
+def test_the_languages_with_a_published_model_are_those_of_this_stanza():
+    published = default_packages.default_constituency.keys()
+    assert {*PUBLISHED, "zh-hans"} == published  # its code has no two letters
 
 
 def test_missing_folder(tmp_path):

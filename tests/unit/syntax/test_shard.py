@@ -1,4 +1,6 @@
+import hashlib
 import json
+import shutil
 
 import pytest
 
@@ -93,12 +95,29 @@ def write_input(folder, rows=ROWS):
     return path
 
 
-def run_main(folder, *options, output="trees", **changes):
+def run_main(folder, /, *options, output="trees", **changes):
     path = folder / output / "0000.parquet"
     arguments = ["--config", json.dumps({**CONFIG, **changes}), "--device", "cpu"]
     arguments += ["--input", str(folder / "select" / "0000.parquet"), "--output", str(path)]
     main([*arguments, *options])
     return path
+
+
+def test_the_parser_s_files_may_get_other_rights_once_they_are_read(tmp_path, monkeypatch):
+    folder = tmp_path / "package"
+    shutil.copytree(FOLDER, folder)
+    write_input(tmp_path)
+    model = folder / "resources.json"
+    inputs = {str(model): hashlib.sha256(model.read_bytes()).hexdigest()}
+
+    def parse_stream(*given):
+        model.chmod(0o444)
+        return stream(*given)
+
+    stream = shard.parse_stream
+    monkeypatch.setattr(shard, "parse_stream", parse_stream)
+    path = run_main(tmp_path, "--inputs", json.dumps(inputs), folder=str(folder))
+    assert read_record(path)["rows_out"] == 3
 
 
 def test_command(tmp_path, parser):

@@ -15,7 +15,7 @@ from tests.unit.train.conftest import MICRO, ROOT
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import sha256, verify
 from workflow_scripts.core.seal import SEAL, read_sealed, sealed
-from workflow_scripts.train import layout, process
+from workflow_scripts.train import layout, process, sockeye
 from workflow_scripts.train.sockeye import main
 
 CHECKPOINTS = MICRO["max_updates"] // MICRO["checkpoint_updates"]
@@ -92,7 +92,7 @@ def test_what_only_resuming_needs_is_gone_after_publication(trained):
     assert model >= {"params.best", "config", layout.METRICS}
 
 
-def test_a_finished_model_is_not_trained_again(bitext, trained, monkeypatch):
+def test_a_finished_model_is_not_trained_again(bitext, trained, monkeypatch, capsys):
     def fail(*_args: object) -> None:
         raise AssertionError("trained again")
 
@@ -100,8 +100,12 @@ def test_a_finished_model_is_not_trained_again(bitext, trained, monkeypatch):
     before = published(trained)
     (trained / "params.best").unlink()
     (trained / "model.json").unlink()
+    monkeypatch.setattr(sockeye, "doubts", lambda role, metrics: [f"{role} {metrics['updates']}"])
     main(bitext.command(trained, MICRO))
     assert published(trained) == before
+    # Models that are too poor for paraphrases are told of.
+    warning = f"warning: forward {MICRO['max_updates']}; {sockeye.ADVICE}"
+    assert warning in capsys.readouterr().err
 
 
 @pytest.mark.slow

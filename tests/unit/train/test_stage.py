@@ -5,11 +5,11 @@ import json
 
 import pytest
 
+from tests.configs import run_on_testbed
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.marian_files import write_binary
 from workflow_scripts.core import selection
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.resolve import resolve
 from workflow_scripts.release.stage import Release
 from workflow_scripts.stages import run_layout
 from workflow_scripts.train.stage import Train
@@ -24,7 +24,7 @@ HASHES = {"sha256": ["1" * 64, "2" * 64]}
 @pytest.fixture
 def config(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return resolve([], [])
+    return run_on_testbed()
 
 
 def finished(config, forward, backward=PACKAGE, **train):

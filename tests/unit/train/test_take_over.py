@@ -83,6 +83,13 @@ def test_a_model_is_published_with_its_measures_and_one_record(bitext, sockeye, 
     assert {path.name for path in (output / "work").iterdir()} == {"lock"}
 
 
+def test_a_model_that_is_too_poor_is_told(bitext, sockeye, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(take_over, "doubts", lambda role, metrics: [f"{role} {metrics['kind']}"])
+    run(bitext, tmp_path / "published", sockeye)
+    warning = f"warning: forward Sockeye 3; {take_over.ADVICE}"
+    assert warning in capsys.readouterr().err
+
+
 def test_without_a_test_corpus_there_is_no_bleu_and_the_bitext_tells_the_direction(
     bitext, sockeye, tmp_path
 ):

@@ -46,6 +46,11 @@ class FinishedRun:
         """Return the manifests of the described units, in order."""
         return [self.manifest(*unit) for unit in self._folders if unit[0] in self.rows]
 
+    def times(self) -> list[float]:
+        """Return when the manifests of the described units were written, in seconds since 1970."""
+        folders = [folder for (stage, _), folder in self._folders.items() if stage in self.rows]
+        return [(folder / "manifest.json").stat().st_mtime for folder in folders]
+
     def instances(self, stage: str) -> list[str]:
         """Return the instances of a stage, in order; none if no unit of the stage is named.
 
@@ -61,6 +66,10 @@ class FinishedRun:
                     )
                 found.append(instance)
         return found
+
+    def has(self, stage: str, instance: str | None = None) -> bool:
+        """Tell whether the folder of a unit was named."""
+        return (stage, instance) in self._folders
 
     def folder(self, stage: str, instance: str | None = None) -> Path:
         """Return the folder of a unit.

@@ -1,0 +1,168 @@
+import json
+import math
+
+import numpy as np
+import pytest
+
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.evaluate import bounds
+from workflow_scripts.evaluate.bounds import curve, own_quantiles, sampled
+from workflow_scripts.evaluate.diversity import diversity
+
+
+def candidate(text, total, forward=0.5):
+    backward = None if total is None else total - forward
+    nlls = {"forward_nll": forward, "backward_nll": backward, "sum": total}
+    return {"text": text, "count": 1, "variant": ""} | nlls
+
+
+def row(number, reference, *candidates):
+    same = {"id": f"c:{number}", "source": "s", "reference": reference, "corpus": "c"}
+    return same | {"candidates": list(candidates)}
+
+
+ROWS = [
+    row(
+        0,
+        "the old dog sleeps in the house",
+        candidate("The old dog sleeps in the house!", 0.5),
+        candidate("the old dog is asleep in the house", 1.0),
+        candidate("an aged dog sleeps at home", 2.5),
+    ),
+    row(1, "a man rides a small bike", candidate("a man rides a little bike", 1.5)),
+    row(2, "nothing was found here today"),
+]
+
+
+def by_bound(found):
+    return {each["max_sum"]: each for each in found["bounds"]}
+
+
+def test_each_bound_keeps_what_is_not_above_it():
+    found = curve(ROWS, [0.4, 0.5, 1.0, 2.0, 2.5])
+    assert (found["references"], found["candidates"]) == (3, 4)
+    kept = {bound: each["kept"] for bound, each in by_bound(found).items()}
+    assert kept == {0.4: 0, 0.5: 1, 1.0: 2, 2.0: 3, 2.5: 4}
+    # The copy is kept, but is no paraphrase.
+    covered = {bound: each["references"] for bound, each in by_bound(found).items()}
+    assert covered == {0.4: 0, 0.5: 0, 1.0: 1, 2.0: 2, 2.5: 2}
+
+
+def test_the_difference_is_that_of_all_candidates_within_the_bound():
+    found = by_bound(curve(ROWS, [0.5, 1.0, 2.0, 9.0]))
+    assert found[0.5]["one_minus_bleu"] is None
+    pairs = [(each["reference"], one) for each in ROWS for one in each["candidates"]]
+    for bound in (1.0, 2.0, 9.0):
+        within = [(text, one["text"]) for text, one in pairs if 0.5 < one["sum"] <= bound]
+        expected = diversity(within)["one_minus_bleu"]
+        assert found[bound]["one_minus_bleu"] == pytest.approx(expected)
+
+
+def test_bounds_end_where_pruned_candidates_might_be():
+    rows = [row(0, "a b c", candidate("a b", 1.0), candidate("b c", None, forward=2.0))]
+    found = curve(rows, [1.0, 2.0, 2.1])
+    assert [each["max_sum"] for each in found["bounds"]] == [1.0, 2.0]
+    assert found["candidates"] == 2
+
+
+def test_a_text_that_the_backward_model_cannot_read_is_within_no_bound():
+    found = curve([row(0, "a b c", candidate("a b", math.inf))], [1.0, 10.0])
+    assert [each["kept"] for each in found["bounds"]] == [0, 0]
+    assert found["candidates"] == 1
+
+
+def test_nothing_at_all():
+    assert curve([], [1.0]) == {
+        "references": 0,
+        "candidates": 0,
+        "bounds": [{"max_sum": 1.0, "kept": 0, "references": 0, "one_minus_bleu": None}],
+    }
+
+
+def write_own(path, sums, corpora):
+    with TableWriter(path, "reference_scores") as writer:
+        for number, (total, corpus) in enumerate(zip(sums, corpora, strict=True)):
+            nlls = {"forward_nll": 0.0, "backward_nll": float(total), "sum": float(total)}
+            writer.write({"id": f"{corpus}:{number}", "corpus": corpus} | nlls)
+    write_record(path, len(sums), len(sums), {})
+
+
+def test_quantiles_of_the_references_equal_numpy_in_each_group(tmp_path):
+    own = np.random.default_rng(1).gamma(3.0, 1.0, 501).astype(np.float32)
+    corpora = np.array(["seen", "other"])[np.arange(501) % 2]
+    parts = [tmp_path / "0000.parquet", tmp_path / "0001.parquet"]
+    write_own(parts[0], own[:200], corpora[:200])
+    write_own(parts[1], own[200:], corpora[200:])
+    for group, values in ((None, own), ({"seen"}, own[corpora == "seen"])):
+        found = own_quantiles(parts, group)
+        assert (found["references"], found["unreadable"]) == (len(values), 0)
+        for each in found["quantiles"]:
+            expected = np.quantile(values, each["quantile"], method="inverted_cdf")
+            assert each["max_sum"] == expected
+
+
+def test_references_that_cannot_be_read_are_above_every_bound(tmp_path):
+    write_own(tmp_path / "0000.parquet", [1.0, math.inf, 2.0, math.inf], ["c"] * 4)
+    found = own_quantiles([tmp_path / "0000.parquet"], None)
+    assert (found["references"], found["unreadable"]) == (4, 2)
+    quantiles = {each["quantile"]: each["max_sum"] for each in found["quantiles"]}
+    assert (quantiles[0.25], quantiles[0.5], quantiles[0.75]) == (1.0, 2.0, None)
+    nobody = own_quantiles([tmp_path / "0000.parquet"], {"d"})
+    assert nobody["references"] == 0
+    assert {each["max_sum"] for each in nobody["quantiles"]} == {None}
+
+
+def write_scored(path, rows):
+    with TableWriter(path, "scored") as writer:
+        for each in rows:
+            writer.write(each)
+    write_record(path, len(rows), len(rows), {})
+
+
+def test_the_sample_depends_on_ids_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(bounds, "BOUNDS_SAMPLE", 5)
+    rows = [row(number, "a b c", candidate("a", 1.0)) for number in range(20)]
+    write_scored(tmp_path / "whole.parquet", rows)
+    write_scored(tmp_path / "first.parquet", rows[:7])
+    write_scored(tmp_path / "second.parquet", rows[7:])
+    whole = [each["id"] for each in sampled([tmp_path / "whole.parquet"], 1)]
+    halves = [tmp_path / "first.parquet", tmp_path / "second.parquet"]
+    assert [each["id"] for each in sampled(halves, 1)] == whole
+    assert len(whole) == 5
+    assert [each["id"] for each in sampled(halves, 2)] != whole
+
+
+def test_the_used_bound_is_measured_too(made_up_run):
+    for system in made_up_run.systems:
+        found = json.loads(made_up_run.bounds(system).read_text())
+        assert found["used"] == 3.5
+        assert 3.5 in by_bound(found)
+        for each in found["own"]["all"]["quantiles"]:
+            assert each["max_sum"] in by_bound(found)
+
+
+def test_the_report_has_a_row_for_each_quantile_of_the_references(made_up_run):
+    page = made_up_run.section("workflow_scripts.evaluate.report:bounds")
+    for system in made_up_run.systems:
+        found = json.loads(made_up_run.bounds(system).read_text())
+        for each in found["own"]["all"]["quantiles"]:
+            figures = by_bound(found)[each["max_sum"]]
+            assert f">{each['max_sum']:.3f}" in page
+            assert f">{figures['kept']} <" in page
+            assert f">{figures['one_minus_bleu']:.2f}<" in page
+    assert '3.500 <span class="interval">used</span>' in page
+    assert "held-out" in page
+
+
+def test_the_table_of_the_release_has_every_bound(made_up_run):
+    from workflow_scripts.evaluate.tables import bounds as table
+
+    found = table(made_up_run.finished())
+    expected = [
+        json.loads(made_up_run.bounds(system).read_text()) for system in made_up_run.systems
+    ]
+    assert len(found.rows) == sum(len(each["bounds"]) for each in expected)
+    named = [dict(zip(found.columns, each, strict=True)) for each in found.rows]
+    for each in named:
+        assert (each["quantile"] is not None) or each["max_sum"] == round(each["max_sum"], 1)

@@ -1,0 +1,93 @@
+import pytest
+import yaml
+
+from workflow_scripts.core.atomic import write_json
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.release.export import export
+from workflow_scripts.runs.__main__ import main
+from workflow_scripts.runs.show import WIDTH
+
+LONG = "so very long that it needs a second line " * 3
+REFERENCES = {f"c:{number}": f"Reference {number} is here." for number in range(1, 41)}
+
+
+def paraphrase(rank, text, total):
+    nlls = {"forward_nll": 0.5, "backward_nll": None, "sum": total}
+    return {"rank": rank, "text": text, **nlls, "cluster": rank, "variant": ""}
+
+
+def write_release(run, system, texts):
+    """A release of `REFERENCES` with these paraphrases by id, each a text and its score."""
+    shard = run / "select" / system / "0000.parquet"
+    with TableWriter(shard, "paraphrases") as writer:
+        for identifier, reference in REFERENCES.items():
+            found = texts.get(identifier, [])
+            writer.write(
+                {
+                    **{"id": identifier, "source": "s", "reference": reference, "corpus": "c"},
+                    "paraphrases": [paraphrase(n, *each) for n, each in enumerate(found, 1)],
+                    **{"candidates": 9, "kept": 2, "reason": ""},
+                }
+            )
+    write_record(shard, len(REFERENCES), len(REFERENCES), {})
+    export([shard], run / "release" / system, 5)
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Of the references with even numbers `many` has two paraphrases, of c:3 `best` has one."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "runs" / "mine"
+    even = [identifier for identifier in REFERENCES if not int(identifier[2:]) % 2]
+    write_release(folder, "many", {each: [(f"One of {each}.", 1.25), (LONG, 2.5)] for each in even})
+    write_release(folder, "best", {"c:3": [("The best of c:3.", None)]})
+    config = {"results": "results", "run": {"systems": ["many", "best"]}}
+    (folder / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    write_json(folder / "release" / "manifest.json", {})
+    return folder
+
+
+def shown(capsys, *options):
+    main(["show", "mine", *options])
+    return capsys.readouterr().out
+
+
+def test_references_with_paraphrases_by_every_system_in_lines_of_a_terminal(run, capsys):
+    text = shown(capsys, "--examples", "40")
+    assert max(map(len, text.splitlines())) <= WIDTH
+    *entries, last = text.split("\n\n")
+    assert last.startswith("21 of 40 references, drawn among those that have paraphrases.")
+    assert len(entries) == 21
+    (entry,) = (each for each in entries if each.startswith("Reference 8 "))
+    reference, first, *second, other = entry.splitlines()
+    assert reference == "Reference 8 is here."
+    assert first == "  many   1.25  One of c:8."
+    assert second[0].startswith("         2.50  so very long that it needs")
+    assert " ".join([second[0][15:], *(line.strip() for line in second[1:])]) == LONG.strip()
+    assert all(line[:15].isspace() and line[15] != " " for line in second[1:])
+    assert other.split() == ["best", "(none)"]
+    (entry,) = (each for each in entries if each.startswith("Reference 3 "))
+    assert entry.splitlines()[1].split() == ["many", "(none)"]
+    assert entry.splitlines()[2] == "  best         The best of c:3."
+
+
+def test_the_seed_draws(run, capsys):
+    ten = shown(capsys, "--examples", "10")
+    assert ten.count("Reference ") == 10
+    assert ten == shown(capsys, "--examples", "10", "--seed", "1")
+    assert ten != shown(capsys, "--examples", "10", "--seed", "2")
+    assert shown(capsys).count("Reference ") == 20
+
+
+def test_what_cannot_be_shown_is_told(run):
+    path = run / "release" / "best" / "paraphrases.parquet"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(InputError, match=r"paraphrases\.parquet"):
+        main(["show", "mine"])
+    (run / "release" / "manifest.json").unlink()
+    with pytest.raises(InputError, match="the run is not finished; see python -m"):
+        main(["show", str(run)])
+    with pytest.raises(InputError, match="runs/other: no run there"):
+        main(["show", "other"])

@@ -1,0 +1,82 @@
+import json
+import math
+
+import numpy as np
+import pytest
+
+from tests.unit.dual_filter.conftest import LONGEST, REFERENCES, SOURCES
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.score import shard
+from workflow_scripts.score.references import main
+
+
+def write_references(folder):
+    """Write six references; that of the last one is too long for the models."""
+    path = folder / "references.parquet"
+    references = [*REFERENCES[:-1], "dog " * LONGEST]
+    with TableWriter(path, "references") as writer:
+        for number, (source, reference) in enumerate(zip(SOURCES, references, strict=True)):
+            row = {"id": f"c:{number}", "source": source, "reference": reference}
+            writer.write(row | {"corpus": "c" if number % 2 else "d"})
+    write_record(path, len(references), len(references), {})
+    return path
+
+
+def run(models, references, output, *options):
+    arguments = ["--config", json.dumps({"precision": "fp32"}), "--device", "cpu"]
+    arguments += ["--input", references, "--output", output, *options]
+    arguments += ["--forward", models["forward"], "--backward", models["backward"]]
+    main(list(map(str, arguments)))
+    return list(read_rows(output, "reference_scores"))
+
+
+def test_references_are_scored_both_ways(tmp_path, models):
+    references = write_references(tmp_path)
+    rows = run(models, references, tmp_path / "own.parquet")
+    given = list(read_rows(references, "references"))
+    assert [(row["id"], row["corpus"]) for row in rows] == [
+        (row["id"], row["corpus"]) for row in given
+    ]
+    for row in rows:
+        assert row["sum"] == np.float32(row["forward_nll"]) + np.float32(row["backward_nll"])
+    assert math.isinf(rows[-1]["sum"])
+    assert all(math.isfinite(row["sum"]) for row in rows[:-1])
+    assert verify(tmp_path / "own.parquet")["extra"] == {"unreadable": 1}
+
+
+def test_the_backward_nll_is_that_of_a_candidate_with_the_same_text(tmp_path, models):
+    references = write_references(tmp_path)
+    rows = run(models, references, tmp_path / "own.parquet")
+    candidates = tmp_path / "candidates.parquet"
+    with TableWriter(candidates, "candidates") as writer:
+        for row in read_rows(references, "references"):
+            same = {"set": 0, "sample": 0, "variant": "", "text": row["reference"]}
+            counts = {"sets": [], "dropped": 0, "blocked": 0, "unmet": 0}
+            writer.write({**row, **counts, "candidates": [same | {"forward_nll": 0.5}]})
+    write_record(candidates, len(rows), len(rows), {})
+    arguments = ["--config", json.dumps({"prune_above": None, "precision": "fp32"})]
+    arguments += ["--input", candidates, "--model", models["backward"], "--device", "cpu"]
+    shard.main(list(map(str, [*arguments, "--output", tmp_path / "scored.parquet"])))
+    for row, scored in zip(rows, read_rows(tmp_path / "scored.parquet", "scored"), strict=True):
+        (candidate,) = scored["candidates"]
+        assert row["backward_nll"] == pytest.approx(candidate["backward_nll"], abs=1e-5)
+
+
+def test_batches_change_nothing(tmp_path, models):
+    references = write_references(tmp_path)
+    rows = run(models, references, tmp_path / "own.parquet")
+    content = (tmp_path / "own.parquet").read_bytes()
+    run(models, references, tmp_path / "own.parquet")
+    assert (tmp_path / "own.parquet").read_bytes() == content
+    small = run(models, references, tmp_path / "small.parquet", "--batch-tokens", "1")
+    for one, other in zip(rows, small, strict=True):
+        assert one["sum"] == pytest.approx(other["sum"], abs=1e-5)
+
+
+def test_references_that_were_changed_are_refused(tmp_path, models):
+    references = write_references(tmp_path)
+    references.write_bytes(b"other")
+    with pytest.raises(InputError, match=r"references\.parquet differs from what"):
+        run(models, references, tmp_path / "own.parquet")
