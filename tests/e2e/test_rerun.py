@@ -1,5 +1,7 @@
 """What runs again, and what does not, once a run is finished."""
 
+import json
+import math
 import shutil
 from collections import Counter
 
@@ -8,6 +10,7 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.micro import merged
 from tests.e2e.pipeline import Pipeline, stages_of
+from workflow_scripts.core.tables import read_rows
 
 pytestmark = pytest.mark.e2e
 
@@ -50,6 +53,7 @@ def test_every_unit_of_the_run_is_linked_and_has_its_manifest(finished):
         *("corpus.train", "corpus.held_out", "corpus.dev", "corpus.test", "clean"),
         *("subword.main", "train.forward", "train.backward"),
         *("generate.references", "generate.micro", "score.micro", "select.micro"),
+        "score.references",
         *("filter.micro", "filter.score-micro", "filter.told-micro", "filter.half-micro"),
         *("embed.evaluation", "embed.tiny-half-micro-seed1", "embed.tiny-half-micro-seed2"),
         *("embed.sts", "evaluate.micro", "release"),
@@ -79,7 +83,8 @@ def test_another_threshold_selects_into_new_folders_and_changing_back_costs_noth
     assert moved == units_after_select(second)
     stages = Counter(name.split(".")[0] for name in (*second.units(), *moved))
     assert folder_counts(second, AFTER_SELECT) == {name: stages[name] for name in AFTER_SELECT}
-    assert second.folders("score") == {second.unit("score.micro")}
+    scored = {second.unit(f"score.{instance}") for instance in ("micro", "references")}
+    assert second.folders("score") == scored
     assert 0 < selected(second) < selected(finished)
 
     back = second.with_config(finished.config)
@@ -87,6 +92,24 @@ def test_another_threshold_selects_into_new_folders_and_changing_back_costs_noth
     assert {name: folder.name for name, folder in back.units().items()} == folders
     assert back.hashes() == before
     assert NOTHING in back.with_config(second.config).run("--dry-run")
+
+
+def test_a_threshold_in_terms_of_the_references_needs_no_new_scores(finished, copy_of):
+    first = copy_of(finished)
+    keep = {"quantile": None, "reference_quantile": 0.9}
+    by_references = {"systems": {"micro": {"select": {"keep": keep}}}}
+    second = first.with_config(merged(finished.config, by_references))
+    assert stages_of(second.planned()) == AFTER_SELECT
+    second.run()
+
+    rows = read_rows(second.unit("score.references") / "0000.parquet", "reference_scores")
+    sums = sorted(row["sum"] for row in rows)
+    found = json.loads((second.unit("select.micro") / "threshold.json").read_text())
+    assert found["max_sum"] == sums[math.ceil(0.9 * len(sums)) - 1]
+    assert found["references"]["references"] == len(sums) == 16
+    bounds = json.loads((second.unit("evaluate.micro") / "bounds.json").read_text())
+    assert bounds["used"] == found["max_sum"]
+    assert "Bounds" in (second.unit("release") / "report.html").read_text(encoding="utf-8")
 
 
 def test_two_configurations_live_side_by_side(finished, copy_of):

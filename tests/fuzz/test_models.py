@@ -14,9 +14,10 @@ from tests.fuzz.cases import damaged, damages, file, fuzz, outcome
 from tests.unit.nmt import marian_files
 from tests.unit.nmt.marian_files import FLOAT16, FLOAT32, INTGEMM8, OPTIONS
 from workflow_scripts.nmt.inspect import inspect
-from workflow_scripts.nmt.loaders import marian_options
+from workflow_scripts.nmt.loaders import marian, marian_options
 from workflow_scripts.nmt.loaders.marian_items import read_binary, read_npz
 from workflow_scripts.nmt.shortlist import read_shortlist
+from workflow_scripts.nmt.vocabulary import SYMBOLS
 
 ITEMS = {"Wemb": torch.arange(12.0).view(4, 3) - 5, "a_W": torch.ones(3, 2), "b": torch.ones(1, 3)}
 kinds = st.sampled_from([FLOAT16, FLOAT32, INTGEMM8])
@@ -87,6 +88,19 @@ def test_shortlists(tmp_path_factory, data, many, changed):
             allowed = found.allowed([source]).tolist()
             assert {1, 3} <= set(allowed) <= set(range(12))
             assert len(set(allowed)) == len(allowed)
+
+
+@fuzz()
+@given(damages)
+def test_vocabularies(tmp_path_factory, many):
+    whole = marian_files.spm_model([f"▁{number}" for number in range(4, 24)])
+    content = damaged(whole, many)
+    with file(tmp_path_factory.getbasetemp(), "v.spm", content) as path:
+        found = outcome(path, lambda: marian.vocabulary(path, 22))
+    if content == whole:
+        assert found.pieces(range(24)) == [*SYMBOLS, *(f"▁{number}" for number in range(4, 24))]
+    elif found is not None:
+        assert len(found) == 24
 
 
 values = st.one_of(

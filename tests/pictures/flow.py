@@ -35,6 +35,7 @@ def everything(results: Path) -> dict[str, Any]:
     config["dual_filter"]["enabled"] = True
     config["evaluate"] |= {
         "columns": list(COLUMNS),
+        "reference_scores": True,
         "syntax": {
             "folder": str(stanza_package.FOLDER),
             "package": stanza_package.PACKAGE,

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "requirements"
-LOCKED = ("pip", "lock", "sockeye", "students", "bench")
+LOCKED = ("pip", "lock", "sockeye", "language", "students", "bench")
 # What `make lock` makes lock.txt of, besides torch-needs.in.
 INPUTS = ("stages", "dev", "docs")
 PINNED = re.compile(

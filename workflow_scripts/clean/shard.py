@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from workflow_scripts.clean.entities import has_entities, unescaped
+from workflow_scripts.clean.language import confidence
 from workflow_scripts.clean.normalise import normalise
 from workflow_scripts.core.charset import codec, told_character
 from workflow_scripts.core.cli import json_argument, run, words
@@ -26,6 +28,8 @@ from workflow_scripts.core.text import dedup_key
 CHARACTERS_PER_WORD = 10
 # A shorter side counts as this long in the ratio: "Pili." is rightly "They were drinking."
 RATIO_CHARACTERS = 10
+# What `clean.entities` asks for.
+UNESCAPE, REJECT = "unescape", "reject"
 # Characters that the log names.
 _SHOWN = 20
 _LETTER = re.compile(r"[^\W\d_]")
@@ -106,15 +110,24 @@ class PairTest:
         self._min_words: int = config["min_words"]
         self._max_words: int = config["max_words"]
         self._max_ratio: float = config["max_ratio"]
+        self._rejects_entities = config.get("entities") == REJECT
+        self._languages: dict[str, dict[str, Any]] = config.get("language_confidence", {})
+        if self._languages:
+            self._confidence = confidence()
 
     def reason(self, source: str, reference: str) -> str | None:
         """Return why the pair fails, or None.
 
         `charset_source`, `charset_reference`: a side has characters outside its charset, or traces
         of a wrong decoding; `no_letters`: a side without any; `too_short`, `too_long`: its words
-        (split at blanks) or its characters; `ratio`: of the two sides' characters.
+        (split at blanks) or its characters; `ratio`: of the two sides' characters. If they are
+        asked for, `entities_source`, `entities_reference`: a side has HTML entities;
+        `language_source`, `language_reference`: a side is not likely in its language.
         """
         sides = {"source": source, "reference": reference}
+        for side, text in sides.items():
+            if self._rejects_entities and has_entities(text):
+                return f"entities_{side}"
         for side, charset in self._charsets.items():
             if not _fits(sides[side], charset):
                 return f"charset_{side}"
@@ -126,13 +139,20 @@ class PairTest:
             return "too_short"
         if max(words) > self._max_words or longer > self._max_words * CHARACTERS_PER_WORD:
             return "too_long"
-        return "ratio" if longer > self._max_ratio * max(shorter, RATIO_CHARACTERS) else None
+        if longer > self._max_ratio * max(shorter, RATIO_CHARACTERS):
+            return "ratio"
+        for side, asked in self._languages.items():
+            if self._confidence(sides[side], asked["code"]) < asked["least"]:
+                return f"language_{side}"
+        return None
 
 
 def clean_pairs(
-    rows: Iterable[PairRow], config: dict[str, Any]
+    rows: Iterable[PairRow], config: dict[str, Any], unescapes: Counter[str] | None = None
 ) -> Iterator[tuple[PairRow, str | None]]:
     """Normalise pairs and judge them: each comes back with the reason to leave it out, or None.
+
+    `unescapes` counts the sides in which HTML entities were unescaped.
 
     Besides the reasons of `PairTest`: `copy`, both sides have the same letters and digits;
     `duplicate`, an earlier pair that was kept has the same dedup key. Only the keys' 16-byte
@@ -141,6 +161,8 @@ def clean_pairs(
     test = PairTest(config)
     seen: set[bytes] = set()
     for row in rows:
+        if config.get("entities") == UNESCAPE:
+            row = _without_entities(row, Counter() if unescapes is None else unescapes)
         source, reference = normalise(row["source"]), normalise(row["reference"])
         row = {**row, "source": source, "reference": reference}
         reason = test.reason(source, reference)
@@ -155,6 +177,13 @@ def clean_pairs(
             else:
                 seen.add(digest)
         yield row, reason
+
+
+def _without_entities(row: PairRow, unescapes: Counter[str]) -> PairRow:
+    source, reference = unescaped(row["source"]), unescaped(row["reference"])
+    unescapes["source"] += source != row["source"]
+    unescapes["reference"] += reference != row["reference"]
+    return {**row, "source": source, "reference": reference}
 
 
 def _rows_of(corpora: list[str], inputs: list[Input[PairRow]]) -> Iterator[PairRow]:
@@ -190,10 +219,13 @@ def clean_shard(
         raise InputError(f"{len(inputs)} --inputs for the {len(corpora)} corpora {corpora}")
     counts = {corpus: Counter({"in": 0, "out": 0}) for corpus in corpora}
     tally = Tally(extra={"corpora": counts})
+    unescapes = Counter({"source": 0, "reference": 0})
+    if config.get("entities") == UNESCAPE:
+        tally.extra["unescaped"] = unescapes
 
     def write(rejects: Rejects | None) -> None:
         def kept(rows: Iterator[PairRow]) -> Iterator[PairRow]:
-            for row, reason in clean_pairs(rows, config):
+            for row, reason in clean_pairs(rows, config, unescapes):
                 counts[row["corpus"]].update(("in", reason or "out"))
                 if reason:
                     tally.rejected[reason] += 1

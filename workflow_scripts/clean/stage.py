@@ -32,6 +32,11 @@ class Clean(Stage):
     def settings(self, instance: None) -> dict[str, Any]:
         sides = self.config["languages"]
         limits = {k: v for k, v in self.config["clean"].items() if k != "max_line_bytes"}
+        if "language_confidence" in limits:
+            limits["language_confidence"] = {
+                side: {"code": sides[side]["code"], "least": least}
+                for side, least in limits["language_confidence"].items()
+            }
         return {
             **limits,
             "charset": {side: sides[side]["charset"] for side in sides},

@@ -25,7 +25,7 @@ from workflow_scripts.core.seal import read_sealed, sealed
 
 # The packages whose version can change what a stage writes; a record names those it has loaded.
 TOOLS = (
-    *("jinja2", "lemminflect", "matplotlib", "numpy", "pyarrow", "rapidfuzz", "regex"),
+    *("jinja2", "lemminflect", "matplotlib", "numpy", "py3langid", "pyarrow", "rapidfuzz", "regex"),
     *("sacrebleu", "sacremoses", "safetensors", "scipy", "sentence-transformers", "sentencepiece"),
     *("sockeye", "stanza", "torch", "zstandard"),
 )

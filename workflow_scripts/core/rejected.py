@@ -9,7 +9,7 @@ import zstandard
 
 from workflow_scripts.core.atomic import atomic_path
 
-# Of a text so many bytes are shown.
+# Of a text so many bytes are shown, or characters where it has been decoded.
 SHOWN_BYTES = 200
 
 
@@ -20,8 +20,7 @@ def escaped(text: str) -> str:
 
 def start_of(text: str) -> str:
     """Return the start of a text, escaped."""
-    start = text.encode("utf-8", "surrogateescape")[:SHOWN_BYTES]
-    return escaped(start.decode("utf-8", "surrogateescape"))
+    return escaped(text[:SHOWN_BYTES])
 
 
 @contextmanager

@@ -109,7 +109,7 @@ class Stage(ABC):
     def trains(self, instance: Instance) -> bool:
         """Tell whether a unit is a model that takes long to train.
 
-        Lost files of such a unit are not made again unless the user asks for it.
+        Such a unit, once finished, is not made again unless the user asks for it.
         """
         return False
 

@@ -5,14 +5,16 @@ import shutil
 from collections.abc import Sequence
 from typing import Any
 
-from tabulate import tabulate
+import tabulate
 
+# Headers are no wider than they are.
+tabulate.MIN_PADDING = 0
 # The width of a terminal that does not tell its own, and of a pipe.
 WIDTH = 80
-# No column of texts is folded to less.
+# No column of texts is folded to less, unless all its parts are shorter.
 _NARROWEST = 20
-# Where a text is folded: behind a blank, or a sign that parts a name or a path.
-_PART = re.compile(r"[^ ./,;:=]*[ ./,;:=]*")
+# Where a text is folded: behind blanks, or behind a sign that parts a name or a path before a word.
+_PART = re.compile(r"\S*?(?:\s+|[./=_](?=[^\W\d_]{2})|$)")
 _BLANK_LINE = "\n\n"
 
 
@@ -72,7 +74,7 @@ def fitted_table(
     cells = [list(row) for row in rows]
 
     def table(columns: Sequence[int]) -> str:
-        return tabulate(
+        return tabulate.tabulate(
             [[row[index] for index in columns] for row in cells],
             [names[index] for index in columns],
             intfmt=intfmt,
@@ -92,7 +94,10 @@ def fitted_table(
     for index in sorted(shown, key=lambda index: -_widest(table([index]))):
         excess = _widest(table(shown)) - limit
         if excess > 0 and headers[index] in texts:
-            most = max(_NARROWEST, _widest(table([index])) - excess)
+            texts_here = [row[index] for row in cells if isinstance(row[index], str)]
+            parts = [part.rstrip() for text in texts_here for part in _PART.findall(text)]
+            least = min(_NARROWEST, max(map(len, parts), default=0))
+            most = max(least, _widest(table([index])) - excess, 1)
             for row in cells:
                 row[index] = folded(row[index], most) if isinstance(row[index], str) else row[index]
     blocks = [shown[:keys]]

@@ -243,6 +243,8 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     given = _given_lines(arguments.lines)
     layout = run_layout(resolve(arguments.configfile, arguments.config), absent=given)
+    for note in layout.notes():
+        print(f"note: {note}", file=sys.stderr)
     require_packages()
     import torch
 

@@ -24,6 +24,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.kinds import HUGGING_FACE, MARIAN_BINARY, ModelFiles, model_files
 from workflow_scripts.nmt.loaders import LOADERS, load_model
 from workflow_scripts.nmt.loaders.description import Summary
+from workflow_scripts.nmt.text import raw_coders
 
 # The notes of a model take some kilobytes.
 _LONGEST_NOTES = 1_000_000
@@ -49,7 +50,9 @@ def inspect(folder: Path) -> dict[str, Any]:
         summary = LOADERS[kind].summary(folder, files)
         refused += summary.refused
         if not refused:
-            load_model(folder, "cpu", shortlist=shortlist)
+            model = load_model(folder, "cpu", shortlist=shortlist)
+            if model.source_spm is not None:
+                raw_coders(model)
     except InputError as error:
         refused.append(str(error))
     return {

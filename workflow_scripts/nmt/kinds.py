@@ -183,11 +183,14 @@ def _marian(kind: str, weights: list[str], found: set[str], folder: str) -> Mode
 def _text_models(kind: str, weights: str, found: set[str], folder: str) -> tuple[str, str]:
     """Return the SentencePiece models of source and target; one file may serve for both."""
     names = sorted(name for name in found if name.endswith(".spm"))
-    if not names:
-        others = sorted(name for name in found if "vocab" in name)
-        seen = f" ({', '.join(others)} can't be read)" if others else ""
+    if tables := sorted(name for name in found if re.search(r"vocab.*\.(ya?ml|fsv|txt)$", name)):
         raise InputError(
-            f"{folder} is no {kind} folder: no SentencePiece model (*.spm){seen}; "
+            f"{folder}: vocabularies such as {tables[0]} can't be read, only those that are "
+            "SentencePiece models; OPUS-MT publishes its models as Hugging Face folders too"
+        )
+    if not names:
+        raise InputError(
+            f"{folder} is no {kind} folder: no SentencePiece model (*.spm); "
             "put the one that the model was trained with there"
         )
     if len(names) == 1:

@@ -9,7 +9,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.text import spellings
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.text import TextCoder, source_coder, target_coder
+from workflow_scripts.nmt.text import TextCoder, raw_coders, source_coder, target_coder
 from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, UNK, WORD_MARK
 
 # What may stand before a word without a blank between: the word's first piece then has no mark.
@@ -52,26 +52,25 @@ def coders(
     Raises:
         InputError: the folder does not tell the SentencePiece models.
     """
-    if raw and (spm_source is None or spm_target is None):
-        own = _own_models(model, folder)
-        spm_source, spm_target = spm_source or own[0], spm_target or own[1]
-    return source_coder(model, spm_source), target_coder(model, spm_target)
+    if not raw:
+        return source_coder(model, spm_source), target_coder(model, spm_target)
+    if model.source_spm is None and (spm_source is None or spm_target is None):
+        of_run = _models_of_run(folder)
+        spm_source, spm_target = spm_source or of_run[0], spm_target or of_run[1]
+    return raw_coders(model, spm_source, spm_target)
 
 
-def _own_models(model: Model, folder: Path) -> tuple[Path, Path]:
-    """Return the SentencePiece models of source and target in a model folder.
+def _models_of_run(folder: Path) -> tuple[Path, Path] | tuple[None, None]:
+    """Return the SentencePiece models of source and target beside a Sockeye model that a run wrote.
 
-    A Sockeye folder has none. But where a run wrote it, the models of the run's two languages stand
-    beside it, and metrics.json tells its direction.
+    They are those of the run's two languages; metrics.json tells the model's direction.
+
+    Raises:
+        InputError: it does not.
     """
-    if model.source_spm is not None and model.target_spm is not None:
-        return model.source_spm, model.target_spm
     sides = folder / "source.model", folder / "reference.model"
-    name_them = "name those of both sides (--spm-source, --spm-target)"
     if not all(path.is_file() for path in sides):
-        raise InputError(
-            f"{folder}: a Sockeye 3 folder has no SentencePiece models of its own: {name_them}"
-        )
+        return None, None
     try:
         metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
         direction = metrics["direction"]
@@ -80,7 +79,8 @@ def _own_models(model: Model, folder: Path) -> tuple[Path, Path]:
     if direction not in ("forward", "backward"):
         raise InputError(
             f"{folder} has source.model and reference.model, but no metrics.json that tells which "
-            f"of them is for the model's source: {name_them}"
+            "of them is for the model's source: name those of both sides (--spm-source, "
+            "--spm-target)"
         )
     return sides if direction == "forward" else (sides[1], sides[0])
 

@@ -77,3 +77,25 @@ def source_coder(model: Model, spm_model: Path | None = None) -> TextCoder:
 def target_coder(model: Model, spm_model: Path | None = None) -> TextCoder:
     """Return the coder of a model's target side: of pieces, or of raw text with `spm_model`."""
     return TextCoder(model.target_vocab, spm_model)
+
+
+def raw_coders(
+    model: Model, spm_source: Path | None = None, spm_target: Path | None = None
+) -> tuple[TextCoder, TextCoder]:
+    """Return the coders of raw text of both sides, by the SentencePiece models in its folder.
+
+    Args:
+        model: of whatever kind.
+        spm_source: takes the place of that of the source.
+        spm_target: takes the place of that of the target.
+
+    Raises:
+        InputError: this kind of model brings none, and one is not given.
+    """
+    spm_source, spm_target = spm_source or model.source_spm, spm_target or model.target_spm
+    if spm_source is None or spm_target is None:
+        raise InputError(
+            "a Sockeye 3 folder has no SentencePiece models of its own: name those of both sides "
+            "(--spm-source, --spm-target)"
+        )
+    return source_coder(model, spm_source), target_coder(model, spm_target)

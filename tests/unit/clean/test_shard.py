@@ -1,4 +1,5 @@
 import json
+from collections import Counter
 
 import pytest
 import zstandard
@@ -69,6 +70,45 @@ def test_copies_stay_when_asked_for():
     assert reasons(("Praha", "Praha"), drop_copies=False) == [None]
 
 
+WISH = ("Přeji vám hezký den.", "I wish you a nice day.")
+
+
+@pytest.mark.parametrize(
+    ("pair", "reason"),
+    [
+        (WISH, None),
+        ((WISH[0], "Je vous souhaite une bonne journée."), "language_reference"),
+        (("Ich wünsche Ihnen einen schönen Tag.", WISH[1]), "language_source"),
+    ],
+)
+def test_a_side_in_another_language_is_left_out_when_asked_for(pair, reason):
+    asked = {"source": {"code": "cs", "least": 0.1}, "reference": {"code": "en", "least": 0.1}}
+    assert reasons(pair, language_confidence=asked) == [reason]
+    assert reasons(pair) == [None]
+    one = {"reference": asked["reference"]}
+    expected = None if reason == "language_source" and pair[1] == WISH[1] else reason
+    assert reasons(pair, language_confidence=one) == [expected and "language_reference"]
+
+
+def test_entities_are_text_unescaped_or_rejected():
+    pairs = [("Tom &amp; Jerry", "Tom &amp; Gerry"), ("Tom a Jerry", "it&#39;s Tom and Jerry")]
+    assert reasons(*pairs) == [None, None]
+    assert reasons(*pairs, entities="reject") == ["entities_source", "entities_reference"]
+    unescapes = Counter()
+    rows = [row(*pair) for pair in pairs]
+    found = list(clean_pairs(rows, {**CONFIG, "entities": "unescape"}, unescapes))
+    assert [reason for _, reason in found] == [None, None]
+    assert [each["reference"] for each, _ in found] == ["Tom & Gerry", "it's Tom and Jerry"]
+    assert unescapes == {"source": 1, "reference": 2}
+
+
+def test_unescaped_entities_stand_in_the_record(tmp_path):
+    _, _, record = rejects(tmp_path, ("Tom &amp; Jerry", "Tom and Gerry"), entities="unescape")
+    assert record["extra"]["unescaped"] == {"source": 1, "reference": 0}
+    _, _, record = rejects(tmp_path, ("Tom &amp; Jerry", "Tom and Gerry"))
+    assert "unescaped" not in record["extra"]
+
+
 def rejects(tmp_path, *pairs, **changes):
     rows = [row(*pair, number=number) for number, pair in enumerate(pairs, 1)]
     path = tmp_path / "in" / "0000.parquet"
@@ -118,6 +158,12 @@ def test_pairs_that_are_left_out_are_listed_and_their_characters_counted(tmp_pat
     told = capsys.readouterr().err
     assert "characters outside latin-2 (source): € U+20AC 2" in told
     assert "characters outside latin-1 (reference): U+0092 1, ř U+0159 1" in told
+
+
+def test_of_a_long_text_the_start_is_listed(tmp_path):
+    ((*_, source, reference),), _, _ = rejects(tmp_path, ("ř" * 300, "a\tb" + "c" * 300))
+    assert source == "ř" * 200
+    assert reference == "a b" + "c" * 197  # as it was normalised
 
 
 def test_other_charsets_let_the_euro_and_names_pass(tmp_path):

@@ -5,6 +5,7 @@ import pytest
 import yaml
 
 from tests.configs import run_on_testbed
+from workflow_scripts.clean.stage import Clean
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import link_run
 from workflow_scripts.core.selection import corpora, early_shards, pairs
@@ -509,6 +510,22 @@ def test_a_variant_that_is_false_is_as_if_it_had_never_been(config):
     settings = run_layout(config).settings(("release", None))["systems"]["parabank"]
     assert "s26" not in settings["constraints"]["variants"]
     assert settings["constraints"]["variants"]["s01"] is None
+
+
+def test_optional_tests_of_cleaning_have_no_part_in_the_names_of_folders_until_they_are_asked_for(
+    config,
+):
+    clean = run_layout(config).stage(Clean)
+    assert not {"entities", "language_confidence"} & clean.settings(None).keys()
+    assert ("clean", None) in changed(config, "clean", "entities", "reject")
+    config["clean"]["language_confidence"] = {"reference": 0.1}
+    clean = run_layout(config).stage(Clean)
+    asked = {"reference": {"code": "en", "least": 0.1}}
+    assert clean.settings(None)["language_confidence"] == asked
+    assert ("clean", None) in changed(config, "languages", "reference", "code", "de")
+    config["languages"]["reference"]["code"] = "vep"
+    with pytest.raises(InputError, match=r"language_confidence\.reference: the detector does not"):
+        run_layout(config)
 
 
 def test_the_datasheet_gets_the_configuration_without_folders_of_the_machine(config, tmp_path):

@@ -27,6 +27,23 @@ def test_long_texts_are_folded_and_nothing_is_lost():
     assert table.count("clean") == 1
 
 
+def test_the_state_of_a_long_run_is_one_table_with_a_line_for_each_unit():
+    rejected = "charset_source 12,345, charset_reference 123, too_long 123, duplicate 4,444"
+    names = ["corpus.testbed_held_out", "clean", "generate.references"]
+    rows = [
+        [name, 1000, None, None, 57_000_000, 56_000_000, rejected, "100%", "12,345 rows/s", None]
+        for name in names
+    ]
+    headers = ["stage", "done", "running", "failed", "rows in", "rows out", "rejected", "%"]
+    headers += ["speed", "left"]
+    texts = ["stage", "rejected", "%", "speed", "left"]
+    lines = fitted_table(rows, headers, texts=texts, width=80).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "" not in lines
+    (line,) = (line for line in lines if line.startswith("clean "))
+    assert "100%" in line and "57,000,000" in line
+
+
 def test_columns_that_are_left_over_follow_below_with_their_keys():
     headers = ["system", *(f"measure {number}" for number in range(20))]
     rows = [["parabank", *range(100, 120)], ["paranmt", *range(200, 220)]]

@@ -15,10 +15,14 @@ from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, sample
+from workflow_scripts.nmt.score import main as score_main
 from workflow_scripts.nmt.text import raw_coders
-from workflow_scripts.nmt.vocabulary import EOS, SYMBOLS
+from workflow_scripts.nmt.translate import main as translate_main
+from workflow_scripts.nmt.vocabulary import EOS, SYMBOLS, UNK
 
 transformers = pytest.importorskip("transformers")
+# Its import alone takes seconds.
+pytestmark = pytest.mark.slow
 
 SIZES = {
     "d_model": 16,
@@ -168,6 +172,23 @@ def test_texts_have_their_own_pieces(tmp_path: Path):
     assert model.source_vocab.pieces(ids) == ["▁5", "▁17", "<unk>"]
     assert target.encode_phrase("<s> 6 4") == (2, *target.encode("6 4"))
     assert target.decode(target.encode("6 4 8")) == "6 4 8"
+
+
+@pytest.mark.parametrize("changes", [{}, SEPARATE])
+def test_texts_are_those_of_the_tokenizer(tmp_path: Path, changes: dict):
+    made(tmp_path / "model", changes)
+    separate = {"separate_vocabs": True} if changes else {}
+    tokenizer = transformers.MarianTokenizer.from_pretrained(tmp_path / "model", **separate)
+    model = load_model(tmp_path / "model", "cpu")
+    source, target = raw_coders(model)
+    for text in ("5 17 6", "4 xy 7", "15"):
+        known = [token for token in source.encode(text) if token != UNK]
+        expected = tokenizer(text).input_ids
+        assert [*theirs(model, known), 0] == [token for token in expected if token != 1]
+        assert source.encode(text).count(UNK) == expected.count(1)
+        written = tokenizer(text_target=text).input_ids
+        assert len(written) == len(target.encode(text)) + 1
+        assert tokenizer.decode([token - 2 for token in target.encode("4 9")]) == "4 9"
 
 
 def with_tag(folder: Path, settings: object) -> Path:
@@ -337,3 +358,30 @@ def test_samples_and_constraints(tmp_path: Path):
     (output,) = found.outputs
     assert (8, 9) in itertools.pairwise(output)
     assert all(piece > EOS for piece in output)
+
+
+def test_the_commands_take_plain_text(tmp_path: Path, capsys: pytest.CaptureFixture):
+    folder = tmp_path / "model"
+    made(folder)
+    lines = "".join(json.dumps({"text": f"{first} 7 9"}) + "\n" for first in range(4, 16))
+    (tmp_path / "in.jsonl").write_text(lines)
+    options = ["--raw", "--device", "cpu", "--model", str(folder), "--sample", "20"]
+    files = {"--input": tmp_path / "in.jsonl", "--output": tmp_path / "out.jsonl", "--samples": 30}
+    translate_main([*options, *(str(word) for pair in files.items() for word in pair)])
+    found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    # What the text models do not know can't be written again.
+    known = set(map(str, range(4, 18)))
+    pairs = [
+        (line["text"], text, nll)
+        for line in found
+        for text, nll in zip(line["translations"], line["scores"], strict=True)
+        if text and set(text.split()) <= known
+    ]
+    assert len(pairs) > 5
+    for side, texts in zip(("source", "target"), list(zip(*pairs, strict=True))[:2], strict=True):
+        (tmp_path / side).write_text("".join(f"{text}\n" for text in texts))
+    capsys.readouterr()
+    sides = ["--source", str(tmp_path / "source"), "--target", str(tmp_path / "target")]
+    score_main([*options[:-2], *sides])
+    nlls = [float(line) for line in capsys.readouterr().out.split()]
+    assert nlls == pytest.approx([nll for *_, nll in pairs], abs=1e-5)

@@ -53,6 +53,7 @@ def test_npz(tmp_path: Path, capsys):
     assert (found["kind"], found["source"]) == ("Marian .npz", None)
 
 
+@pytest.mark.slow
 def test_hugging_face(tmp_path: Path, capsys):
     pytest.importorskip("transformers")
     from tests.unit.nmt.test_hugging_face import made
@@ -107,6 +108,18 @@ def test_notes_that_cannot_be_read_are_reasons(tmp_path: Path, name: str, conten
     assert name in reason
 
 
+@pytest.mark.slow
+def test_text_models_that_cannot_be_read_are_reasons(tmp_path: Path):
+    pytest.importorskip("transformers")
+    from tests.unit.nmt.test_hugging_face import made
+
+    made(tmp_path / "model")
+    (tmp_path / "model" / "target.spm").write_bytes(b"no model")
+    (reason,) = inspect(tmp_path / "model")["refused"]
+    assert "target.spm: cannot read the SentencePiece model" in reason
+
+
+@pytest.mark.slow
 def test_a_readme_with_other_yaml_is_a_reason(tmp_path: Path):
     pytest.importorskip("transformers")
     from tests.unit.nmt.test_hugging_face import made

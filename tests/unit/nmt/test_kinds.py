@@ -101,7 +101,11 @@ def test_the_users_settings_are(names):
         (["config.json"], "no Hugging Face Marian folder: source.spm, target.spm, vocab.json miss"),
         (_HF, "model.safetensors or pytorch_model.bin missing"),
         (_STUDENT, "no SentencePiece model (*.spm)"),
-        ([*_STUDENT, "vocab.yml"], "(vocab.yml can't be read)"),
+        ([*_STUDENT, "vocab.fsv"], "m: vocabularies such as vocab.fsv can't be read"),
+        (
+            ["model.npz", "opus.spm32k.vocab.yml", "source.spm", "target.spm"],
+            "m: vocabularies such as opus.spm32k.vocab.yml can't be read",
+        ),
         ([*_STUDENT, "a.spm", "b.spm"], "which of a.spm, b.spm is for the source"),
         ([*_STUDENT, "src.spm", "trg.spm", "vocab.spm"], "which of src.spm, trg.spm, vocab.spm"),
         ([*_STUDENT, "x.bin", "v.spm"], f"several weights: {_STUDENT[0]}, x.bin; leave one"),

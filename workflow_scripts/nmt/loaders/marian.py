@@ -53,8 +53,8 @@ def load(folder: Path, files: ModelFiles) -> Loaded:
     network = _Reader(parameters, options).network()
     parameters.check_all_used()
     # After the weights: these are as many as the options say.
-    source = _vocabulary(folder / files.source_spm, options.source_pieces)
-    target = _vocabulary(folder / files.target_spm, options.target_pieces)
+    source = vocabulary(folder / files.source_spm, options.source_pieces)
+    target = vocabulary(folder / files.target_spm, options.target_pieces)
     return Loaded(network, source, target)
 
 
@@ -79,7 +79,7 @@ def _items(path: Path, files: ModelFiles) -> Items:
     return read_binary(path) if files.kind == MARIAN_BINARY else read_npz(path)
 
 
-def _vocabulary(path: Path, size: int) -> Vocabulary:
+def vocabulary(path: Path, size: int) -> Vocabulary:
     """Return the pieces of a SentencePiece model in the core's order, `size` of them and two more.
 
     Marian may fill an embedding up; entries behind the pieces occur in no text.
@@ -100,7 +100,10 @@ def _vocabulary(path: Path, size: int) -> Vocabulary:
             f"{path}: {count} pieces, the model has {size}; put the SentencePiece model there that "
             "the model was trained with"
         )
-    pieces = [*SYMBOLS, *map(processor.id_to_piece, range(UNK + 1, count))]
+    try:
+        pieces = [*SYMBOLS, *map(processor.id_to_piece, range(UNK + 1, count))]
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: a piece is no UTF-8: {error}; the file is damaged") from None
     pieces += [f"<pad{index}>" for index in range(len(pieces), size + MOVED)]
     try:
         return Vocabulary(pieces)

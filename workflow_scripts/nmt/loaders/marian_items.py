@@ -186,7 +186,7 @@ def _tensor(path: Path, start: int, header: _Header, data: memoryview) -> Tensor
             f"{path}, byte {start + size}: the multiplier of {name!r} is {multiplier}; "
             "the file is damaged"
         )
-    numbers = torch.from_numpy(np.frombuffer(data, np.int8, size).astype(np.float32) / multiplier)
+    numbers = torch.from_numpy(np.frombuffer(data, np.int8, size).astype(np.float32)) / multiplier
     # Embeddings are stored as they are, other matrices transposed.
     if "Wemb" in name or len(shape) != 2:
         return numbers.view(shape)

@@ -48,7 +48,7 @@ _MOST_LENGTH = 5000
 
 @dataclass(frozen=True)
 class Options:
-    """What a network is made of; `embeddings` is the name of both sides' items."""
+    """What a network is made of; each side's embedding is the name of an item."""
 
     size: int
     heads: int
