@@ -1,9 +1,9 @@
 import pytest
 
+from tests.configs import run_on_testbed
 from tests.e2e import micro
 from tests.golden.models import sentence_model
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.resolve import resolve
 from workflow_scripts.estimate import text
 from workflow_scripts.stages import run_layout
 
@@ -19,7 +19,7 @@ PARABANK = {
 def config(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     bitext = micro.write_bitext(tmp_path / "bitext")
-    return micro.merged(resolve([], []), micro.config(bitext))
+    return micro.merged(run_on_testbed(), micro.config(bitext))
 
 
 def test_lines_are_counted_simulated_or_given(config):

