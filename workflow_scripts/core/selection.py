@@ -118,7 +118,8 @@ def parsed(config: Config) -> bool:
 def reference_scores(config: Config) -> bool:
     """Tell whether the references themselves are scored, as their candidates are."""
     bounds = (config["systems"][name]["select"]["keep"] for name in config["run"]["systems"])
-    return config["evaluate"].get("reference_scores", False) or any(
+    # Configurations of earlier runs lack the key.
+    return config["evaluate"].get("reference_scores") is True or any(
         keep.get("reference_quantile") is not None for keep in bounds
     )
 
