@@ -110,14 +110,14 @@ def test_lost_files_and_units_made_of_other_content_are_told(run, capsys):
     files = {"0000.parquet": "", "0001.parquet": ""}
     write_json(manifest, sealed({"parts": {"0000": {"files": files}}, "upstream": read}))
     manifest.with_name("0001.parquet").touch()
-    status.main(["--run", "runs/demo"])
+    status.main(["--run", "runs/testbed"])
     text = capsys.readouterr().out
     lost = manifest.with_name("0000.parquet").relative_to(run.root)
     assert f"warning: clean: {lost} is gone" in text and "another" not in text
     manifest.with_name("0000.parquet").touch()
     unit, path = list(corpora.items())[-1]
     write_json(path, sealed({"parts": {}, "made": "again"}))
-    status.main(["--run", "runs/demo"])
+    status.main(["--run", "runs/testbed"])
     text = capsys.readouterr().out
     assert f"warning: clean was made of another {'.'.join(unit)} than is there now" in text
     assert "is gone" not in text
