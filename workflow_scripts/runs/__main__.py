@@ -27,16 +27,23 @@ def list_runs(_: argparse.Namespace) -> None:
     print(describe([run_line(folder) for folder in folders]))
 
 
+def run_folder(name: Path) -> Path:
+    """Return the folder of a run that is given by its name or its folder.
+
+    A run comes before another folder of its name: the working directory may have a `demo`.
+    """
+    of_a_run = (RUNS / name / "config.yaml").exists() or not name.is_dir()
+    return RUNS / name if of_a_run else name
+
+
 def show_run(arguments: argparse.Namespace) -> None:
     """Print some references of a finished run with their paraphrases by every system."""
-    run = arguments.run if arguments.run.is_dir() else RUNS / arguments.run
-    print(show(run, arguments.examples, arguments.seed))
+    print(show(run_folder(arguments.run), arguments.examples, arguments.seed))
 
 
 def compare_runs(arguments: argparse.Namespace) -> None:
     """Print what differs between two runs, each given by name or folder."""
-    named = (arguments.first, arguments.second)
-    print(compare(*(name if name.is_dir() else RUNS / name for name in named)))
+    print(compare(run_folder(arguments.first), run_folder(arguments.second)))
 
 
 def collect(arguments: argparse.Namespace) -> None:

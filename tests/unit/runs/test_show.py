@@ -81,6 +81,15 @@ def test_the_seed_draws(run, capsys):
     assert shown(capsys).count("Reference ") == 20
 
 
+def test_a_run_comes_before_another_folder_of_its_name(run, capsys):
+    """The repository has a folder `demo`, and `make demo` a run of that name."""
+    expected = shown(capsys)
+    (run.parents[1] / "mine").mkdir()
+    assert shown(capsys) == expected
+    main(["show", str(run)])
+    assert capsys.readouterr().out == expected
+
+
 def test_what_cannot_be_shown_is_told(run):
     path = run / "release" / "best" / "paraphrases.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
