@@ -71,8 +71,9 @@ class Corpus(Stage):
             if not naming or instance in self.config["run"]["corpora"]:
                 raise
             # A recipe that leaves the key out has that of config.yaml, the demo's.
+            keys = " and ".join(naming)
             raise InputError(
-                f"{error}, or let {' and '.join(naming)} name another corpus: this one is '{instance}'"
+                f"{error}, or let {keys} name another corpus: this one is '{instance}'"
             ) from error
 
     def outside(self, instance: str) -> list[str]:
