@@ -37,7 +37,8 @@ def bounds(run: FinishedRun) -> dict[str, Any]:
     quantiles = own["all"]["quantiles"]
     return {
         "bounds": found,
-        "own": {name: each for name, each in own.items() if each["references"]},
+        "own": shown_groups(own),
+        "quantiles": [each["quantile"] for each in quantiles],
         "plot": plots.bounds(found, quantiles),
         "rows": {system: bound_rows(each, quantiles) for system, each in found.items()},
     }

@@ -47,9 +47,9 @@ def all_bounds(run: FinishedRun) -> dict[str, dict[str, Any]]:
 
 
 def shown_groups(groups: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the groups of a measures.json that tables show, by their names for readers.
+    """Return the groups that tables show, by their names for readers.
 
-    A group without references is left out. One that has all references is not shown twice: its
+    They are those of a measures.json, or of the `own` of a bounds.json. A group without references is left out. One that has all references is not shown twice: its
     figures are those of `all`, whose name then tells it, as in `all (unknown)`.
     """
     everything = groups["all"]
