@@ -49,8 +49,9 @@ def all_bounds(run: FinishedRun) -> dict[str, dict[str, Any]]:
 def shown_groups(groups: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return the groups that tables show, by their names for readers.
 
-    They are those of a measures.json, or of the `own` of a bounds.json. A group without references is left out. One that has all references is not shown twice: its
-    figures are those of `all`, whose name then tells it, as in `all (unknown)`.
+    They are those of a measures.json, or of the `own` of a bounds.json. A group without references
+    is left out. One that has all references is not shown twice: its figures are those of `all`,
+    whose name then tells it, as in `all (unknown)`.
     """
     everything = groups["all"]
     shown = {"all": everything}
