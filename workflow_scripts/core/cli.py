@@ -1,6 +1,9 @@
 import argparse
 import hashlib
 import json
+import os
+import select
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,11 +20,19 @@ ARGUMENTS = ".arguments"
 def run(main: Callable[[], int | None]) -> None:
     """Run a stage's `main` and exit: 0, or 2 with the bare message of what the user can mend.
 
-    That is an `InputError`, or a full disk.
+    That is an `InputError`, or a full disk. A reader of the output that has gone, as `head` has
+    after its lines, ends the command without a message.
     """
     try:
         require_utf8()
-        sys.exit(main())
+        code = main()
+        sys.stdout.flush()
+        sys.exit(code)
+    except BrokenPipeError:
+        if not _reader_gone():  # of the output; a program that this one feeds is another matter
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the exit
+        sys.exit(128 + signal.SIGPIPE)
     except InputError as error:
         message = str(error)
     except Exception as error:
@@ -30,6 +41,13 @@ def run(main: Callable[[], int | None]) -> None:
         message = space.message(getattr(error, "filename", None))
     print(f"error: {message}", file=sys.stderr)
     sys.exit(2)
+
+
+def _reader_gone() -> bool:
+    """Return whether the standard output is a pipe that nobody reads any more."""
+    poll = select.poll()
+    poll.register(sys.stdout, 0)
+    return any(event & select.POLLERR for _, event in poll.poll(0))
 
 
 def json_argument(text: str) -> Any:

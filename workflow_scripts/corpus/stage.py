@@ -58,12 +58,23 @@ class Corpus(Stage):
         if downloads or instance in self.layout.absent:
             return downloads
         block = self._located_block(instance)
-        return {
-            path: self.sha256(path, f"corpora.{instance}.{key}")
-            for key in _TEXT_KEYS
-            if key in block
-            for path in block[key]
-        }
+        try:
+            return {
+                path: self.sha256(path, f"corpora.{instance}.{key}")
+                for key in _TEXT_KEYS
+                if key in block
+                for path in block[key]
+            }
+        except InputError as error:
+            train = self.config["train"]
+            naming = [f"train.{key}" for key in ("dev", "test") if train[key] == instance]
+            if not naming or instance in self.config["run"]["corpora"]:
+                raise
+            # A recipe that leaves the key out has that of config.yaml, the demo's.
+            keys = " and ".join(naming)
+            raise InputError(
+                f"{error}, or let {keys} name another corpus: this one is '{instance}'"
+            ) from error
 
     def outside(self, instance: str) -> list[str]:
         return [download.path for download in self.downloads(instance)]

@@ -118,7 +118,14 @@ def finished_models(layout: Layout, folder: Path) -> dict[str, Finished]:
         try:
             _, texts = assemble(Task(**settings, shards=[], device="cpu"), folder / role)
         except (InputError, OSError) as error:
-            print(f"{role}: {error}. It counts as a base Transformer.", file=sys.stderr)
+            reason = str(error)
+            if isinstance(error, FileNotFoundError):
+                reason = f"{error.filename} is not here yet; the run fetches it"
+            print(
+                f"{role}: {reason}. It counts as a base Transformer; a smaller model, such as a "
+                "student, takes a fraction of its hours.",
+                file=sys.stderr,
+            )
         else:
             found[role] = Finished(folder / role, texts)
     return found

@@ -13,6 +13,7 @@ from workflow_scripts.evaluate.results import (
     all_measures,
     all_statistics,
     most_paraphrases,
+    shown_groups,
 )
 
 
@@ -36,7 +37,8 @@ def bounds(run: FinishedRun) -> dict[str, Any]:
     quantiles = own["all"]["quantiles"]
     return {
         "bounds": found,
-        "own": {name: each for name, each in own.items() if each["references"]},
+        "own": shown_groups(own),
+        "quantiles": [each["quantile"] for each in quantiles],
         "plot": plots.bounds(found, quantiles),
         "rows": {system: bound_rows(each, quantiles) for system, each in found.items()},
     }
@@ -72,15 +74,13 @@ def bound_rows(found: dict[str, Any], quantiles: list[dict[str, Any]]) -> list[d
 def diversity(run: FinishedRun) -> dict[str, Any]:
     """Return the differences of the paraphrases from the references and from each other."""
     measures = all_measures(run)
-    first = next(iter(measures.values()))
+    groups = {system: shown_groups(each["groups"]) for system, each in measures.items()}
     return {
         "measures": measures,
         "most_paraphrases": most_paraphrases(measures),
-        "group_names": [
-            name
-            for name in ("all", *first["config"]["groups"])
-            if any(each["groups"][name]["references"] for each in measures.values())
-        ],
+        "groups": groups,
+        # All systems paraphrase the same references.
+        "group_names": list(next(iter(groups.values()))),
         "rank_plot": rank_plot(measures),
         "lengths": length_table(measures),
         "syntax": _of_groups(measures, "syntax"),
@@ -134,7 +134,7 @@ def rank_plot(measures: dict[str, dict[str, Any]]) -> Markup | None:
     """Return the plot of the ranks, or None where no reference has a paraphrase."""
     groups: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for system, each in measures.items():
-        for name, group in each["groups"].items():
+        for name, group in shown_groups(each["groups"]).items():
             if group["difference"]:
-                groups.setdefault(name.replace("_", "-"), {})[system] = group["ranks"]
+                groups.setdefault(name, {})[system] = group["ranks"]
     return plots.ranks(groups) if groups else None

@@ -46,6 +46,25 @@ def all_bounds(run: FinishedRun) -> dict[str, dict[str, Any]]:
     }
 
 
+def shown_groups(groups: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the groups that tables show, by their names for readers.
+
+    They are those of a measures.json, or of the `own` of a bounds.json. A group without references
+    is left out. One that has all references is not shown twice: its figures are those of `all`,
+    whose name then tells it, as in `all (unknown)`.
+    """
+    everything = groups["all"]
+    shown = {"all": everything}
+    for name, group in groups.items():
+        label = name.replace("_", "-")
+        if name == "all" or not group["references"]:
+            continue
+        if group["references"] == everything["references"]:
+            return {f"all ({label})": everything}
+        shown[label] = group
+    return shown
+
+
 def paraphrase_count(group: dict[str, Any]) -> int:
     """Return the number of paraphrases in a group of measures.json, or in a range of lengths."""
     return sum(n * count for n, count in enumerate(group["references_by_paraphrases"]))

@@ -15,7 +15,7 @@ from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.report.finished_run import add_arguments, finished_run
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.core.version import commit, version
-from workflow_scripts.evaluate.results import paraphrase_count, read_measures
+from workflow_scripts.evaluate.results import paraphrase_count, read_measures, shown_groups
 from workflow_scripts.release import TEMPLATES
 from workflow_scripts.release.doubts import doubts_of
 from workflow_scripts.release.inputs import described_stages, tools
@@ -93,6 +93,7 @@ def datasheet(
             tools=tools(stage_list),
             measures=measures,
             everything=everything,
+            groups=shown_groups(measures["groups"]),
             paraphrases=paraphrase_count(everything),
             models=models,
             doubts=doubts,

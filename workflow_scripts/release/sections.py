@@ -6,7 +6,12 @@ import yaml
 
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.rendering import decimal, grouped
-from workflow_scripts.evaluate.results import all_measures, most_paraphrases, paraphrase_count
+from workflow_scripts.evaluate.results import (
+    all_measures,
+    most_paraphrases,
+    paraphrase_count,
+    shown_groups,
+)
 from workflow_scripts.release.doubts import doubts_of
 from workflow_scripts.release.inputs import described_stages, tools
 from workflow_scripts.train.doubts import ADVICE
@@ -22,7 +27,7 @@ def overview(run: FinishedRun) -> dict[str, Any]:
         "doubts": doubts_of(run),
         "advice": ADVICE,
         "overviews": systems,
-        "measures": measures,
+        "groups": {system: shown_groups(each["groups"]) for system, each in measures.items()},
         "most_paraphrases": most_paraphrases(measures),
     }
 

@@ -14,7 +14,7 @@ from workflow_scripts.core.terminal import fitted_table
 from workflow_scripts.core.training_sets import training_sets
 from workflow_scripts.embed.results import read_sts
 from workflow_scripts.embed.sts_tables import Model, models, of_model, times_100
-from workflow_scripts.evaluate.results import read_measures
+from workflow_scripts.evaluate.results import read_measures, shown_groups
 from workflow_scripts.release.doubts import doubts
 from workflow_scripts.release.inputs import stages
 from workflow_scripts.stages import STAGES
@@ -42,17 +42,14 @@ def measure_table(systems: dict[str, dict[str, Any]]) -> str:
 
     The columns: 1-BLEU with its 95 % interval; intersection over union x 100; length ratio; mean
     sum of NLLs (lower is better); tree edit distance if sentences were parsed; on the testbed the
-    percentage of paraphrases that mean exactly the same as their references. A group without
-    references has no rows.
+    percentage of paraphrases that mean exactly the same as their references.
 
     Args:
         systems: the groups of measures.json by system.
     """
     rows = []
     for system, groups in systems.items():
-        for name, group in groups.items():
-            if group.get("references") == 0 and name != "all":
-                continue
+        for name, group in shown_groups(groups).items():
             absent = {"ranks": [None] * len(group["ranks"])}
             quality, syntax = ((group[part] or absent)["ranks"] for part in ("testbed", "syntax"))
             for rank, exact, trees in zip(group["ranks"], quality, syntax, strict=True):
@@ -79,7 +76,7 @@ def measure_table(systems: dict[str, dict[str, Any]]) -> str:
 
 
 def model_table(metrics: dict[str, dict[str, Any]]) -> str:
-    """Return validation perplexity and BLEU of each model, by its role."""
+    """Return validation perplexity and BLEU of each model, by its role; "" if none has any."""
     rows = [
         [
             role,
@@ -89,6 +86,8 @@ def model_table(metrics: dict[str, dict[str, Any]]) -> str:
         ]
         for role, each in metrics.items()
     ]
+    if all(figure is None for row in rows for figure in row[1:]):
+        return ""
     headers = ["model", "updates", "dev perplexity", "test BLEU"]
     return fitted_table(rows, headers, texts=["model"], floatfmt=".2f")
 
@@ -153,7 +152,7 @@ def describe(folder: Path) -> str:
     if doubtful := doubts(metrics, evaluated):
         sections.append("\n".join(f"warning: {each}" for each in [*doubtful, ADVICE]))
     sections.append(f"release  {release}\nreport   {release}/report.html")
-    return "\n\n".join(sections)
+    return "\n\n".join(filter(None, sections))
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -108,6 +108,10 @@ def measures(run: Path) -> Flat:
     return found
 
 
+def _shown(value: Any) -> str:
+    return _ABSENT if value is _ABSENT else json.dumps(value)
+
+
 def _table(rows: list[tuple[str, Any, Any]], names: list[str], numbers: bool) -> str:
     headers = ["", *names]
     lines: list[tuple[Any, ...]]
@@ -120,7 +124,7 @@ def _table(rows: list[tuple[str, Any, Any]], names: list[str], numbers: bool) ->
             for row in rows
         ]
     else:
-        lines = [(key, json.dumps(one), json.dumps(other)) for key, one, other in rows]
+        lines = [(key, *map(_shown, values)) for key, *values in rows]
     texts = headers[:1] if numbers else headers
     return fitted_table(lines, headers, texts=texts, floatfmt=".2f")
 

@@ -35,7 +35,8 @@ def show(run: Path, examples: int, seed: int) -> str:
     Raises:
         InputError: there is no such run, it is not finished, or a file of its release is damaged.
     """
-    systems = read_config(run)["run"]["systems"]
+    config = read_config(run)
+    systems = config["run"]["systems"]
     if not (run / "release" / "manifest.json").exists():
         raise InputError(f"{run}: the run is not finished; see python -m workflow_scripts.status")
     files = {system: run / "release" / system / "paraphrases.parquet" for system in systems}
@@ -57,6 +58,10 @@ def show(run: Path, examples: int, seed: int) -> str:
         f"{len(drawn):,} of {total:,} references, drawn among those that have paraphrases. The "
         "numbers are sums of both NLLs: lower is better."
     )
+    blocks = {system: config["systems"][system] for system in systems}
+    forward = [name for name, each in blocks.items() if each["select"]["method"] == "nbest"]
+    if forward:
+        last += f" The order of {', '.join(forward)} is that of the forward NLLs alone."
     return "\n\n".join([*entries, textwrap.fill(last, WIDTH)])
 
 

@@ -31,7 +31,7 @@ def _system_problems(where: str, system: dict[str, Any]) -> Iterator[str]:
         found = f" (now {' and '.join(given)})" if given else ""
         yield (
             f"{where}.select.keep: give one of {', '.join(keep)} a number{found}, and set the "
-            "others to null where the file below has one"
+            "others to null where config.yaml or a recipe before yours has a number"
         )
     if select["method"] == "cluster" and select["best"] > select["clusters"]:
         yield f"{where}: select.best ({select['best']}) needs at least as many clusters"

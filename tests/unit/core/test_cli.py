@@ -1,6 +1,8 @@
-"""Arguments of commands that are too long for a command line."""
+"""Arguments of commands that are too long for a command line, and a reader that has gone."""
 
 import hashlib
+import subprocess
+import sys
 
 import pytest
 
@@ -23,3 +25,19 @@ def test_a_damaged_file_of_the_rules_is_refused(tmp_path):
     path.write_bytes(b'{"seed":7}')
     with pytest.raises(InputError, match=r"\.json is damaged; delete it and run again"):
         json_argument(f"@{path}")
+
+
+def test_a_reader_that_has_gone_ends_a_command_without_a_message():
+    code = "from workflow_scripts.core.cli import run\nrun(lambda: print('a line' * 100_000))"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_a_program_that_has_gone_is_an_error_like_others():
+    code = "from workflow_scripts.core.cli import run\ndef main(): raise BrokenPipeError\nrun(main)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.endswith("BrokenPipeError\n")

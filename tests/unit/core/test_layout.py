@@ -397,6 +397,14 @@ def test_missing_file_is_named_with_its_key(config, tmp_path):
         run_layout(config).key("corpus", "mine")
 
 
+def test_a_missing_test_corpus_is_told_with_the_key_that_names_it(config, tmp_path):
+    """A recipe may never have said `train.test`: then it is that of config.yaml."""
+    config["corpora"]["mine"] = {"source": str(tmp_path / "none.cs"), "reference": "a.en"}
+    config["train"]["test"] = "mine"
+    with pytest.raises(InputError, match=r"let train\.test name another corpus: .* 'mine'"):
+        run_layout(config).key("corpus", "mine")
+
+
 def test_measured_and_held_out_corpora_come_first(config):
     found = corpora(config)
     assert found == ["testbed_test", "testbed_dev", "testbed_held_out", "testbed"]

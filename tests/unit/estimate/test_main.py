@@ -88,7 +88,17 @@ def test_finished_models_that_are_here_are_measured_and_others_are_told(capsys, 
     told = capsys.readouterr().err
     assert "backward: " in told
     assert "no_such_package is not installed" in told
-    assert told.endswith("It counts as a base Transformer.\n")
+    assert "It counts as a base Transformer" in told
+
+
+def test_a_model_that_is_not_downloaded_yet_is_told_as_such(capsys, tmp_path):
+    download = {"url": ["https://example.org/model.pten.bin"], "sha256": ["0" * 64]}
+    layout = finished(run_on_testbed(), download, download)
+    (tmp_path / "work").mkdir()
+    assert not estimate.finished_models(layout, tmp_path / "work")
+    told = capsys.readouterr().err
+    assert told.startswith("forward: ")
+    assert "model.pten.bin is not here yet; the run fetches it. It counts" in told
 
 
 def test_a_job_of_a_network_takes_longer_to_start():

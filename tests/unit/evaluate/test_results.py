@@ -3,7 +3,12 @@ import pytest
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import write_record
-from workflow_scripts.evaluate.results import all_measures, paraphrase_count, read_measures
+from workflow_scripts.evaluate.results import (
+    all_measures,
+    paraphrase_count,
+    read_measures,
+    shown_groups,
+)
 
 
 def test_every_system_in_the_order_of_the_run(made_up_run):
@@ -14,6 +19,15 @@ def test_every_system_in_the_order_of_the_run(made_up_run):
 
 def test_paraphrase_count():
     assert paraphrase_count({"references_by_paraphrases": [7, 3, 0, 2]}) == 9
+
+
+def test_a_group_of_all_references_is_shown_once():
+    everything, none = {"references": 3}, {"references": 0}
+    groups = {"all": everything, "unknown": {"references": 3}, "seen": none}
+    assert shown_groups(groups) == {"all (unknown)": everything}
+    groups["held_out"] = groups.pop("unknown") | {"references": 2}
+    assert shown_groups(groups) == {"all": everything, "held-out": {"references": 2}}
+    assert shown_groups({"all": none, "seen": none}) == {"all": none}
 
 
 def test_damaged_measures(tmp_path):

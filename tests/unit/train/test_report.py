@@ -14,7 +14,7 @@ def test_models_with_their_curves(made_up_run):
     reader = Reader(section)
     assert reader.faults == [] and reader.ids[0] == "models"
     assert section.count("<svg") == 2
-    rows = rows_of(captioned(section, "Measured on held-out pairs"))
+    rows = rows_of(captioned(section, "As far as they were measured"))
     figures = ["1,234,567", "1,200", "2.174", "31.25", "nrefs:1|case:mixed|eff:no"]
     assert rows[1:] == [["forward", *figures], ["backward", *figures]]
 
@@ -25,7 +25,7 @@ def test_filter_models_come_last(made_up_run, tmp_path):
         write_model(tmp_path, role)
     units = {f"train/{role}": tmp_path / "train" / role / "v1-0123456789ab" for role in roles}
     section = replace(made_up_run, units=units).section(SECTION)
-    rows = rows_of(captioned(section, "Measured on held-out pairs"))
+    rows = rows_of(captioned(section, "As far as they were measured"))
     assert [row[0] for row in rows[1:]] == [*roles[2:], *roles[:2]]
 
 
