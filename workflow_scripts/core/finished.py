@@ -204,18 +204,24 @@ def read_manifest(layout: Layout, unit: Unit) -> dict[str, Any] | None:
     """Return the manifest of a unit; None if there is none.
 
     Raises:
-        InputError: it is damaged; the message says what to do.
+        InputError: it is damaged, or that of another unit; the message says what to do.
     """
     path = manifest_path(layout, unit)
     try:
         manifest = read_sealed(path)
         if not isinstance(manifest.get("parts"), dict):
             raise ValueError("it tells of no parts")
-        return manifest
     except OSError:
         return None
     except ValueError as error:
         raise InputError(f"{path} is damaged ({error}); delete it and run again") from error
+    own = f"{unit_name(*unit)}/{layout.key(*unit)}"
+    if (name := manifest.get("name", own)) != own:
+        raise InputError(
+            f"{path} is that of {name}: its folder holds what is another's. Put the folder's own "
+            "files back from a copy; or move the folder away, and run again"
+        )
+    return manifest
 
 
 def unit_files(layout: Layout, unit: Unit, records: dict[str, Any]) -> list[str]:

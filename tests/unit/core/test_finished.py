@@ -244,6 +244,16 @@ def test_a_damaged_manifest_is_an_error():
         Finished(flow)
 
 
+def test_the_folder_of_another_unit_is_an_error():
+    place = folder(WORDS)
+    content = {"name": "words/v1-0123456789ab", "parts": {}, "upstream": {}}
+    write(place / "manifest.json", content)
+    assert Finished(flow)
+    write(place / "manifest.json", content | {"name": "words/v1-ba9876543210"})
+    with pytest.raises(InputError, match=r"manifest.json is that of words/v1-ba9876543210: "):
+        Finished(flow)
+
+
 def test_content_is_compared_from_any_folder(tmp_path, monkeypatch):
     manifest = read_manifest(flow, TEXT)
     monkeypatch.chdir("/")
