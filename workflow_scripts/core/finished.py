@@ -39,6 +39,7 @@ class Finished:
         spared: finished units. Their jobs don't run, whatever the times of files are, and whether
             what they read is still there: what is gone is made again with the same content.
         trained: models whose trainings don't run either; the manifest may.
+        kept: those among them whose manifest stays too, since it tells what is wrong with them.
         files: by unit, the files that must be made again, which Snakemake would not see.
         refusals: for the models among them.
     """
@@ -59,6 +60,7 @@ class Finished:
         self._changing: set[Unit] = set()
         self.spared: set[Unit] = set()
         self.trained: set[Unit] = set()
+        self.kept: set[Unit] = set()
         self.files: dict[Unit, list[str]] = {}
         self.refusals: list[Refusal] = []
         self._manifests = {unit: read_manifest(layout, unit) for unit in layout.units()}
@@ -153,6 +155,8 @@ class Finished:
         else:  # its record is newer than its manifest, which is made again
             return
         self.refusals.append(Refusal(unit, message, _is_there(Path(record))))
+        if self._manifests[unit] is not None:
+            self.kept.add(unit)
 
     def _look_at_model(self, unit: Unit, changed: list[Unit]) -> None:
         """Look at a unit that trains and has no manifest: is it finished but for that?"""

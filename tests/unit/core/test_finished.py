@@ -197,11 +197,13 @@ def test_a_unit_of_other_content_is_made_again_and_a_model_of_it_refused():
     make(WORDS, "another")
     found = Finished(flow)
     assert found.spared == {DATA, WORDS}
+    assert found.kept == {MODEL}
     (message,) = messages()
     assert "model was made of another words than is there now" in message
     assert f"delete {flow.folder(*MODEL)}/manifest.json, to keep the model" in message
     lose(MODEL, "manifest.json")
     assert not messages()
+    assert not Finished(flow).kept
     make_manifest(MODEL)
     found = Finished(flow)
     # The text is of another model by its manifest.
