@@ -1,6 +1,7 @@
 import argparse
 import hashlib
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,11 +18,20 @@ ARGUMENTS = ".arguments"
 def run(main: Callable[[], int | None]) -> None:
     """Run a stage's `main` and exit: 0, or 2 with the bare message of what the user can mend.
 
-    That is an `InputError`, or a full disk.
+    That is an `InputError`, or a full disk. Who reads the output may end first (`| head`); then it
+    is 1, without a message.
     """
     try:
         require_utf8()
-        sys.exit(main())
+        status = main()
+        sys.stdout.flush()
+        sys.exit(status)
+    except BrokenPipeError:
+        if not _reader_ended():
+            raise
+        # Python would try to write the rest at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except InputError as error:
         message = str(error)
     except Exception as error:
@@ -30,6 +40,15 @@ def run(main: Callable[[], int | None]) -> None:
         message = space.message(getattr(error, "filename", None))
     print(f"error: {message}", file=sys.stderr)
     sys.exit(2)
+
+
+def _reader_ended() -> bool:
+    """Return whether nobody reads the output any more; another pipe may be broken, too."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return True
+    return False
 
 
 def json_argument(text: str) -> Any:

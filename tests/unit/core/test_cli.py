@@ -1,10 +1,12 @@
 """Arguments of commands that are too long for a command line."""
 
 import hashlib
+import subprocess
+import sys
 
 import pytest
 
-from workflow_scripts.core.cli import ARGUMENTS, json_argument
+from workflow_scripts.core.cli import ARGUMENTS, json_argument, run
 from workflow_scripts.core.errors import InputError
 
 
@@ -23,3 +25,20 @@ def test_a_damaged_file_of_the_rules_is_refused(tmp_path):
     path.write_bytes(b'{"seed":7}')
     with pytest.raises(InputError, match=r"\.json is damaged; delete it and run again"):
         json_argument(f"@{path}")
+
+
+def test_a_reader_that_ends_first_shows_no_traceback():
+    program = "from workflow_scripts.core.cli import run; run(lambda: print('line\\n' * 100_000))"
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
+def test_another_broken_pipe_is_no_silent_end():
+    def main():
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        run(main)
