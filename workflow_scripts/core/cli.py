@@ -2,6 +2,7 @@ import argparse
 import hashlib
 import json
 import os
+import select
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -44,11 +45,9 @@ def run(main: Callable[[], int | None]) -> None:
 
 def _reader_ended() -> bool:
     """Return whether nobody reads the output any more; another pipe may be broken, too."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return True
-    return False
+    output = select.poll()
+    output.register(sys.stdout, 0)
+    return bool(output.poll(0))
 
 
 def json_argument(text: str) -> Any:
