@@ -519,7 +519,7 @@ def units_of(made_by, files):
 def spared_versions(with_trained):
     """The keys whose units are finished; `with_trained`: or trained, if only the manifest is not."""
     found = finished()
-    spared = found.spared | found.trained if with_trained else found.spared
+    spared = found.spared | (found.trained if with_trained else found.kept)
     others = {LAYOUT.key(*unit) for unit in LAYOUT.units() if unit not in spared}
     return {LAYOUT.key(*unit) for unit in spared} - others
 

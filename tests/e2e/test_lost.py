@@ -247,6 +247,18 @@ def test_a_unit_of_other_content_than_its_readers_knew_is_followed(finished, cop
     assert "embed/tiny-half-micro-seed1 was made of filter/half-micro, which is to be" in output
 
 
+def test_a_model_of_other_content_is_not_vouched_for_where_something_else_is_forced(
+    finished, copy_of
+):
+    pipeline = copy_of(finished)
+    manifest = pipeline.unit("subword.main") / "manifest.json"
+    manifest.write_text(manifest.read_text("utf-8") + " ", "utf-8")
+    output = pipeline.run("--dry-run", "--forcerun", "release")
+    assert "train/forward was made of another subword/main than is there now" in output
+    assert "unit=release" in output
+    assert "unit=train/" not in output
+
+
 @pytest.mark.parametrize("unit", ["train.forward", "select.micro", "release"])
 def test_a_changed_digit_of_a_manifest_is_found_while_planning(finished, copy_of, unit):
     pipeline = copy_of(finished)

@@ -6,6 +6,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 import getpass
 import os
 import sys
+from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
 
@@ -52,6 +53,26 @@ def require_good_place(folder: str) -> None:
                 f"the folder of the workflow is {folder}, and {character!r} {reason}; rename the "
                 "folder, or move the workflow"
             )
+
+
+def require_folder(path: str, key: str) -> None:
+    """Refuse a path at which there is something, and no folder.
+
+    Args:
+        path: of a folder that the workflow makes if it is not there.
+        key: of the configuration, which names it.
+
+    Raises:
+        InputError: it is a file, or a link to what is not there (a disk that is not mounted).
+    """
+    place = Path(path)
+    if place.is_symlink() and not place.exists():
+        raise InputError(
+            f"{key}: {path} is a link to {place.readlink()}, which is not there: is its disk "
+            "mounted? Else make that folder, or delete the link"
+        )
+    if place.exists() and not place.is_dir():
+        raise InputError(f"{key}: {path} is no folder; name another one, or move it away")
 
 
 def prepare_environment() -> None:

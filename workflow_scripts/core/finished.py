@@ -39,6 +39,7 @@ class Finished:
         spared: finished units. Their jobs don't run, whatever the times of files are, and whether
             what they read is still there: what is gone is made again with the same content.
         trained: models whose trainings don't run either; the manifest may.
+        kept: those among them whose manifest stays too, since it tells what is wrong with them.
         files: by unit, the files that must be made again, which Snakemake would not see.
         refusals: for the models among them.
     """
@@ -59,6 +60,7 @@ class Finished:
         self._changing: set[Unit] = set()
         self.spared: set[Unit] = set()
         self.trained: set[Unit] = set()
+        self.kept: set[Unit] = set()
         self.files: dict[Unit, list[str]] = {}
         self.refusals: list[Refusal] = []
         self._manifests = {unit: read_manifest(layout, unit) for unit in layout.units()}
@@ -153,6 +155,8 @@ class Finished:
         else:  # its record is newer than its manifest, which is made again
             return
         self.refusals.append(Refusal(unit, message, _is_there(Path(record))))
+        if self._manifests[unit] is not None:
+            self.kept.add(unit)
 
     def _look_at_model(self, unit: Unit, changed: list[Unit]) -> None:
         """Look at a unit that trains and has no manifest: is it finished but for that?"""
@@ -204,18 +208,24 @@ def read_manifest(layout: Layout, unit: Unit) -> dict[str, Any] | None:
     """Return the manifest of a unit; None if there is none.
 
     Raises:
-        InputError: it is damaged; the message says what to do.
+        InputError: it is damaged, or that of another unit; the message says what to do.
     """
     path = manifest_path(layout, unit)
     try:
         manifest = read_sealed(path)
         if not isinstance(manifest.get("parts"), dict):
             raise ValueError("it tells of no parts")
-        return manifest
     except OSError:
         return None
     except ValueError as error:
         raise InputError(f"{path} is damaged ({error}); delete it and run again") from error
+    own = f"{unit_name(*unit)}/{layout.key(*unit)}"
+    if (name := manifest.get("name", own)) != own:
+        raise InputError(
+            f"{path} is that of {name}: its folder holds what is another's. Put the folder's own "
+            "files back from a copy; or move the folder away, and run again"
+        )
+    return manifest
 
 
 def unit_files(layout: Layout, unit: Unit, records: dict[str, Any]) -> list[str]:

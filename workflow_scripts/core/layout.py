@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from workflow_scripts.core import checks, languages
 from workflow_scripts.core.config import Check, Config, validate
+from workflow_scripts.core.environment import require_folder
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import FileHashes
 from workflow_scripts.core.paths import told
@@ -54,10 +55,13 @@ class Layout:
                 keys, and the keys of all that reads them, are not those of a run.
 
         Raises:
-            InputError: the configuration or an input file is wrong; the message names the key. Or
-                units read each other in a circle; the message names them.
+            InputError: the configuration or an input file is wrong, or no folder can be where
+                results or downloads should be; the message names the key. Or units read each other
+                in a circle; the message names them.
         """
         validate(config, checks_of(stages))
+        for key in ("results", "downloads"):
+            require_folder(config[key], key)
         self.config = config
         self.absent = frozenset(absent)
         self.hashes = FileHashes(Path(config["results"]) / ".input_hashes.json")

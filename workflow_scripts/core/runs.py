@@ -24,7 +24,7 @@ import yaml
 
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.config import Config
-from workflow_scripts.core.environment import user_name
+from workflow_scripts.core.environment import require_folder, user_name
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.seal import SEAL, read_sealed
@@ -85,9 +85,11 @@ def link_run(layout: Layout, runs: Path = RUNS) -> Path:
     Links of an earlier configuration of the same name are replaced.
 
     Raises:
-        InputError: the disk is full, or too full to begin.
+        InputError: the disk is full, or too full to begin; or no folder can be made there.
     """
     run = runs / layout.config["run"]["name"]
+    for folder in (runs, run):
+        require_folder(str(folder), "the links of runs")
     with explained(run):
         run.mkdir(parents=True, exist_ok=True)
         for entry in run.iterdir():

@@ -28,6 +28,8 @@ Place = tuple[float, str]  # a reference's number and its id
 RECORD = "sampling"
 
 _BINS = 1 << 16
+# Before all references.
+_NONE: Place = (0.0, "")
 
 
 def place(seed: int, identifier: str) -> Place:
@@ -69,11 +71,13 @@ def sample(
         seed: of the order.
 
     Returns:
-        {"cutoffs": {corpus: [number, id] of the last one in, or null for all of it},
+        {"cutoffs": {corpus: [number, id] of the last one in, or null for all of it; a limit of 0
+        has the number 0 and no id},
         "references": {corpus: how many there are}}.
 
     Raises:
-        InputError: a corpus has no references, or a limit is for a corpus that isn't listed.
+        InputError: a corpus has no references, a limit is for a corpus that isn't listed, or
+            limits leave nothing.
     """
     unknown = sorted(set(limit) - set(corpora)) if isinstance(limit, dict) else []
     if unknown:
@@ -91,11 +95,13 @@ def sample(
         if isinstance(limit, int)
         else [([corpus], (limit or {}).get(corpus)) for corpus in corpora]
     )
+    if not any(most is None or most > 0 for _, most in groups):
+        raise InputError("generate.limit leaves no reference; raise it for one corpus at least")
     cutoffs: dict[str, Place | None] = {}
     for members, most in groups:
         last = None
         if most is not None and most < sum(available[corpus] for corpus in members):
-            last = cutoff(_places(rows, members, seed), most)
+            last = cutoff(_places(rows, members, seed), most) if most else _NONE
         cutoffs |= dict.fromkeys(members, last)
     return {"cutoffs": cutoffs, "references": {corpus: available[corpus] for corpus in corpora}}
 

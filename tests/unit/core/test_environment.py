@@ -7,6 +7,7 @@ import pytest
 
 from workflow_scripts.core.environment import (
     prepare_environment,
+    require_folder,
     require_good_place,
     require_utf8,
     user_name,
@@ -56,3 +57,17 @@ def test_folders_that_the_workflow_can_run_from():
     for folder in ("/a:b", "/a{b", "/a}/b"):
         with pytest.raises(InputError, match=rf"is {folder}, and '.' .*; rename the folder"):
             require_good_place(folder)
+
+
+def test_a_folder_that_can_not_be_made_is_refused(tmp_path):
+    path = tmp_path / "results"
+    require_folder(str(path), "results")
+    path.symlink_to(tmp_path / "disk")
+    with pytest.raises(InputError, match=r"results: .* is a link to .*disk, which is not there"):
+        require_folder(str(path), "results")
+    (tmp_path / "disk").mkdir()
+    require_folder(str(path), "results")
+    path.unlink()
+    path.write_text("no folder", encoding="utf-8")
+    with pytest.raises(InputError, match=r"results: .* is no folder; name another one"):
+        require_folder(str(path), "results")

@@ -197,11 +197,13 @@ def test_a_unit_of_other_content_is_made_again_and_a_model_of_it_refused():
     make(WORDS, "another")
     found = Finished(flow)
     assert found.spared == {DATA, WORDS}
+    assert found.kept == {MODEL}
     (message,) = messages()
     assert "model was made of another words than is there now" in message
     assert f"delete {flow.folder(*MODEL)}/manifest.json, to keep the model" in message
     lose(MODEL, "manifest.json")
     assert not messages()
+    assert not Finished(flow).kept
     make_manifest(MODEL)
     found = Finished(flow)
     # The text is of another model by its manifest.
@@ -241,6 +243,16 @@ def test_a_damaged_manifest_is_an_error():
     path = folder(TEXT) / "manifest.json"
     path.write_text(path.read_text("utf-8").replace("as ever", "as never"), encoding="utf-8")
     with pytest.raises(InputError, match=r"is damaged .*; delete it and run again"):
+        Finished(flow)
+
+
+def test_the_folder_of_another_unit_is_an_error():
+    place = folder(WORDS)
+    content = {"name": "words/v1-0123456789ab", "parts": {}, "upstream": {}}
+    write(place / "manifest.json", content)
+    assert Finished(flow)
+    write(place / "manifest.json", content | {"name": "words/v1-ba9876543210"})
+    with pytest.raises(InputError, match=r"manifest.json is that of words/v1-ba9876543210: "):
         Finished(flow)
 
 

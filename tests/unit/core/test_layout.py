@@ -424,6 +424,13 @@ def test_late_shard_is_a_run_of_early_ones(config):
     assert early_shards(config, "0001") == [f"{shard:04d}" for shard in range(8, 16)]
 
 
+def test_runs_that_lead_nowhere_are_told(tmp_path, config):
+    runs = tmp_path / "runs"
+    runs.symlink_to(tmp_path / "disk")
+    with pytest.raises(InputError, match=r"runs is a link to .*disk, which is not there"):
+        link_run(run_layout(config), runs)
+
+
 def test_run_links_its_folders(config, tmp_path):
     layout = run_layout(config)
     run = link_run(layout, tmp_path / "runs")

@@ -42,6 +42,12 @@ def test_a_limit_per_corpus_leaves_others_whole():
     assert sampled(["a", "b"], {"a": 7}) == expected
 
 
+def test_a_limit_of_0_takes_nothing_of_a_corpus():
+    assert sampled(["a", "b"], {"a": 0, "b": 4}) == smallest(["b"], 4)
+    with pytest.raises(InputError, match="limit leaves no reference"):
+        sampled(["a", "b"], {"a": 0, "b": 0})
+
+
 @pytest.mark.parametrize("limit", [None, 70, 1000, {"a": 40}])
 def test_no_effective_limit_takes_everything(limit):
     assert sampled(["a", "b", "c"], limit) == {row["id"] for row in ROWS}
