@@ -173,13 +173,17 @@ class Release(Stage):
     def _configuration(self, system: str) -> dict[str, Any]:
         """Return the configuration behind the corpus of one system, the same on every machine.
 
-        Folders of the machine and `compute` are left out; what of `compute` counts, the precision,
-        is in the settings of the stages.
+        What is trained on the corpus is left out, and so are folders of the machine and `compute`;
+        what of `compute` counts, the precision, is in the settings of the stages.
         """
-        mine = {**self.config, "run": {**self.config["run"], "systems": [system]}}
-        apart = ("results", "data", "downloads", "compute")
-        kept = {key: value for key, value in selection.used(mine).items() if key not in apart}
-        return without_folders(kept, self.config["data"])
+        config = self.config
+        run = {**config["run"], "systems": [system], "training_sets": [], "embeddings": []}
+        shown = config["evaluate"]["columns"]
+        columns = {name: each for name, each in config["columns"].items() if name in shown}
+        apart = ("results", "data", "downloads", "compute", "training_sets", "embeddings", "sts")
+        mine = selection.used({**config, "run": run, "columns": columns})
+        kept = {key: value for key, value in mine.items() if key not in apart}
+        return without_folders(kept, config["data"])
 
     def described_units(self, system: str) -> list[Unit]:
         """Return the released units behind the corpus of one system."""
