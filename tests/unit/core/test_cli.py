@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from workflow_scripts.core.cli import ARGUMENTS, json_argument, run
+from workflow_scripts.core.cli import ARGUMENTS, json_argument
 from workflow_scripts.core.errors import InputError
 
 
