@@ -43,7 +43,7 @@ def test_it_prints_references_with_their_paraphrases_by_both_systems(demo):
 
 def test_make_demo_runs_it_and_then_prints_twenty():
     planned = subprocess.run(
-        ["make", "--dry-run", "demo", "STS=sts"],
+        ["make", "--dry-run", "--no-print-directory", "demo", "STS=sts"],
         cwd=ROOT,
         check=True,
         capture_output=True,

@@ -50,7 +50,7 @@ def run(bitext, own_models, once):
         },
     }
     config = micro.merged(micro.config(bitext), changes)
-    return Pipeline(once("finished", lambda folder: Pipeline(folder, config).run()), config)
+    return Pipeline(once("nothing_trained", lambda folder: Pipeline(folder, config).run()), config)
 
 
 def test_no_text_is_cut_and_nothing_is_trained(run):
