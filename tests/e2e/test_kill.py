@@ -134,7 +134,7 @@ def test_run_that_was_killed_in_every_stage_ends_with_the_same_bytes(finished, t
 def test_second_run_in_the_same_folder_is_refused_while_the_first_is_alive(bitext, tmp_path):
     pipeline = Pipeline(tmp_path / "work", micro.config(bitext))
     locks = pipeline.folder / ".snakemake" / "locks"
-    with pipeline.started("corpus") as first:
+    with pipeline.started("train") as first:  # which takes longer than the second one's start
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not list(locks.glob("*.lock")) and time.monotonic() < deadline:
             time.sleep(0.01)
