@@ -407,9 +407,8 @@ def stage_target(stage):
                 refuse(str(error))
             if workflow.is_main_process:
                 record_events(run)
-        if workflow.is_main_process:
-            finished()
-        return manifests(stage)
+        more = lossy_manifests(stage) if workflow.is_main_process else []
+        return [*manifests(stage), *more]
 
     return paths
 
@@ -460,6 +459,16 @@ def finished():
     for unit in LAYOUT.all_upstream(targets) & found.files.keys():
         dag.forcefiles.update(found.files[unit])
     return found
+
+
+def lossy_manifests(stage):
+    """The manifests of what a stage's units were made of, as far as files of it must be made again.
+
+    Snakemake does not come to them through units that are finished.
+    """
+    lossy = finished().files
+    units = LAYOUT.all_upstream(unit for unit in LAYOUT.units() if unit[0] == stage)
+    return [manifest_path(unit) for unit in LAYOUT.units() if unit in units & lossy.keys()]
 
 
 def require_no_training():
@@ -525,10 +534,11 @@ def spared_versions(with_trained):
 
 
 def spare_finished(made_by):
-    """Keep the jobs of finished units from running for what they read.
+    """Keep the jobs of finished units from running for what they read: here they read nothing.
 
-    That is `ancient` for them, and nothing where it is gone: Snakemake would make it again, and
-    then all that reads it. A job of another unit waits for it as ever.
+    With `ancient` inputs they would still stand between jobs. Snakemake passes over all that depends
+    on a job that must run, since the one leads to the other; through a finished unit it does not, and
+    what stands behind it would be left unmade. And it would make again what is gone.
     """
 
     def spared(item):
@@ -536,11 +546,9 @@ def spare_finished(made_by):
             return item._file
 
         def files(wildcards):
-            found = item(wildcards) if callable(item) else item
-            if wildcards.version not in spared_versions(made_by.name != "manifest"):
-                return found
-            paths = map(str, [found] if isinstance(found, str) else found)
-            return [ancient(each) for each in paths if os.path.exists(each.format(**wildcards))]
+            if wildcards.version in spared_versions(made_by.name != "manifest"):
+                return []
+            return item(wildcards) if callable(item) else item
 
         return files
 

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from base64 import urlsafe_b64decode
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -163,23 +164,24 @@ def forget_finished_jobs(incomplete: Path) -> list[str]:
         with suppress(ValueError):
             if mark.is_file():
                 marks[urlsafe_b64decode(encoded).decode()] = mark
-    done = [path for record in marks if record.endswith(".json") for path in _recorded(record)]
+    # A record stands beside the files of its job, or above a folder of them.
+    folders = {parent for path in marks for parent in Path(path).parents[:2]}
+    done = sorted(marks.keys() & {path for folder in folders for path in _recorded(folder)})
     for path in done:
-        if path in marks:
-            marks.pop(path).unlink()
+        marks[path].unlink()
     return done
 
 
-def _recorded(record: str) -> list[str]:
-    """Return a job's outputs by its record, the record among them; none if one is not there."""
-    try:
-        files = read_sealed(record)
-    except (OSError, ValueError):
-        return []
-    if SEAL not in files:
-        return []
-    paths = [Path(record).parent / name for name in files.get("files", ())]
-    return [*map(str, paths), record] if all(path.exists() for path in paths) else []
+def _recorded(folder: Path) -> Iterator[str]:
+    """Yield the outputs of the jobs whose records are in a folder, the records among them."""
+    for record in folder.glob("*.json"):
+        try:
+            files = read_sealed(record)
+        except (OSError, ValueError):
+            continue
+        paths = [folder / name for name in files.get("files", ())]
+        if SEAL in files and all(path.exists() for path in paths):
+            yield from (*map(str, paths), str(record))
 
 
 def _open_alive(folder: Path) -> IO[bytes]:

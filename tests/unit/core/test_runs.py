@@ -80,6 +80,12 @@ def job(folder, shard, *names):
     return [*map(str, files), f"{folder}/{shard}.json"]
 
 
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_mark_that_came_back_alone_is_forgotten_as_well(marks, number):
+    done = job("results/generate/parabank2/v2-0123456789ab", "0000", "more.tsv")
+    assert forget_finished_jobs(marks(done[number])) == [done[number]]
+
+
 def left_marks(folder):
     return [path for path in folder.rglob("*") if path.is_file()]
 
