@@ -105,13 +105,10 @@ class Release(Stage):
             for each in tested_embeddings(self.config).values()
         }
         part, run = self.config["release"], self.config["run"]
-        simulated = all("testbed" in self.config["corpora"][name] for name in run["corpora"])
-        # Only its user knows the licence of any other bitext.
-        licence = part["licence"] or ("cc0-1.0" if simulated else "unknown")
         return {
             **part,
             "title": part["title"] or f"Paraphrases, {run['name']}",
-            "licence": licence,
+            "licence": part["licence"] or self._bitext_licence(),
             "name": run["name"],
             "languages": {k: v["code"] for k, v in self.config["languages"].items()},
             "systems": {name: self._told_system(name) for name in run["systems"]},
@@ -119,6 +116,16 @@ class Release(Stage):
             "seed": self.config["seed"],
             **({"models": models} if (models := self._told_models()) else {}),
         }
+
+    def _bitext_licence(self) -> str:
+        """Return the licence, or licences, that the corpora of the run state."""
+        blocks = [self.config["corpora"][name] for name in self.config["run"]["corpora"]]
+        stated = [
+            block.get("licence", "cc0-1.0" if "testbed" in block else None) for block in blocks
+        ]
+        known = [licence for licence in dict.fromkeys(stated) if licence]
+        # Only its user knows the licence of any other bitext.
+        return "; ".join(known) if all(stated) else "unknown"
 
     def _told_models(self) -> list[dict[str, Any]]:
         """Return what is known of the finished models: where from, licence, what they have seen."""
