@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.config import FILTER_ROLES, MAIN_ROLES, Config
+from workflow_scripts.core.features import KNOWN_WORDS, REFERENCE_NLLS, needs
 from workflow_scripts.core.model_blocks import UNKNOWN, as_trained_here
 from workflow_scripts.core.paths import Located
 
@@ -119,9 +120,16 @@ def reference_scores(config: Config) -> bool:
     """Tell whether the references themselves are scored, as their candidates are."""
     bounds = (config["systems"][name]["select"]["keep"] for name in config["run"]["systems"])
     # Configurations of earlier runs lack the key.
-    return config["evaluate"].get("reference_scores") is True or any(
-        keep.get("reference_quantile") is not None for keep in bounds
+    return (
+        config["evaluate"].get("reference_scores") is True
+        or any(keep.get("reference_quantile") is not None for keep in bounds)
+        or needs(config, *REFERENCE_NLLS)
     )
+
+
+def known_words(config: Config) -> bool:
+    """Tell whether the words that references hold are collected."""
+    return needs(config, KNOWN_WORDS)
 
 
 def early_shards(config: Config, late: str) -> list[str]:
