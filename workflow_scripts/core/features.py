@@ -31,9 +31,26 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "overlap_3": (),
     "edit_distance": (),
     "words": (),
+    "tokens_kept": (ENCODER,),
+    "tokens_kept_below": (ENCODER,),
+    "worst_kept": (ENCODER,),
+    "worst_added": (ENCODER,),
+    "spread_added": (ENCODER,),
+    "reference_vector": (ENCODER,),
+    "forward_root": ("forward_nll",),
+    "changed_pronouns": (),
+    "invented_words": (),
+    "dropped_words": (),
+    "repeated_words": (),
 }
 # Those that are for some languages of references alone.
-LANGUAGES = {"negation": ("en", "eng")}
+_ENGLISH = ("en", "eng")
+LANGUAGES = {
+    "negation": _ENGLISH,
+    "changed_pronouns": _ENGLISH,
+    "invented_words": _ENGLISH,
+    "dropped_words": _ENGLISH,
+}
 
 
 def column_features(config: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -21,7 +21,7 @@ from workflow_scripts.judge.features import FEATURES
 # its own; what needs a model that columns don't have.
 ELSEWHERE = {"forward_nll", "backward_nll", "overlap_1", "overlap_2", "overlap_3", "words"}
 ELSEWHERE |= {"language_model"}
-WITHOUT_COLUMN = {"forward_total", "forward_worst", "grammar", "grammar_gain"}
+WITHOUT_COLUMN = {"forward_total", "forward_worst", "grammar", "grammar_gain", "reference_vector"}
 PAIRS = [
     pair("c:1", 1, "Tom sees a dog.", "Tom saw three dogs.", translation_cost=0.5),
     pair("c:1", 2, "Tom sees a dog.", "Tone does not see a cat.", translation_cost=1.5),
