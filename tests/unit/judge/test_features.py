@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.tokens import known_words, tokens
 from workflow_scripts.judge.features import FEATURES, Models, compute
 from workflow_scripts.judge.features.agreement import names, negated, numbers
 from workflow_scripts.judge.features.dictionary import WithDictionary
-from workflow_scripts.judge.features.known import known_words
-from workflow_scripts.judge.features.text import tokens
 from workflow_scripts.judge.pairs import Pairs
 
 
@@ -92,14 +91,16 @@ def test_no_pairs_have_no_numbers(name):
 @pytest.mark.parametrize("name", ["forward_nll", "backward_nll", "forward_total", "forward_worst"])
 def test_an_nll_is_the_column_itself(name):
     assert one(name, "a", "b", **{name: 0.5}) == 0.5
+    assert math.isnan(one(name, "a", "b", **{name: np.inf}))  # longer than the model takes
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 def test_a_gain_is_what_the_paraphrase_is_better_than_the_reference(direction):
     given = {f"{direction}_nll": 0.5, f"reference_{direction}_nll": 2.0}
     assert one(f"{direction}_gain", "a", "b", **given) == 1.5
-    given[f"reference_{direction}_nll"] = np.nan
-    assert math.isnan(one(f"{direction}_gain", "a", "b", **given))
+    for unknown in (np.nan, np.inf):
+        given[f"reference_{direction}_nll"] = unknown
+        assert math.isnan(one(f"{direction}_gain", "a", "b", **given))
 
 
 # --- models -----------------------------------------------------------------------------------

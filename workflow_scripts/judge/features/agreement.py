@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import regex
 
+from workflow_scripts.core.tokens import is_word, parts, tokens
 from workflow_scripts.judge.features.feature import Feature, Models
-from workflow_scripts.judge.features.text import is_word, parts, tokens
 from workflow_scripts.judge.pairs import Numbers, Pairs, numbers_of
 
 ENGLISH = ("en", "eng")

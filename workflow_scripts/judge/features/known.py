@@ -1,21 +1,10 @@
 """Words that no reference holds: respelt and invented ones."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Container
 
+from workflow_scripts.core.tokens import is_word, parts, tokens
 from workflow_scripts.judge.features.feature import Feature, Models
-from workflow_scripts.judge.features.text import is_word, parts, tokens
 from workflow_scripts.judge.pairs import Numbers, Pairs, numbers_of
-
-
-def known_words(references: Iterable[str]) -> frozenset[str]:
-    """Return the words that references hold, as they stand, apart at their apostrophes."""
-    return frozenset(
-        part
-        for reference in references
-        for token in tokens(reference)
-        if is_word(token)
-        for part in parts(token)
-    )
 
 
 def is_known(word: str, known: Container[str]) -> bool:

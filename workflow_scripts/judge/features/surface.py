@@ -6,8 +6,8 @@ from functools import partial
 from rapidfuzz.distance import Levenshtein
 
 from workflow_scripts.core.text import words
+from workflow_scripts.core.tokens import tokens
 from workflow_scripts.judge.features.feature import Feature, Models
-from workflow_scripts.judge.features.text import tokens
 from workflow_scripts.judge.pairs import Numbers, Pairs, numbers_of
 
 

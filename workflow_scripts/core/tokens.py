@@ -1,6 +1,7 @@
-"""The tokens of a sentence, as the features of words see them."""
+"""The tokens of a sentence as features of pairs see them, and the words that references hold."""
 
 import functools
+from collections.abc import Iterable
 
 import regex
 
@@ -29,3 +30,14 @@ def is_word(token: str) -> bool:
 def parts(word: str) -> list[str]:
     """Return what the apostrophes of a word part: `don`, `t`."""
     return _APOSTROPHE.split(word)
+
+
+def known_words(references: Iterable[str]) -> set[str]:
+    """Return the words that references hold, as they stand, apart at their apostrophes."""
+    return {
+        part
+        for reference in references
+        for token in tokens(reference)
+        if is_word(token)
+        for part in parts(token)
+    }
