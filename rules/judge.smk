@@ -42,6 +42,7 @@ rule judge_grammar:
         pairs=unit_folder(*PAIRS),
         shards=len(EARLY),
         folder=unit_folder("judge", "run-grammar"),
+        language=config["languages"]["reference"]["code"],
     log:
         "<results>/logs/judge/run-grammar/{version}/model.log",
     benchmark:
@@ -53,7 +54,7 @@ rule judge_grammar:
         "../envs/embed.yaml"
     shell:
         "python -m workflow_scripts.judge.grammar.train --config {params.config:q}"
-        " --folder {params.pairs:q} --shards {params.shards}"
+        " --folder {params.pairs:q} --shards {params.shards} --language {params.language:q}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 
 

@@ -41,14 +41,14 @@ class Decoder:
     def decoded(self, pairs: Pairs) -> Pairs:
         """Return the pairs with total and worst NLL of the usual segmentation, in nats.
 
-        They are NaN where a side is too long for the model.
+        They are infinite where a side is too long for the model.
         """
         assert pairs.sources is not None
         found = list(forced(self._model, self._ids(pairs), batch_tokens=self._batch_tokens))
         return replace(
             pairs,
-            forward_total=known(each.total for each in found),
-            forward_worst=known(each.worst for each in found),
+            forward_total=np.array([each.total for each in found]),
+            forward_worst=np.array([each.worst for each in found]),
         )
 
     def _ids(self, pairs: Pairs) -> Iterator[tuple[list[int], list[int]]]:
@@ -56,12 +56,6 @@ class Decoder:
         for source, paraphrase in zip(pairs.sources, pairs.paraphrases, strict=True):
             given = self._model.source_ids(self._source.pieces(source))
             yield given, self._model.target_vocab.ids(self._target.pieces(paraphrase))
-
-
-def known(values: Iterable[float]) -> Numbers:
-    """Return NLLs: infinite ones, of what a model can't read, are unknown."""
-    found = np.array(list(values), np.float64)
-    return np.where(np.isfinite(found), found, np.nan)
 
 
 def load_models(

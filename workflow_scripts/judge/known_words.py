@@ -13,14 +13,8 @@ from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.shard import Input
 from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.core.tokens import known_words
 from workflow_scripts.generate.idf import document_frequencies
-from workflow_scripts.judge.features.text import is_word, parts, tokens
-
-
-def distinct_words(reference: str) -> list[str]:
-    """Return the distinct words of a reference, in its order."""
-    words = (part for token in tokens(reference) if is_word(token) for part in parts(token))
-    return list(dict.fromkeys(words))
 
 
 def collect(folder: Path, shards: int, output: Path) -> None:
@@ -44,10 +38,14 @@ def collect(folder: Path, shards: int, output: Path) -> None:
         tempfile.TemporaryDirectory(prefix="paraloom-words-") as temporary,
         TableWriter(output, "document_frequencies") as writer,
     ):
-        counted = document_frequencies(references(), Path(temporary), words=distinct_words)
+        counted = document_frequencies(references(), Path(temporary), words=_words)
         for word, count in counted:
             writer.write({"word": word, "references": count})
     write_record(output, rows, rows, {}, extra={"words": writer.rows_written})
+
+
+def _words(reference: str) -> set[str]:
+    return known_words([reference])
 
 
 def read_words(path: Path) -> frozenset[str]:

@@ -20,7 +20,7 @@ from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.rows import JudgedRow, ReferenceScoreRow, ScoredCandidate, ScoredRow
 from workflow_scripts.core.shard import Input, Tally, write_shard
 from workflow_scripts.core.text import letters_and_digits
-from workflow_scripts.judge.bench import Bench, Decoder, known, load_models
+from workflow_scripts.judge.bench import Bench, Decoder, load_models
 from workflow_scripts.judge.model import Judge
 from workflow_scripts.judge.pairs import Numbers, Pairs
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
@@ -81,12 +81,9 @@ def _pairs(
     candidates = [rows[number]["candidates"][place] for number, place in places]
     of_references: dict[str, Numbers] = {}
     if own is not None:
-        # An infinite NLL, of what a model can't read, is unknown.
-        forward = [own[number]["forward_nll"] for number, _ in places]
-        backward = [own[number]["backward_nll"] for number, _ in places]
         of_references = {
-            "reference_forward_nll": known(forward),
-            "reference_backward_nll": known(backward),
+            f"reference_{nll}": np.array([own[number][nll] for number, _ in places])
+            for nll in ("forward_nll", "backward_nll")
         }
     return Pairs(
         references=[rows[number]["reference"] for number, _ in places],

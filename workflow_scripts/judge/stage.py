@@ -111,7 +111,7 @@ class Judge(Stage):
         if instance == KNOWN_WORDS:
             return {}
         if instance == GRAMMAR:
-            return {"language": language, "seed": self.config["seed"]}
+            return {"seed": self.config["seed"]}
         block = self._block(instance)
         settings = {
             "features": judges.features(block),
