@@ -18,7 +18,7 @@ PREPOSITIONS = frozenset(
     )
 )
 # Instance names that the stages themselves use beside the systems' names.
-RESERVED_SYSTEMS = {"references", "idf"}
+RESERVED_SYSTEMS = {"references", "idf", "words"}
 
 
 def problems(config: Config) -> Iterator[str]:
