@@ -147,7 +147,7 @@ class OutputLayer:
         shared = len(slots) > len(hidden)
         cut = _Cut(truncation, temperature, reads)
         size = output_rows(hidden.device)
-        parts = []
+        parts: list[tuple[Tensor, Tensor]] = []
         for part, stops in zip(slots.split(size), forbidden.split(size), strict=True):
             places, place = part, torch.arange(len(part), device=part.device)
             if shared:
@@ -178,10 +178,9 @@ class OutputLayer:
             if self._sets is not None:
                 assert number is not None
                 logits = logits + self._sets.mask[number[part]]
-            ids, values = cut(logits.scatter(1, stops, -torch.inf))
-            normaliser = torch.logaddexp(
-                log_normaliser(logits, logits.amax(dim=1)), others[part]
-            )
+            stopped = logits.gather(1, stops).logsumexp(dim=1)
+            ids, values, total = cut(logits.scatter_(1, stops, -torch.inf))
+            normaliser = torch.logaddexp(torch.logaddexp(total, stopped), others[part])
             yield ids, values - normaliser[:, None]
 
     def _best(
@@ -214,31 +213,40 @@ class OutputLayer:
 
 @dataclass(frozen=True)
 class _Cut:
-    """A truncation at a temperature; `reads`: whether the host may read how many tokens it keeps."""
+    """A truncation at a temperature; `reads`: whether the host may read how many are kept."""
 
     truncation: Truncation
     temperature: float
     reads: bool
 
-    def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the columns and the logits [N, kept] that are kept of [N, V], best first.
+    def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return what is kept of the logits [N, V].
 
-        A row that keeps fewer has minus infinity in the place of others. The logits given are
-        overwritten.
+        Returns:
+            The columns and logits [N, kept], best first; a row that keeps fewer has minus infinity
+            in the place of others. And log sum exp of all logits [N].
         """
         everything = logits.shape[1]
         count = min(FIRST_LOOK, everything) if self.reads else everything
         values, ids = blockwise_topk(logits, count)
-        total = log_normaliser(logits.div(self.temperature), values[:, 0] / self.temperature)
-        kept, certain = self._kept(values, total)
+        total = log_normaliser(logits.clone(), values[:, 0])
+        scaled = total
+        if self.temperature != 1:
+            best = values[:, 0] / self.temperature
+            scaled = log_normaliser(logits / self.temperature, best)
+        kept, certain = self._kept(values, scaled)
         while count < everything and not certain.all():
-            count = min(8 * count, everything)
-            values, ids = blockwise_topk(logits, count)
-            kept, certain = self._kept(values, total)
+            (rows,) = (~certain).nonzero(as_tuple=True)
+            gap = min(7 * count, everything - count)
+            count += gap
+            more, columns = blockwise_topk(logits[rows], count)
+            values = F.pad(values, (0, gap), value=-torch.inf).index_copy(0, rows, more)
+            ids = F.pad(ids, (0, gap)).index_copy(0, rows, columns)
+            kept, certain = self._kept(values, scaled)
         if self.reads:
             count = max(1, int(kept.sum(dim=1).amax()))
             values, ids, kept = values[:, :count], ids[:, :count], kept[:, :count]
-        return ids, values.masked_fill(~kept, -torch.inf)
+        return ids, values.masked_fill(~kept, -torch.inf), total
 
     def _kept(self, values: Tensor, total: Tensor) -> tuple[Tensor, Tensor]:
         return self.truncation.kept(values.double() / self.temperature, total.double())

@@ -70,10 +70,10 @@ def sample(
     """Yield the samples of every request, in the order of the requests.
 
     Each token is drawn from those that complete no forbidden phrase and that `k`, `top_p`, `min_p`
-    and `epsilon` leave; their probabilities are renormalised. A sample depends only on (seed, id, set, number of the sample),
-    and on the rounding of floating-point sums. With the same device, threads, `batch_rows` and
-    `stride` it is the same to the bit. If the model cannot read a source (`Model.can_read`), all
-    its samples are dropped.
+    and `epsilon` leave; their probabilities are renormalised. A sample depends only on (seed, id,
+    set, number of the sample), and on the rounding of floating-point sums. With the same device,
+    threads, `batch_rows` and `stride` it is the same to the bit. If the model cannot read a source
+    (`Model.can_read`), all its samples are dropped.
 
     Args:
         model: generates.
@@ -81,7 +81,11 @@ def sample(
             they follow one another.
         samples: how many samples each request gets.
         seed: of the run.
-        k, top_p, min_p, epsilon: the truncation, at least one of them: see `Truncation`.
+        k: how many tokens to draw from. For this and the next three, at least one of which is
+            needed, see `Truncation`.
+        top_p: the probability that the tokens to draw from have together.
+        min_p: the share of the most probable token's probability that they have at least.
+        epsilon: the probability that they have at least.
         temperature: divides the log-probabilities before the truncation and the draw; NLLs are
             those at temperature 1.
         batch_rows: most hypotheses at a time; with the longest sentence it bounds the memory.
