@@ -32,8 +32,9 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "edit_distance": (),
     "words": (),
 }
+ENGLISH = ("en", "eng")
 # Those that are for some languages of references alone.
-LANGUAGES = {"negation": ("en", "eng")}
+LANGUAGES = {"negation": ENGLISH}
 
 
 def column_features(config: dict[str, Any]) -> dict[str, dict[str, Any]]:

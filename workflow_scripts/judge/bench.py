@@ -9,8 +9,7 @@ import numpy as np
 
 from workflow_scripts.core import judges
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.features import ENCODER, NEEDS
-from workflow_scripts.core.languages import ENGLISH
+from workflow_scripts.core.features import ENCODER, ENGLISH, NEEDS
 from workflow_scripts.core.manifest import verify
 from workflow_scripts.generate.known_words import read_words
 from workflow_scripts.judge.encoder import encoder_folder, load_encoder
@@ -85,7 +84,7 @@ def load_models(
     return Models(
         encoder=None if encoder is None else load_encoder(encoder, device),
         grammar=Grammar.load(grammar or "english") if judges.GRAMMAR_MODEL in needs else None,
-        known_words=WithDictionary(words) if words is not None and language == ENGLISH else words,
+        known_words=WithDictionary(words) if words is not None and language in ENGLISH else words,
         language=language,
     )
 
