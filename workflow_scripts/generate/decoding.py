@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workflow_scripts.core.schema import filled
+from workflow_scripts.generate.checks import TRUNCATIONS
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.model import Model
@@ -58,9 +59,9 @@ def decode(
         samples = sample(
             model,
             (SampleRequest(each.id, each.set, each.source, each.avoid) for each in requests),
-            k=search["k"],
             samples=search["samples"],
             seed=seed,
+            **{key: search[key] for key in TRUNCATIONS},
             temperature=search["temperature"],
             batch_rows=batch_rows,
         )
