@@ -96,7 +96,8 @@ rule filter_perplexity:
     conda:
         "../envs/language_model.yaml"
     shell:
-        "python -m workflow_scripts.filter.perplexity --input {input.columns:q}"
+        "python -m workflow_scripts.filter.perplexity --config {params.config:q}"
+        " --input {input.columns:q}"
         " --model {input.model:q} --output {output.values:q} 2>&1 | tee {log:q}"
 
 

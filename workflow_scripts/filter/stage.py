@@ -193,8 +193,12 @@ class Filter(Stage):
                 **(encoder if ENCODER in NEEDS[block["name"]] else {}),
             }
         # The settings are those of the model that it reads.
-        if kind == "embedding" or (kind == "language_model" and system):
+        if kind == "embedding":
             return {}
         if kind == "language_model":
-            return {**block, "corpora": block["corpora"] or self.config["run"]["corpora"]}
+            relative = block.get("relative", False)
+            if system:
+                return {"relative": True} if relative else {}
+            corpora = block["corpora"] or self.config["run"]["corpora"]
+            return {"order": block["order"], "corpora": corpora}
         return {**block, "seed": self.config["seed"]}
