@@ -17,8 +17,6 @@ _OF_DECLARATIONS |= {"train/model_files.py"}
 # The filter of the bitext has models of its own, which are trained before.
 _FLOW = [stage.name for stage in STAGES if stage.name != "dual_filter"]
 _FLOW.insert(_FLOW.index("train") + 1, "dual_filter")
-# Candidates are judged before they are selected.
-_FLOW.insert(_FLOW.index("select"), "judge")
 # From the ground up. A room imports itself and rooms before it. Stages stand in the order of the
 # flow, and what looks at runs comes last.
 ORDER = (

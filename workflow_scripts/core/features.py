@@ -43,14 +43,11 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "dropped_words": (),
     "repeated_words": (),
 }
+ENGLISH = ("en", "eng")
 # Those that are for some languages of references alone.
-_ENGLISH = ("en", "eng")
-LANGUAGES = {
-    "negation": _ENGLISH,
-    "changed_pronouns": _ENGLISH,
-    "invented_words": _ENGLISH,
-    "dropped_words": _ENGLISH,
-}
+LANGUAGES = dict.fromkeys(
+    ("negation", "changed_pronouns", "invented_words", "dropped_words"), ENGLISH
+)
 
 
 def column_features(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
