@@ -389,8 +389,9 @@ def judge_inputs(wildcards):
     instance = judge_instance(wildcards)
     read = LAYOUT.upstream(("judge", instance))
     files = JUDGE.model_files(instance)
-    if ("train", "forward") in read:
-        files["--forward"] = f"{LAYOUT.folder('train', 'forward')}/model.json"
+    for role in ("forward", "backward"):
+        if ("train", role) in read:
+            files[f"--{role}"] = f"{LAYOUT.folder('train', role)}/model.json"
     if REFERENCE_SCORES in read:
         files["--references"] = f"{LAYOUT.folder(*REFERENCE_SCORES)}/{wildcards.shard}.parquet"
     return files

@@ -144,9 +144,7 @@ class Design:
     def bounds(self, features: Sequence[str]) -> list[tuple[float | None, float | None]]:
         """Return the bounds of each column's coefficient."""
         by_sign = {1: (0.0, None), -1: (None, 0.0), 0: (None, None)}
-        found = [
-            by_sign[SIGNS.get(name, 0)] for name in features for _ in range(self._size(name))
-        ]
+        found = [by_sign[SIGNS.get(name, 0)] for name in features for _ in range(self._size(name))]
         return [*found, *[(None, None)] * int(self.files.max() + 1)]
 
     def weights_of(
@@ -279,9 +277,7 @@ def known_sets(features: Sequence[str]) -> list[tuple[str, ...]]:
     """
     needs = {name: (*FEATURES[name].columns, *FEATURES[name].models) for name in features}
     groups = list(dict.fromkeys(need for need in needs.values() if need))
-    chosen = chain.from_iterable(
-        combinations(groups, size) for size in range(len(groups), -1, -1)
-    )
+    chosen = chain.from_iterable(combinations(groups, size) for size in range(len(groups), -1, -1))
     sets = (tuple(n for n in features if not needs[n] or needs[n] in some) for some in chosen)
     return [each for each in sets if each]
 
