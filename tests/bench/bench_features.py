@@ -4,8 +4,9 @@
         [--encoder FOLDER]
 
 The labels: good (G), acceptable (A), bad (B). The area is that of good against bad ones; 0.5 is
-chance, and a feature that is lower for good ones is negated. Files of references, a sentence a line,
-give known words and the language model; --encoder is by default the one that `make setup` installs.
+chance, and a feature that is lower for good ones is negated. Files of references, a sentence a
+line, give known words and the language model; --encoder is by default the one that `make setup`
+installs.
 
 The pairs a second are those of CPU time on one core, of a feature alone.
 """
