@@ -1,15 +1,15 @@
 """The searches of the forward model behind one function: samples, or a beam's n-best list."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from workflow_scripts.core.schema import filled
-from workflow_scripts.generate.checks import TRUNCATIONS
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, sample
+from workflow_scripts.nmt.truncation import Truncation
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def decode(
             (SampleRequest(each.id, each.set, each.source, each.avoid) for each in requests),
             samples=search["samples"],
             seed=seed,
-            **{key: search[key] for key in TRUNCATIONS},
+            **{each.name: search[each.name] for each in fields(Truncation)},
             temperature=search["temperature"],
             batch_rows=batch_rows,
         )

@@ -8,8 +8,7 @@ from typing import Any
 
 from workflow_scripts.core import encoder_blocks, judges
 from workflow_scripts.core.config import Config
-from workflow_scripts.core.features import ENCODER, LANGUAGES, NEEDS
-from workflow_scripts.core.languages import ENGLISH
+from workflow_scripts.core.features import ENCODER, ENGLISH, LANGUAGES, NEEDS
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.suggestion import suggestion
 
@@ -34,7 +33,7 @@ def _judge_problems(where: str, block: dict[str, Any], language: str) -> Iterato
                 f"{where}: {', '.join(block)} belong to a judge that the run fits; name its labels "
                 "or ratings too, or leave the block empty for the judge that ships"
             )
-        elif language != ENGLISH:
+        elif language not in ENGLISH:
             yield (
                 f"{where}: the judge that ships knows English (en) only, and the references are "
                 f"'{language}'; {_OWN}"
@@ -50,7 +49,7 @@ def _judge_problems(where: str, block: dict[str, Any], language: str) -> Iterato
     yield from encoder_blocks.problems(block.get("encoder"), f"{where}.encoder")
     if judges.LANGUAGE_MODEL in judges.needs(block):
         yield f"{where}.features: a run has no model for 'language_model'; take it out"
-    if language == ENGLISH:
+    if language in ENGLISH:
         return
     for feature in named:
         if language not in LANGUAGES.get(feature, (language,)):

@@ -17,8 +17,8 @@ from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.judge.checks import problems
 
-# The grammar model of the run's references, and the end of the names of judges that the run fits. No
-# name of a system has a dash.
+# The grammar model of the run's references, and the end of the names of judges that the run fits.
+# No name of a system has a dash.
 GRAMMAR, FITTED = "run-grammar", "-fitted"
 
 
