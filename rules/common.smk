@@ -268,7 +268,11 @@ def feature_options(wildcards):
     """Params function: the files of other units that a column needs that is a feature."""
     units = FILTER.feature_units(wildcards.feature)
     shard = f"{wildcards.shard}.parquet"
-    files = {"words": ("--words", "words.txt"), "references": ("--reference-scores", shard)}
+    files = {
+        "words": ("--words", "words.txt"),
+        "grammar": ("--grammar", "model.json"),
+        "references": ("--reference-scores", shard),
+    }
     options = [(files[purpose], LAYOUT.folder(*unit)) for purpose, unit in units.items()]
     return [word for (option, name), folder in options for word in (option, f"{folder}/{name}")]
 
@@ -398,10 +402,11 @@ def judge_inputs(wildcards):
 
 
 def judge_options(wildcards):
-    """Params function: the options that name these files, or the folders of models."""
+    """Params function: the options that name these files, or the folders of translation models."""
     options = []
     for option, path in judge_inputs(wildcards).items():
-        options += [option, path.removesuffix("/model.json")]
+        folder = option in ("--forward", "--backward")
+        options += [option, path.removesuffix("/model.json") if folder else path]
     return options
 
 

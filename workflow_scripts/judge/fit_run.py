@@ -17,11 +17,12 @@ from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.rows import PairRow
 from workflow_scripts.dual_filter.scores import Direction
-from workflow_scripts.judge.bench import Decoder, load_models
+from workflow_scripts.judge.bench import Decoder
 from workflow_scripts.judge.encoder import encoder_folder
 from workflow_scripts.judge.examples import read_labels, read_ratings
 from workflow_scripts.judge.fit import encoder_of, fit_judge
 from workflow_scripts.judge.fitting import Examples
+from workflow_scripts.judge.load import load_models
 from workflow_scripts.judge.pairs import Pairs
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
 from workflow_scripts.score.references import score_references
@@ -73,7 +74,9 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     add_inputs(parser)
     parser.add_argument("--words", type=Path, help="words.txt, those of the references")
-    parser.add_argument("--grammar", type=Path, help="folder; without it the one that ships")
+    parser.add_argument(
+        "--grammar", type=Path, help="its model.json; without it the one that ships"
+    )
     parser.add_argument("--forward", type=Path, help="folder of that model")
     parser.add_argument("--backward", type=Path, help="folder of that model")
     parser.add_argument("--output", type=Path, required=True, help="judge.json")

@@ -22,7 +22,8 @@ from workflow_scripts.core.manifest import verify_file
 from workflow_scripts.core.rows import JudgedRow, ReferenceScoreRow, ScoredCandidate, ScoredRow
 from workflow_scripts.core.shard import Input, Tally, write_shard
 from workflow_scripts.core.text import letters_and_digits
-from workflow_scripts.judge.bench import Bench, Decoder, load_models
+from workflow_scripts.judge.bench import Bench, Decoder
+from workflow_scripts.judge.load import load_models
 from workflow_scripts.judge.model import DEFAULT, Judge
 from workflow_scripts.judge.pairs import Numbers, Pairs
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
@@ -157,7 +158,9 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--references", type=Path, help="shard of the references' own scores")
     parser.add_argument("--judge", default=DEFAULT, help="judge.json; or the one that ships")
     parser.add_argument("--words", type=Path, help="words.txt, those of the references")
-    parser.add_argument("--grammar", type=Path, help="folder; without it the one that ships")
+    parser.add_argument(
+        "--grammar", type=Path, help="its model.json; without it the one that ships"
+    )
     parser.add_argument("--forward", type=Path, help="folder of that model, for forced decoding")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parse_with_compute(parser, argv, SCORING_BATCH)

@@ -6,7 +6,13 @@ from typing import Any
 
 from workflow_scripts.core import encoder_blocks, judges, selection
 from workflow_scripts.core.config import Config
-from workflow_scripts.core.features import ENCODER, KNOWN_WORDS, REFERENCE_NLLS
+from workflow_scripts.core.features import (
+    ENCODER,
+    KNOWN_WORDS,
+    REFERENCE_NLLS,
+    column_features,
+    run_grammar,
+)
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
@@ -27,7 +33,7 @@ def fitted_units(config: Config, system: str) -> list[Unit]:
 
 
 class Judge(Stage):
-    """The grammar that judges of the run need, each judge that is fitted, each system.
+    """The grammar that judges and columns of the run need, each judge that is fitted, each system.
 
     An instance is `run-grammar`, `<judge>-fitted` or `<system>`.
     """
@@ -52,7 +58,9 @@ class Judge(Stage):
         }
 
     def instances(self) -> list[str | None]:
-        grammar = [GRAMMAR] if any(map(judges.own_grammar, self.blocks.values())) else []
+        columns = column_features(self.config).values()
+        asked = [*map(judges.own_grammar, self.blocks.values()), *map(run_grammar, columns)]
+        grammar = [GRAMMAR] if any(asked) else []
         systems = self.config["run"]["systems"]
         judged = [name for name in systems if judges.judge_of(self.config, name) is not None]
         return [*grammar, *self.fitted, *judged]

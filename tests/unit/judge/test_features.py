@@ -178,6 +178,19 @@ def test_a_dictionary_knows_more_english_words():
     assert one("unknown_words", "Any.", "The paddocks, Paddocks willn't", models) == 1
 
 
+def test_a_word_of_the_dictionary_that_is_a_name_in_the_references_is_one():
+    known = WithDictionary(known_words(["So Tom is here.", "Paddocks are here."]))
+    assert "tom" not in known and "paddocks" in known
+    assert one("unknown_words", "Any.", "tom", Models(known_words=known)) == 0
+    assert one("names", "Tom is here.", "Tone is here.", Models(known_words=known)) == 0
+    assert one("names", "Paddocks are here.", "Fields are here.", Models(known_words=known)) == 1
+
+
+def test_known_words_tell_what_begins_a_sentence():
+    found = known_words(["The dog's here. Look: Tom!", "«Oui»", "the end"])
+    assert found == {"^The", "dog", "s", "here", "^Look", "^Tom", "^Oui", "the", "end"}
+
+
 # --- agreement --------------------------------------------------------------------------------
 
 
