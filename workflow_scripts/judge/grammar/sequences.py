@@ -82,7 +82,8 @@ class Seen:
     def count(cls, sentences: Iterable[Sequence[str]]) -> "Seen":
         """Count sentences that are given as words in normal form."""
         # One row, with two times nothing between sentences: no sequence reaches across.
-        given = np.concatenate([hashes(words, len(words) + 4) for words in sentences])[None]
+        found = [hashes(words, len(words) + 4) for words in sentences]
+        given = np.concatenate([np.zeros(2, np.uint64), *found])[None]
         levels = np.zeros(1 << BITS, np.uint8)
         for kind, cells in enumerate(_sequences(given)):
             # A sequence has a cell, and few share one: the cells are counted.
