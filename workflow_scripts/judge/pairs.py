@@ -1,6 +1,6 @@
 """Pairs of a reference and a paraphrase, with what is known of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
@@ -62,3 +62,9 @@ class Pairs:
                 else [values[row] for row in rows]
             )
         return replace(self, **taken)
+
+
+def numbers_of(pairs: Pairs, function: Callable[[str, str], float]) -> Numbers:
+    """Return a number of the two texts of each pair, shape (pairs,)."""
+    both = zip(pairs.references, pairs.paraphrases, strict=True)
+    return np.fromiter((function(*texts) for texts in both), np.float64, len(pairs))

@@ -1,6 +1,6 @@
 """What a feature is, and the models that features read."""
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -38,8 +38,8 @@ class Models:
     encoder: Encoder | None = None
     grammar: Grammar | None = None
     language_model: LanguageModel | None = None
-    known_words: Set[str] | None = None
-    """The words that references hold, as `words.words` gives them."""
+    known_words: Container[str] | None = None
+    """The words that references hold, as `core.tokens.known_words` gives them."""
     language: str = "en"
     """ISO 639 code of the references' language."""
 

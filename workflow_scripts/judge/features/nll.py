@@ -1,18 +1,30 @@
-"""NLLs of the paraphrase, and the same relative to those of the human reference."""
+"""NLLs of the paraphrase, and the same relative to those of the human reference.
+
+An infinite NLL is unknown: one side is longer than the model takes.
+"""
+
+import numpy as np
 
 from workflow_scripts.judge.features.feature import Feature, Models
 from workflow_scripts.judge.pairs import Numbers, Pairs
 
 
+def _known(values: Numbers) -> Numbers:
+    return np.where(np.isfinite(values), values, np.nan)
+
+
 def _column(name: str) -> Feature:
-    return Feature(name, lambda pairs, _: getattr(pairs, name), columns=(name,))
+    def column(pairs: Pairs, _: Models) -> Numbers:
+        return _known(getattr(pairs, name))
+
+    return Feature(name, column, columns=(name,))
 
 
 def _gain(direction: str) -> Feature:
-    of_reference, own = f"reference_{direction}_nll", f"{direction}_nll"
+    own, of_reference = f"{direction}_nll", f"reference_{direction}_nll"
 
     def gain(pairs: Pairs, _: Models) -> Numbers:
-        return getattr(pairs, of_reference) - getattr(pairs, own)
+        return _known(getattr(pairs, of_reference)) - _known(getattr(pairs, own))
 
     return Feature(f"{direction}_gain", gain, columns=(own, of_reference))
 
