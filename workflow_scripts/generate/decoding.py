@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workflow_scripts.core.schema import filled
-from workflow_scripts.generate.checks import TRUNCATIONS
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.model import Model
@@ -61,7 +60,10 @@ def decode(
             (SampleRequest(each.id, each.set, each.source, each.avoid) for each in requests),
             samples=search["samples"],
             seed=seed,
-            **{key: search[key] for key in TRUNCATIONS},
+            k=search["k"],
+            top_p=search["top_p"],
+            min_p=search["min_p"],
+            epsilon=search["epsilon"],
             temperature=search["temperature"],
             batch_rows=batch_rows,
         )
