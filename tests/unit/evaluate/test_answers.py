@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -54,6 +55,15 @@ def test_a_worked_example(printed):
             "4": {"share": 1.0, "right": 1, "paraphrases": 1},
         },
     }
+
+
+def test_the_example_of_the_page(printed):
+    page = Path("docs/evaluate.md").read_text(encoding="utf-8")
+    example = page[page.index("$ cat A.tsv") :].split("```")[0]
+    _, answers, paraphrases, command = example.split("$ ")
+    _, *lines = command.splitlines()
+    found = printed(*(text.partition("\n")[2] for text in (answers, paraphrases)))
+    assert lines == [json.dumps(found)]
 
 
 def test_the_order_of_lines_does_not_matter(printed):
