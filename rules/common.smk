@@ -457,6 +457,12 @@ def pair_files(wildcards):
     return GENERATE.pair_files(wildcards.system)
 
 
+def answers_file(wildcards):
+    """Input function: the file of right answers that paraphrases are compared with."""
+    path = EVALUATE.answers_file()
+    return [path] if path else []
+
+
 def vocabulary_config(wildcards):
     """Params function: the settings of one SentencePiece model, as one argument."""
     return argument(SUBWORD.vocabulary_settings(wildcards.vocabulary, wildcards.side))

@@ -74,9 +74,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     add_inputs(parser)
     parser.add_argument("--words", type=Path, help="words.txt, those of the references")
-    parser.add_argument(
-        "--grammar", type=Path, help="its model.json; without it the one that ships"
-    )
+    parser.add_argument("--grammar", type=Path, help="its model.json; without: what ships")
     parser.add_argument("--forward", type=Path, help="folder of that model")
     parser.add_argument("--backward", type=Path, help="folder of that model")
     parser.add_argument("--output", type=Path, required=True, help="judge.json")
