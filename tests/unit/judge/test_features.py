@@ -1,6 +1,8 @@
 """The features of pairs, on worked examples."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from workflow_scripts.judge.features import FEATURES, Models, compute
 from workflow_scripts.judge.features.agreement import names, negated, numbers
 from workflow_scripts.judge.features.dictionary import WithDictionary
 from workflow_scripts.judge.pairs import Pairs
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def one(name, reference, paraphrase, models=None, **columns):
@@ -45,13 +49,25 @@ class LanguageModel:
         return np.array([-float(len(each)) for each in sentences])
 
 
-def test_the_names_are_those_of_the_contract():
-    assert set(FEATURES) == {
-        *("forward_nll", "forward_total", "forward_worst", "backward_nll"),
-        *("forward_gain", "backward_gain", "cosine", "language_model", "grammar", "grammar_gain"),
-        *("unknown_words", "numbers", "names", "negation", "length_ratio", "edit_distance"),
-        *("overlap_1", "overlap_2", "overlap_3", "words"),
-    }
+def test_the_page_has_a_row_for_each_feature_and_says_what_it_needs():
+    page = (ROOT / "docs" / "judge-features.md").read_text("utf-8")
+    table = page[page.index("| feature | value") : page.index("A number can be unknown")]
+    rows = [line.split(" | ") for line in table.splitlines()[2:] if line]
+    needs = {name: row[3] for row in rows for name in re.findall(r"`(\w+)`", row[0])}
+    assert needs.keys() == FEATURES.keys()
+    for name, feature in FEATURES.items():
+        assert (feature.languages is not None) == (needs[name] == "English"), name
+        said = {
+            each for each in ("encoder", "grammar", "KenLM", "known words") if each in needs[name]
+        }
+        model = {"known_words": "known words", "language_model": "KenLM"}
+        assert said == {model.get(each, each) for each in feature.models}, name
+        assert (
+            not feature.columns
+            or "NLL" in needs[name]
+            or "for" in needs[name]
+            or ("backward model" in needs[name])
+        ), name
 
 
 def test_an_unknown_name_is_refused_with_the_nearest():
