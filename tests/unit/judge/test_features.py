@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -52,22 +53,16 @@ class LanguageModel:
 def test_the_page_has_a_row_for_each_feature_and_says_what_it_needs():
     page = (ROOT / "docs" / "judge-features.md").read_text("utf-8")
     table = page[page.index("| feature | value") : page.index("A number can be unknown")]
-    rows = [line.split(" | ") for line in table.splitlines()[2:] if line]
-    needs = {name: row[3] for row in rows for name in re.findall(r"`(\w+)`", row[0])}
+    rows = [line.split("|") for line in table.splitlines()[2:] if line]
+    needs = {name: row[4].strip() for row in rows for name in re.findall(r"`(\w+)`", row[1])}
     assert needs.keys() == FEATURES.keys()
+    said = {"known_words": "known words", "language_model": "KenLM"}
+    of_columns = ("NLL", "forced", "forward model", "backward model")
     for name, feature in FEATURES.items():
         assert (feature.languages is not None) == (needs[name] == "English"), name
-        said = {
-            each for each in ("encoder", "grammar", "KenLM", "known words") if each in needs[name]
-        }
-        model = {"known_words": "known words", "language_model": "KenLM"}
-        assert said == {model.get(each, each) for each in feature.models}, name
-        assert (
-            not feature.columns
-            or "NLL" in needs[name]
-            or "for" in needs[name]
-            or ("backward model" in needs[name])
-        ), name
+        models = {each for each in fields(Models) if said.get(each.name, each.name) in needs[name]}
+        assert {each.name for each in models} == set(feature.models), name
+        assert any(each in needs[name] for each in of_columns) == bool(feature.columns), name
 
 
 def test_an_unknown_name_is_refused_with_the_nearest():
