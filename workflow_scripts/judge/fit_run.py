@@ -39,8 +39,8 @@ def examples(config: dict[str, Any]) -> list[Examples]:
     """
     found = [read_labels(Path(config["labels"]))] if "labels" in config else []
     if "ratings" in config:
-        files = (Path(config[key]) for key in ("ratings", "reference_texts"))
-        found.append(read_ratings(*files, config["good"]))
+        ratings, texts = Path(config["ratings"]), Path(config["reference_texts"])
+        found.append(read_ratings(ratings, texts, config["good"]))
     return found
 
 
