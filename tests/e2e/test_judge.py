@@ -16,7 +16,7 @@ from workflow_scripts.testbed.checker import Checker
 
 pytestmark = pytest.mark.e2e
 
-FEATURES = ["grammar", "unknown_words", "overlap_1", "forward_worst", "forward_gain"]
+FEATURES = ["grammar", "unknown_words", "overlap_1", "forward_worst", "backward_gain"]
 RULES = ("judge_grammar", "judge_fit", "judge_shard")
 
 

@@ -1,17 +1,16 @@
 """Fit a judge of the run to the user's labels or ratings, with the models of the run."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.encoder_blocks import DEFAULT
-from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.features import ENCODER, NEEDS
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import write_record
@@ -23,12 +22,19 @@ from workflow_scripts.judge.examples import read_labels, read_ratings
 from workflow_scripts.judge.fit import encoder_of, fit_judge
 from workflow_scripts.judge.fitting import Examples
 from workflow_scripts.judge.load import load_models
-from workflow_scripts.judge.pairs import Pairs
+from workflow_scripts.judge.pairs import Numbers, Pairs
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
-from workflow_scripts.score.references import score_references
 
 # The record of judge.json, which looks like a record itself.
 RECORD = "fitting"
+
+
+class On(NamedTuple):
+    """Where and how models compute."""
+
+    device: str
+    precision: str
+    batch_tokens: int
 
 
 def examples(config: dict[str, Any]) -> list[Examples]:
@@ -39,33 +45,53 @@ def examples(config: dict[str, Any]) -> list[Examples]:
     """
     found = [read_labels(Path(config["labels"]))] if "labels" in config else []
     if "ratings" in config:
-        files = (Path(config[key]) for key in ("ratings", "reference_texts"))
-        found.append(read_ratings(*files, config["good"]))
+        ratings, texts = Path(config["ratings"]), Path(config["reference_texts"])
+        found.append(read_ratings(ratings, texts, config["good"]))
     return found
 
 
-def scored_references(
-    pairs: Pairs, forward: Path, backward: Path, on: dict[str, Any], batch_tokens: int
-) -> Pairs:
-    """Return the pairs with the NLLs of their references themselves, by the models of the run."""
-    assert pairs.sources is not None
-    both = dict.fromkeys(zip(pairs.sources, pairs.references, strict=True))
+class Translators:
+    """The models of a run that score labelled pairs; None where no feature needs it."""
 
-    def rows() -> Iterator[PairRow]:
-        for source, reference in both:
-            yield {"id": "", "source": source, "reference": reference, "corpus": ""}
+    def __init__(self, forward: Path | None, backward: Path | None, on: On):
+        """Load the models in these folders.
 
-    models = (
-        Direction(forward, "source", "reference", **on),
-        Direction(backward, "reference", "source", **on),
-    )
-    found = dict(zip(both, score_references(rows(), *models, batch_tokens), strict=True))
-    own = [found[each] for each in zip(pairs.sources, pairs.references, strict=True)]
-    return replace(
-        pairs,
-        reference_forward_nll=np.array([each["forward_nll"] for each in own]),
-        reference_backward_nll=np.array([each["backward_nll"] for each in own]),
-    )
+        Raises:
+            InputError: a folder is not what its training wrote, or can't be used.
+        """
+        where = {"device": on.device, "precision": on.precision}
+        self._forward = Direction(forward, "source", "reference", **where) if forward else None
+        self._backward = Direction(backward, "reference", "source", **where) if backward else None
+        self._decoder = (
+            Decoder(forward, on.device, on.precision, on.batch_tokens) if forward else None
+        )
+        self._batch_tokens = on.batch_tokens
+
+    def scored(self, pairs: Pairs) -> Pairs:
+        """Return pairs with their NLLs, as far as models are here and the sources are known.
+
+        An NLL that is known already stays. It is infinite where a side is empty, or too long.
+        """
+        sources = pairs.sources
+        if sources is None:
+            return pairs
+        if self._decoder is not None:
+            pairs = self._decoder.decoded(pairs)
+        found: dict[str, Any] = {}
+        for way, model in (("forward", self._forward), ("backward", self._backward)):
+            if model is not None:
+                own = getattr(pairs, f"{way}_nll")
+                asked = self._nlls(model, sources, pairs.paraphrases)
+                found[f"{way}_nll"] = asked if own is None else np.where(np.isnan(own), asked, own)
+                found[f"reference_{way}_nll"] = self._nlls(model, sources, pairs.references)
+        return replace(pairs, **found)
+
+    def _nlls(self, model: Direction, sources: Sequence[str], texts: Sequence[str]) -> Numbers:
+        rows: list[PairRow] = [
+            {"id": "", "source": source, "reference": text, "corpus": ""}
+            for source, text in zip(sources, texts, strict=True)
+        ]
+        return np.array(list(model.nlls(rows, self._batch_tokens)), np.float64)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -90,30 +116,16 @@ def fit(arguments: argparse.Namespace) -> None:
         InputError: a feature lacks what it needs, or a file is not as it should be.
     """
     config: dict[str, Any] = arguments.config
-    device, batch = choose_device(arguments.device).type, arguments.batch_tokens
-    models = load_models(config["features"], config, arguments.words, arguments.grammar, device)
-    given = examples(config)
-    if arguments.forward is not None:
-        if any(each.pairs.sources is None or not all(each.pairs.sources) for each in given):
-            raise InputError(
-                "judge: some features need the translation models, and so the source of each "
-                f"labelled pair; {given[0].source['file']} has pairs without: add them, or take "
-                "the features forward_total, forward_worst, forward_gain and backward_gain out"
-            )
-        decoder = Decoder(arguments.forward, device, config["precision"], batch)
-        given = [replace(each, pairs=decoder.decoded(each.pairs)) for each in given]
-        if arguments.backward is not None:
-            on = {"device": device, "precision": config["precision"]}
-            where = (arguments.forward, arguments.backward)
-            given = [
-                replace(each, pairs=scored_references(each.pairs, *where, on, batch))
-                for each in given
-            ]
+    on = On(choose_device(arguments.device).type, config["precision"], arguments.batch_tokens)
+    features = config["features"]
+    models = load_models(features, config, arguments.words, arguments.grammar, on.device)
+    translators = Translators(arguments.forward, arguments.backward, on)
+    given = [replace(each, pairs=translators.scored(each.pairs)) for each in examples(config)]
     about = {}
-    if any(ENCODER in NEEDS[name] for name in config["features"]):
+    if any(ENCODER in NEEDS[name] for name in features):
         own = None if config["encoder"] == DEFAULT else encoder_folder(config["encoder"])
         about["encoder"], _ = encoder_of(own)
-    judge = fit_judge(given, config["features"], models, about, config["seed"], print)
+    judge = fit_judge(given, features, models, about, config["seed"], print)
     path = judge.save(arguments.output.parent)
     rows = sum(map(len, given))
     write_record(path.with_name(RECORD), rows, rows, {}, files=[path])

@@ -23,6 +23,11 @@ from workflow_scripts.judge.checks import problems
 GRAMMAR, FITTED = "run-grammar", "-fitted"
 # The keys of a judge that name the files it is fitted to.
 _GIVEN = ("labels", "ratings", "reference_texts")
+# The models that score labelled pairs, with what they tell.
+_SCORERS = {
+    "forward": ("forward_nll", "reference_forward_nll", *judges.FORCED),
+    "backward": ("backward_nll", "reference_backward_nll"),
+}
 
 
 def fitted_units(config: Config, system: str) -> list[Unit]:
@@ -70,12 +75,10 @@ class Judge(Stage):
             return [selection.pairs(self.config)]
         block = self._block(instance)
         needs, models = judges.needs(block), self.models(instance)
-        of_references = not needs.isdisjoint(REFERENCE_NLLS)
         if instance in self.fitted:
-            roles = ["forward"] if self.forced(instance) or of_references else []
-            roles += ["backward"] if of_references else []
+            roles = [role for role, nlls in _SCORERS.items() if not needs.isdisjoint(nlls)]
             return [*models.values(), *(("train", role) for role in roles)]
-        own = [("score", "references")] if of_references else []
+        own = [("score", "references")] if not needs.isdisjoint(REFERENCE_NLLS) else []
         decoder = [("train", "forward")] if self.forced(instance) else []
         fitted = fitted_units(self.config, instance)
         return [("score", instance), *own, *fitted, *models.values(), *decoder]
