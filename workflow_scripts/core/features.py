@@ -35,7 +35,6 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "tokens_kept": (ENCODER,),
     "tokens_kept_below": (ENCODER,),
     "worst_kept": (ENCODER,),
-    "worst_added": (ENCODER,),
     "spread_added": (ENCODER,),
     "reference_vector": (ENCODER,),
     "forward_root": ("forward_nll",),

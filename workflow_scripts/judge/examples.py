@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from workflow_scripts.core.errors import InputError
@@ -139,9 +140,9 @@ def read_ratings(path: Path, texts: Path, good: float) -> Examples:
     ratings: list[tuple[int, str, float]] = []
     for number, row in rows(path, RATING_COLUMNS):
         score = number_of(row["human_score"], path, number, "a rating")
-        nll = nll_of(row["NLL"], path, number)
         if row["sys_id"].strip() == _CONTROL or math.isnan(score):
             continue
+        nll = nll_of(row["NLL"], path, number)
         if row["ref_id"] not in references:
             raise InputError(
                 f"{path}, line {number}: reference {row['ref_id']!r} is not in {texts}; add it"
@@ -167,7 +168,7 @@ def read_ratings(path: Path, texts: Path, good: float) -> Examples:
     return Examples("ratings", _some(pairs, path), target, enough, ~enough, mean, {}, source)
 
 
-def _own_ranks(scores: Numbers, workers: np.ndarray) -> Numbers:
+def _own_ranks(scores: Numbers, workers: NDArray[np.str_]) -> Numbers:
     """Return the rank of each rating among its annotator's, between 0 and 1, ties in the middle."""
     ranks = rankdata(scores) / len(scores) if len(scores) else scores
     found = np.zeros(len(scores))

@@ -19,7 +19,7 @@ LAYERS = 3
 _LAST, _BELOW, _THIRD = 2, 1, 0
 # Pairs whose tokens are held in memory together.
 _CHUNK = 256
-_NAMES = ("tokens_kept", "tokens_kept_below", "worst_kept", "worst_added", "spread_added")
+_NAMES = ("tokens_kept", "tokens_kept_below", "worst_kept", "spread_added")
 _VECTOR = "reference_vector"
 
 
@@ -42,7 +42,7 @@ class TokenEncoder(Protocol):
 
 def alignment(
     reference: NDArray[np.float32], paraphrase: NDArray[np.float32]
-) -> tuple[float, float, float, float, float]:
+) -> tuple[float, float, float, float]:
     """Return the numbers of a pair in the order of the features; NaN if a side has no token.
 
     Args:
@@ -50,15 +50,14 @@ def alignment(
         paraphrase: the same.
     """
     if not (reference.shape[1] and paraphrase.shape[1]):
-        return (np.nan,) * 5
+        return (np.nan,) * 4
     similar = reference @ paraphrase.transpose(0, 2, 1)
-    kept, added = similar.max(axis=2), similar.max(axis=1)
+    kept, added = similar.max(axis=2), similar[_THIRD].max(axis=0)
     return (
         float(kept[_LAST].mean()),
         float(kept[_BELOW].mean()),
         float(np.sort(kept[_BELOW])[:2].mean()),
-        float(np.sort(added[_BELOW])[:3].mean()),
-        float(added[_THIRD].std()),
+        float(added.std()),
     )
 
 
