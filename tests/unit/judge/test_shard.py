@@ -115,7 +115,7 @@ def test_what_the_judge_knows_too_little_of_has_no_probability():
 def test_a_judge_that_knows_nothing_of_all_is_refused(tmp_path):
     path = tmp_path / "scored.parquet"
     write_scored(path)
-    with pytest.raises(InputError, match="too little of all 3 candidates .* length_ratio"):
+    with pytest.raises(InputError, match=r"too little of all 3 candidates .* length_ratio"):
         judge_shard(path, None, tmp_path / "out.parquet", Bench(Ruler(answer=math.nan), Models()))
 
 
