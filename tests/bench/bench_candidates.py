@@ -37,8 +37,8 @@ from tests.bench.bench_students import folder
 from workflow_scripts.core.rows import CandidatesRow
 from workflow_scripts.core.text import words
 from workflow_scripts.generate.candidates import generate
-from workflow_scripts.generate.constraints import constraint_sets
 from workflow_scripts.generate.spare import Spare
+from workflow_scripts.generate.variants import set_maker
 from workflow_scripts.generate.words import words_of
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.subword.segmenter import Segmenter
@@ -173,9 +173,7 @@ class Bench:
             "seed": self._seed,
         }
 
-        def sets(reference: str, name: str) -> list[Any]:
-            return constraint_sets(reference, name, constraints, 1, self._segmenter.pieces)
-
+        sets = set_maker(constraints, self._seed, self._segmenter.pieces, None)
         rows = [
             {"id": str(number), "source": task.source, "reference": task.reference, "corpus": "t"}
             for number, task in enumerate(self.tasks)
