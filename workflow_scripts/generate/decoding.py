@@ -58,9 +58,12 @@ def decode(
         samples = sample(
             model,
             (SampleRequest(each.id, each.set, each.source, each.avoid) for each in requests),
-            k=search["k"],
             samples=search["samples"],
             seed=seed,
+            k=search["k"],
+            top_p=search["top_p"],
+            min_p=search["min_p"],
+            epsilon=search["epsilon"],
             temperature=search["temperature"],
             batch_rows=batch_rows,
         )
