@@ -51,6 +51,8 @@ def test_the_names_are_those_of_the_contract():
         *("forward_gain", "backward_gain", "cosine", "language_model", "grammar", "grammar_gain"),
         *("unknown_words", "numbers", "names", "negation", "length_ratio", "edit_distance"),
         *("overlap_1", "overlap_2", "overlap_3", "words"),
+        *("tokens_kept", "tokens_kept_below", "worst_kept", "spread_added", "reference_vector"),
+        *("forward_root", "changed_pronouns", "invented_words", "dropped_words", "repeated_words"),
     }
 
 
