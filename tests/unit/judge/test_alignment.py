@@ -95,7 +95,7 @@ def test_a_model_of_sentence_transformers_is_read_by_layers(tmp_path):
 
 
 def test_a_model_of_too_few_layers_is_refused(sentence_transformer):
-    with pytest.raises(InputError, match="gives 2 layers of vectors of tokens, .* need 3"):
+    with pytest.raises(InputError, match=r"gives 2 layers of vectors of tokens, .* need 3"):
         load_encoder(sentence_transformer).read(["a cat"])
 
 
