@@ -5,10 +5,11 @@ The Snakefile imports this module: only the standard library.
 
 from typing import Any
 
+from workflow_scripts.core.schema import filled
 from workflow_scripts.core.training_sets import model_columns
 
 REFERENCE_NLLS = ("reference_forward_nll", "reference_backward_nll")
-KNOWN_WORDS, ENCODER = "known_words", "encoder"
+KNOWN_WORDS, ENCODER, GRAMMAR = "known_words", "encoder", "grammar"
 # What each feature needs besides the texts: fields of judge.pairs.Pairs and judge.features.Models.
 NEEDS: dict[str, tuple[str, ...]] = {
     "forward_nll": ("forward_nll",),
@@ -18,8 +19,8 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "forward_gain": ("forward_nll", "reference_forward_nll"),
     "backward_gain": ("backward_nll", "reference_backward_nll"),
     "cosine": (ENCODER,),
-    "grammar": ("grammar",),
-    "grammar_gain": ("grammar",),
+    "grammar": (GRAMMAR,),
+    "grammar_gain": (GRAMMAR,),
     "language_model": ("language_model",),
     "unknown_words": (KNOWN_WORDS,),
     "numbers": (),
@@ -59,3 +60,8 @@ def needs(config: dict[str, Any], *wanted: str) -> bool:
     """Tell whether a column of the run needs one of these."""
     found = {need for block in column_features(config).values() for need in NEEDS[block["name"]]}
     return not found.isdisjoint(wanted)
+
+
+def run_grammar(block: dict[str, Any]) -> bool:
+    """Tell whether a column that is a feature asks a grammar model that the run trains."""
+    return GRAMMAR in NEEDS[block["name"]] and filled(block, "feature")["grammar"] == "run"

@@ -1,7 +1,7 @@
 """The tokens of a sentence as features of pairs see them, and the words that references hold."""
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 
 import regex
 
@@ -12,6 +12,9 @@ _TOKEN = regex.compile(
     r"|[^\s]"
 )
 _APOSTROPHE = regex.compile("['’]")
+# After these a word has a capital whatever it is.
+_BEGINNINGS = frozenset('.!?:;…¿¡"“”«»‘(')
+BEGINS = "^"
 # A sentence of 20 words takes about 2 kB.
 _REMEMBERED = 1 << 14
 
@@ -32,12 +35,33 @@ def parts(word: str) -> list[str]:
     return _APOSTROPHE.split(word)
 
 
+def words_in_place(sentence: str) -> Iterator[tuple[str, bool]]:
+    """Yield the words of a text, each with whether it begins a sentence, or stands as if it did."""
+    begins = True
+    for token in tokens(sentence):
+        if is_word(token):
+            yield token, begins
+            begins = False
+        else:
+            begins = begins or token in _BEGINNINGS
+
+
 def known_words(references: Iterable[str]) -> set[str]:
-    """Return the words that references hold, as they stand, apart at their apostrophes."""
-    return {
-        part
-        for reference in references
-        for token in tokens(reference)
-        if is_word(token)
-        for part in parts(token)
-    }
+    """Return the words that references hold, as they stand, apart at their apostrophes.
+
+    What begins a sentence with a capital has `BEGINS` before it: that capital says nothing.
+    """
+    known: set[str] = set()
+    for reference in references:
+        for word, begins in words_in_place(reference):
+            first, *rest = parts(word)
+            known.add(BEGINS + first if begins and first[:1].isupper() else first)
+            known.update(rest)
+    return known
+
+
+def is_known(word: str, known: Container[str]) -> bool:
+    """Tell whether known words hold a word as it stands, in lower case or capitalised."""
+    capitalised = word.capitalize()
+    spelt = (word, word.lower(), capitalised, BEGINS + word, BEGINS + capitalised)
+    return any(each in known for each in spelt)

@@ -8,7 +8,7 @@ from typing import Any
 
 from workflow_scripts.core.config import Config, strangers
 from workflow_scripts.core.encoder_blocks import problems as encoder_problems
-from workflow_scripts.core.features import ENCODER, LANGUAGES, NEEDS
+from workflow_scripts.core.features import ENCODER, ENGLISH, GRAMMAR, LANGUAGES, NEEDS, run_grammar
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.core.training_sets import (
@@ -54,17 +54,23 @@ def _column_problems(name: str, column: dict[str, Any], config: Config) -> Itera
 
 def _feature_problems(name: str, block: dict[str, Any], config: Config) -> Iterator[str]:
     where, feature = f"columns.{name}.feature", block["name"]
-    if ENCODER in NEEDS[feature]:
-        yield from encoder_problems(block.get("encoder"), f"{where}.encoder")
-    elif block.get("encoder") is not None:
+    needed, encoder = NEEDS[feature], block.get("encoder")
+    if ENCODER in needed:
+        yield from encoder_problems(encoder, f"{where}.encoder")
+    elif encoder is not None:
         yield f"{where}.encoder: the feature {feature} needs no encoder; take it out"
+    if "grammar" in block and GRAMMAR not in needed:
+        yield f"{where}.grammar: the feature {feature} needs no grammar model; take it out"
     language = config["languages"]["reference"]["code"]
-    known = LANGUAGES.get(feature, (language,))
-    if language not in known and name in model_columns(config):
-        yield (
-            f"{where}: {feature} is for references in {known[0]}, not in {language}; leave the "
-            "column out of evaluate.columns and training_sets"
-        )
+    if language in ENGLISH or name not in model_columns(config):
+        return
+    only = f"knows English (en) only, and the references are '{language}'"
+    if feature in LANGUAGES:
+        yield f"{where}: '{feature}' {only}; take the column out of the run"
+    if GRAMMAR in needed and not run_grammar(block):
+        yield f"{where}.grammar: the grammar model that ships {only}; write grammar: run"
+    if ENCODER in needed and encoder is None:
+        yield f"{where}.encoder: the encoder that is installed {only}; name one of that language"
 
 
 def _language_model_problems(name: str, block: dict[str, Any], config: Config) -> Iterator[str]:

@@ -10,34 +10,18 @@ import torch
 
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.features import ENCODER, KNOWN_WORDS, NEEDS, REFERENCE_NLLS
+from workflow_scripts.core.features import REFERENCE_NLLS
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import remedy, verify
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.filter.values import column_values
-from workflow_scripts.generate.known_words import read_words
-from workflow_scripts.judge.encoder import encoder_folder, load_encoder
-from workflow_scripts.judge.features import FEATURES, Models
+from workflow_scripts.judge.features import FEATURES, Feature, Models
+from workflow_scripts.judge.load import load_models
 from workflow_scripts.judge.pairs import Numbers, Pairs
 
 # Pairs of one call: many sentences of like length, where that saves an encoder padding.
 BATCH = 4096
 _NLLS = {"forward_nll": "translation_cost", "backward_nll": "backward_nll"}
-
-
-def models_of(config: dict[str, Any], words: Path | None) -> Models:
-    """Return the models that a feature needs.
-
-    Args:
-        config: `name` of the feature, `language` of the references, maybe `encoder`.
-        words: what `generate.known_words` wrote.
-    """
-    needed = NEEDS[config["name"]]
-    return Models(
-        encoder=load_encoder(encoder_folder(config["encoder"])) if ENCODER in needed else None,
-        known_words=read_words(words) if words and KNOWN_WORDS in needed else None,
-        language=config["language"],
-    )
 
 
 def reference_nlls(path: Path) -> dict[str, tuple[float, float]]:
@@ -68,22 +52,17 @@ def pairs_of(
 
 
 def write_feature(
-    input_path: Path,
-    output: Path,
-    config: dict[str, Any],
-    words: Path | None,
-    scores: Path | None,
+    input_path: Path, output: Path, feature: Feature, models: Models, scores: Path | None
 ) -> None:
     """Stream a `pair_columns` shard into a `pair_values` shard with its record.
 
     Args:
         input_path: the pairs.
         output: the shard of values.
-        config: as `models_of` takes it.
-        words: the words that references hold, if the feature needs them.
-        scores: the NLLs of the references of this shard, if the feature needs them.
+        feature: which one.
+        models: what it needs.
+        scores: the NLLs of the references of this shard, if it needs them.
     """
-    feature, models = FEATURES[config["name"]], models_of(config, words)
     references = reference_nlls(scores) if scores else {}
 
     def values(batch: pa.RecordBatch) -> Numbers:
@@ -97,7 +76,7 @@ def write_feature(
 
     texts = ["reference", "paraphrase"]
     columns = [*texts, *(_NLLS[name] for name in feature.columns if name in _NLLS)]
-    column_values(input_path, output, columns, values, config["name"], BATCH)
+    column_values(input_path, output, columns, values, feature.name, BATCH)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -107,18 +86,17 @@ def main(argv: list[str] | None = None) -> None:
     add_inputs(parser)
     parser.add_argument("--input", type=Path, required=True, help="shard of pair columns")
     parser.add_argument("--words", type=Path, help="of generate.known_words")
+    parser.add_argument("--grammar", type=Path, help="its model.json; else the one that ships")
     parser.add_argument("--reference-scores", type=Path, help="shard of score.references")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
     torch.set_num_threads(1)
+    config: dict[str, Any] = arguments.config
     with unchanged(arguments.inputs):
-        write_feature(
-            arguments.input,
-            arguments.output,
-            arguments.config,
-            arguments.words,
-            arguments.reference_scores,
-        )
+        feature = FEATURES[config["name"]]
+        models = load_models([feature.name], config, arguments.words, arguments.grammar, "cpu")
+        scores = arguments.reference_scores
+        write_feature(arguments.input, arguments.output, feature, models, scores)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,18 @@
 from functools import cached_property
 from typing import Any
 
-from workflow_scripts.core import selection
+from workflow_scripts.core import judges, selection
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.embeddings import column_embedding
 from workflow_scripts.core.encoder_blocks import encoder_settings, hub_record, own_files
-from workflow_scripts.core.features import ENCODER, KNOWN_WORDS, NEEDS, REFERENCE_NLLS
+from workflow_scripts.core.features import (
+    ENCODER,
+    GRAMMAR,
+    KNOWN_WORDS,
+    NEEDS,
+    REFERENCE_NLLS,
+    run_grammar,
+)
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.core.training_sets import (
@@ -116,6 +123,8 @@ class Filter(Stage):
         if "record" in settings.get("encoder", {}):  # the revision stands for all files
             encoder = {key: each for key, each in settings["encoder"].items() if key != "record"}
             return {**settings, "encoder": encoder}
+        if self._shipped_grammar(instance):
+            return {**settings, "shipped": judges.fingerprint(judges.GRAMMAR)}
         return settings
 
     def inputs(self, instance: str) -> dict[str, str]:
@@ -136,10 +145,13 @@ class Filter(Stage):
 
     def feature_units(self, column: str) -> dict[str, Unit]:
         """Return the units that a column that is a feature reads besides its pairs, by purpose."""
-        needed = NEEDS[self.config["columns"][column]["feature"]["name"]]
+        block = self.config["columns"][column]["feature"]
+        needed = NEEDS[block["name"]]
         units: dict[str, Unit] = {}
         if KNOWN_WORDS in needed:
             units["words"] = ("generate", "words")
+        if run_grammar(block):
+            units["grammar"] = ("judge", "run-grammar")
         if not set(REFERENCE_NLLS).isdisjoint(needed):
             units["references"] = ("score", "references")
         return units
@@ -168,6 +180,14 @@ class Filter(Stage):
         if not dash or column not in self.columns_of_kind("feature"):
             return []
         return [record.removesuffix(".json") for record in [self.encoder_record(column)] if record]
+
+    def _shipped_grammar(self, instance: str) -> bool:
+        """Tell whether a column asks the grammar model that ships with Paraloom."""
+        column, dash, _ = instance.partition("-")
+        if not dash or column not in self.columns_of_kind("feature"):
+            return False
+        block = self.config["columns"][column]["feature"]
+        return GRAMMAR in NEEDS[block["name"]] and not run_grammar(block)
 
     def _encoder(self, column: str) -> dict[str, Any] | None:
         return self.config["columns"][column]["feature"].get("encoder")

@@ -1,21 +1,13 @@
 """A judge of a run at work: the models of its features, and forced decoding."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from workflow_scripts.core import judges
-from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.features import ENCODER, ENGLISH, NEEDS
 from workflow_scripts.core.manifest import verify
-from workflow_scripts.generate.known_words import read_words
-from workflow_scripts.judge.encoder import encoder_folder, load_encoder
 from workflow_scripts.judge.features import Models, compute
-from workflow_scripts.judge.features.dictionary import WithDictionary
-from workflow_scripts.judge.grammar.model import Grammar
 from workflow_scripts.judge.model import Judge
 from workflow_scripts.judge.pairs import Numbers, Pairs
 from workflow_scripts.nmt.loaders import load_model
@@ -58,37 +50,6 @@ class Decoder:
             yield given, self._model.target_vocab.ids(self._target.pieces(paraphrase))
 
 
-def load_models(
-    features: Iterable[str],
-    config: dict[str, Any],
-    known_words: Path | None,
-    grammar: Path | None,
-    device: str,
-) -> Models:
-    """Return what some features need.
-
-    Args:
-        features: their names.
-        config: {"encoder": its settings, "language": of the references}.
-        known_words: what `generate.known_words` wrote; None where no feature needs it.
-        grammar: folder of the model; None for the one that ships.
-        device: of torch, for the encoder.
-
-    Raises:
-        InputError: a model is missing or damaged.
-    """
-    needs = {need for name in features for need in NEEDS[name]}
-    words = None if known_words is None else read_words(known_words)
-    language = config["language"]
-    encoder = encoder_folder(config["encoder"]) if ENCODER in needs else None
-    return Models(
-        encoder=None if encoder is None else load_encoder(encoder, device),
-        grammar=Grammar.load(grammar or "english") if judges.GRAMMAR_MODEL in needs else None,
-        known_words=WithDictionary(words) if words is not None and language in ENGLISH else words,
-        language=language,
-    )
-
-
 @dataclass(frozen=True)
 class Bench:
     """A judge with all that it needs.
@@ -106,19 +67,8 @@ class Bench:
     max_sum: float = np.inf
 
     def probabilities(self, pairs: Pairs) -> Numbers:
-        """Return the probability of each pair to be good, shape (pairs,).
-
-        Raises:
-            InputError: the judge gives no number.
-        """
+        """Return the probability of each pair to be good, shape (pairs,); NaN where unknown."""
         if self.decoder is not None:
             pairs = self.decoder.decoded(pairs)
         found = compute(pairs, dict.fromkeys([*self.judge.features, "words"]), self.models)
-        probabilities = self.judge.probability(found, found["words"])
-        if not np.isfinite(probabilities).all():
-            first = int(np.flatnonzero(~np.isfinite(probabilities))[0])
-            raise InputError(
-                f"judge: no probability for {pairs.paraphrases[first]!r}, a paraphrase of "
-                f"{pairs.references[first]!r}; fit the judge again"
-            )
-        return probabilities
+        return self.judge.probability(found, found["words"])

@@ -1,6 +1,7 @@
 """What a run makes for columns that are features, and what it refuses."""
 
 import copy
+import hashlib
 
 import pytest
 
@@ -11,6 +12,7 @@ from workflow_scripts.evaluate.stage import Evaluate
 from workflow_scripts.filter.checks import problems as filter_problems
 from workflow_scripts.filter.stage import Filter
 from workflow_scripts.generate.stage import Generate
+from workflow_scripts.judge.stage import Judge
 from workflow_scripts.score.stage import Score
 from workflow_scripts.stages import run_layout, validate
 
@@ -183,8 +185,48 @@ def test_a_folder_that_is_missing_is_told_before_the_run(tmp_path):
         layout_of(tmp_path, alike=cosine({"folder": "model"}))
 
 
-def test_negation_is_refused_with_references_of_another_language():
-    expected = "columns.said.feature: negation is for references in en, not in pt"
-    assert expected in problem(with_columns(language="pt", said={"name": "negation"}))
-    config = with_columns(language="pt", used=False, said={"name": "negation"})
+def test_a_grammar_model_of_the_run_is_trained_for_a_column():
+    layout = layout_of(sound={"name": "grammar", "grammar": "run"})
+    assert reads(layout, "sound") == [("filter", SYSTEM), ("judge", "run-grammar")]
+    assert layout.upstream(("judge", "run-grammar")) == layout.upstream(("generate", "references"))
+
+
+def test_the_shipped_grammar_model_counts_by_its_content(monkeypatch, tmp_path):
+    (tmp_path / "weights").write_text("a")
+    monkeypatch.setattr("workflow_scripts.core.judges.GRAMMAR", tmp_path)
+    layout = layout_of(sound={"name": "grammar_gain"})
+    assert reads(layout, "sound") == [("filter", SYSTEM)]
+    assert "run-grammar" not in layout.stage(Judge).instances()
+    before = layout.stage(Filter).content(f"sound-{SYSTEM}")
+    assert before["shipped"] == hashlib.sha256(b"a").hexdigest()
+
+
+def test_a_grammar_model_without_need_is_refused():
+    config = with_columns(said={"name": "numbers", "grammar": "run"})
+    expected = "columns.said.feature.grammar: the feature numbers needs no grammar model; take it"
+    assert expected in problem(config)
+
+
+@pytest.mark.parametrize(
+    ("block", "expected"),
+    [
+        ({"name": "negation"}, "columns.said.feature: 'negation' knows English (en) only, and"),
+        ({"name": "grammar"}, "columns.said.feature.grammar: the grammar model that ships knows"),
+        ({"name": "cosine"}, "columns.said.feature.encoder: the encoder that is installed knows"),
+    ],
+)
+def test_what_is_for_english_is_refused_with_references_of_another_language(block, expected):
+    assert expected in problem(with_columns(language="pt", said=block))
+    config = with_columns(language="pt", used=False, said=block)
     assert not [each for each in filter_problems(config) if "columns.said" in each]
+
+
+def test_other_languages_have_models_of_their_own():
+    encoder = {"package": "mine", "version": "1"}
+    config = with_columns(
+        language="pt",
+        alike=cosine(encoder),
+        sound={"name": "grammar", "grammar": "run"},
+        said={"name": "numbers"},
+    )
+    assert not [each for each in filter_problems(config) if "columns." in each]

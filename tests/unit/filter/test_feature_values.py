@@ -21,7 +21,7 @@ from workflow_scripts.judge.features import FEATURES
 # its own; what needs a model that columns don't have.
 ELSEWHERE = {"forward_nll", "backward_nll", "overlap_1", "overlap_2", "overlap_3", "words"}
 ELSEWHERE |= {"language_model"}
-WITHOUT_COLUMN = {"forward_total", "forward_worst", "grammar", "grammar_gain", "reference_vector"}
+WITHOUT_COLUMN = {"forward_total", "forward_worst", "reference_vector"}
 PAIRS = [
     pair("c:1", 1, "Tom sees a dog.", "Tom saw three dogs.", translation_cost=0.5),
     pair("c:1", 2, "Tom sees a dog.", "Tone does not see a cat.", translation_cost=1.5),
@@ -54,7 +54,7 @@ def column(folder, name, *, pairs=PAIRS, language="en", config=None, **options):
 @pytest.fixture
 def words(tmp_path):
     folder = tmp_path / "pairs"
-    references = ["Tom sees a dog.", "the cat sees, it saw", "don't look!", "The tone does."]
+    references = ["So Tom sees a dog.", "the cat sees, it saw", "don't look!", "The tone does."]
     for shard, some in enumerate((references[:2], references[2:])):
         rows = [
             {"id": f"c:{text}", "source": "x", "reference": text, "corpus": "c"} for text in some
@@ -66,12 +66,12 @@ def words(tmp_path):
 
 
 def test_the_words_that_references_hold(words):
-    expected = ["The", "Tom", "a", "cat", "does", "dog", "don"]
+    expected = ["Tom", "^So", "^The", "a", "cat", "does", "dog", "don"]
     expected += ["it", "look", "saw", "sees", "t", "the", "tone"]
     assert words.read_text("utf-8").split("\n") == [*expected, ""]
     assert known_words.read_words(words) == set(expected)
     record = json.loads(words.with_suffix(".json").read_text("utf-8"))
-    assert (record["rows_in"], record["rows_out"], record["extra"]["words"]) == (4, 4, 14)
+    assert (record["rows_in"], record["rows_out"], record["extra"]["words"]) == (4, 4, 15)
 
 
 def test_words_that_were_changed_are_refused(words, tmp_path):
@@ -82,7 +82,10 @@ def test_words_that_were_changed_are_refused(words, tmp_path):
 
 def test_words_make_a_column(words, tmp_path):
     # three, dogs; not, see; looks
-    assert column(tmp_path / "one", "unknown_words", words=words) == [2, 2, 1]
+    plain = column(tmp_path / "one", "unknown_words", language="pt", words=words)
+    assert plain == [2, 2, 1]
+    # For English the dictionary knows nouns, verbs, adjectives and adverbs besides.
+    assert column(tmp_path / "three", "unknown_words", words=words) == [1, 0, 0]
     assert column(tmp_path / "two", "names", words=words) == [1, 0, 1]
 
 
@@ -106,6 +109,27 @@ def test_gains_compare_with_the_score_of_the_reference(tmp_path):
     given = {"reference_scores": scores}
     assert column(tmp_path / "one", "forward_gain", **given) == [0.5, -0.5, 0.75]
     assert column(tmp_path / "two", "backward_gain", **given) == [None, None, 2.0]
+
+
+class Grammar:
+    """Takes longer sentences for better ones."""
+
+    def log_odds(self, sentences):
+        return np.array([len(each.split()) for each in sentences], np.float64)
+
+
+def test_a_grammar_model_makes_a_column(monkeypatch, tmp_path):
+    asked = []
+
+    def load(model):
+        asked.append(model)
+        return Grammar()
+
+    monkeypatch.setattr("workflow_scripts.judge.load.Grammar.load", load)
+    given = {"grammar": tmp_path / "grammar" / "model.json"}
+    assert column(tmp_path / "one", "grammar", **given) == [4, 6, 3]
+    assert column(tmp_path / "two", "grammar_gain") == [0, 2, 0]
+    assert asked == [tmp_path / "grammar", "english"]  # of the run, and the one that ships
 
 
 def test_references_without_a_score_are_told(tmp_path):

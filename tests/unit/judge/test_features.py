@@ -1,6 +1,9 @@
 """The features of pairs, on worked examples."""
 
 import math
+import re
+from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +14,8 @@ from workflow_scripts.judge.features import FEATURES, Models, compute
 from workflow_scripts.judge.features.agreement import names, negated, numbers
 from workflow_scripts.judge.features.dictionary import WithDictionary
 from workflow_scripts.judge.pairs import Pairs
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def one(name, reference, paraphrase, models=None, **columns):
@@ -45,15 +50,19 @@ class LanguageModel:
         return np.array([-float(len(each)) for each in sentences])
 
 
-def test_the_names_are_those_of_the_contract():
-    assert set(FEATURES) == {
-        *("forward_nll", "forward_total", "forward_worst", "backward_nll"),
-        *("forward_gain", "backward_gain", "cosine", "language_model", "grammar", "grammar_gain"),
-        *("unknown_words", "numbers", "names", "negation", "length_ratio", "edit_distance"),
-        *("overlap_1", "overlap_2", "overlap_3", "words"),
-        *("tokens_kept", "tokens_kept_below", "worst_kept", "spread_added", "reference_vector"),
-        *("forward_root", "changed_pronouns", "invented_words", "dropped_words", "repeated_words"),
-    }
+def test_the_page_has_a_row_for_each_feature_and_says_what_it_needs():
+    page = (ROOT / "docs" / "judge-features.md").read_text("utf-8")
+    table = page[page.index("| feature | value") : page.index("A number can be unknown")]
+    rows = [line.split("|") for line in table.splitlines()[2:] if line]
+    needs = {name: row[4].strip() for row in rows for name in re.findall(r"`(\w+)`", row[1])}
+    assert needs.keys() == FEATURES.keys()
+    said = {"known_words": "known words", "language_model": "KenLM"}
+    of_columns = ("NLL", "forced", "forward model", "backward model")
+    for name, feature in FEATURES.items():
+        assert (feature.languages is not None) == (needs[name] == "English"), name
+        models = {each for each in fields(Models) if said.get(each.name, each.name) in needs[name]}
+        assert {each.name for each in models} == set(feature.models), name
+        assert any(each in needs[name] for each in of_columns) == bool(feature.columns), name
 
 
 def test_an_unknown_name_is_refused_with_the_nearest():
@@ -180,6 +189,19 @@ def test_a_dictionary_knows_more_english_words():
     assert one("unknown_words", "Any.", "The paddocks, Paddocks willn't", models) == 1
 
 
+def test_a_word_of_the_dictionary_that_is_a_name_in_the_references_is_one():
+    known = WithDictionary(known_words(["So Tom is here.", "Paddocks are here."]))
+    assert "tom" not in known and "paddocks" in known
+    assert one("unknown_words", "Any.", "tom", Models(known_words=known)) == 0
+    assert one("names", "Tom is here.", "Tone is here.", Models(known_words=known)) == 0
+    assert one("names", "Paddocks are here.", "Fields are here.", Models(known_words=known)) == 1
+
+
+def test_known_words_tell_what_begins_a_sentence():
+    found = known_words(["The dog's here. Look: Tom!", "«Oui»", "the end"])
+    assert found == {"^The", "dog", "s", "here", "^Look", "^Tom", "^Oui", "the", "end"}
+
+
 # --- agreement --------------------------------------------------------------------------------
 
 
@@ -252,6 +274,7 @@ def test_names(sentence, expected):
         ("Tom eats.", "Tone eats.", 0),
         ("Tom and Tom and Mary", "Tom and Maria", 0.5),
         ("He eats.", "She eats.", 1),
+        ("他吃饭", "她 吃 饭", 1),  # no capitals, no names
     ],
 )
 def test_agreement_of_names(reference, paraphrase, agreement):

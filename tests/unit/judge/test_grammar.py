@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.judge.grammar import Grammar
 from workflow_scripts.judge.grammar.damage import Damager
+from workflow_scripts.judge.grammar.sequences import LEVELS, Seen, hashes
 from workflow_scripts.judge.grammar.tokens import grams, is_word, normal, shape, tokens
 from workflow_scripts.judge.grammar.train import main
 
@@ -158,6 +161,38 @@ def test_the_first_word_has_its_capital(corpus, damager):
         assert damager.damage(sentence).tokens[0][0].isupper()
 
 
+def seen_at(seen, words, length=None):
+    given = hashes(words, length or len(words) + 2)[None]
+    return (seen.features(given)[0, : len(words) + 2] * LEVELS).round().astype(int)
+
+
+def test_sequences_that_were_seen_are_told_from_others():
+    seen = Seen.count([["we", "were", "late"], ["we", "were", "late"], ["he", "was", "early"]])
+    start, we, were, late, end = seen_at(seen, ["we", "were", "late"])
+    assert (were > 0).all()
+    # At the edges there is nothing before or behind.
+    assert (we[[0, 1, 2, 3, 5, 6]] > 0).all() and we[4] == 0
+    assert start[[2, 6]].min() > 0 and end[[1, 4]].min() > 0 and late[6] == 0
+    # Known words in an unknown order: of "he" only what stands around it was seen twice.
+    _, he, were, late, _ = seen_at(seen, ["he", "were", "late"])
+    assert he.tolist() == [1, 0, 0, 2, 0, 0, 0]
+    assert were.tolist() == [2, 0, 2, 0, 0, 0, 2]
+    assert late[[1, 2]].min() > 0
+    assert not seen_at(seen, ["nothing"])[1].any()
+
+
+def test_frequent_sequences_have_higher_levels():
+    seen = Seen.count([["a", "b"]] * 100 + [["c", "d"]] * 4)
+    assert seen_at(seen, ["a", "b"])[1, 2] > seen_at(seen, ["c", "d"])[1, 2] > 1
+
+
+def test_what_was_seen_does_not_depend_on_padding(corpus):
+    seen = Seen.count([normal(token) for token in sentence] for sentence in corpus)
+    for sentence in corpus[:20]:
+        words = [normal(token) for token in sentence]
+        np.testing.assert_array_equal(seen_at(seen, words), seen_at(seen, words, 64))
+
+
 SETTINGS = {"epochs": 3, "vocabulary": 300, "embedding": 16, "hidden": 16, "dilations": [1, 2]}
 SETTINGS |= {
     "batch": 32,
@@ -184,6 +219,31 @@ def folder(tmp_path_factory, sentences):
 
 def test_a_trained_model_tells_damaged_sentences(folder):
     assert Grammar.load(folder).description["validation"]["area"] > 0.85
+
+
+def test_a_model_says_where_it_comes_from(folder):
+    about = Grammar.load(folder).description
+    assert about["language"] == "en"
+    assert [source["file"] for source in about["sources"]] == ["sound.txt"]
+    assert len(about["sources"][0]["sha256"]) == 64
+    assert about["settings"]["epochs"] == SETTINGS["epochs"]
+    assert about["sentences"] == {"counted": 1400, "training": 600, "validation": 200}
+
+
+def test_references_of_a_run_train_the_same_model(folder, tmp_path, sentences):
+    for shard in range(2):
+        path = tmp_path / f"{shard:04d}.parquet"
+        chosen = sentences[shard::2]
+        with TableWriter(path, "references") as writer:
+            for number, sentence in enumerate(chosen):
+                row = {"id": f"{shard}:{number}", "source": "x", "corpus": "c"}
+                writer.write({**row, "reference": sentence})
+        write_record(path, len(chosen), len(chosen), {})
+    output = tmp_path / "model"
+    arguments = ["--folder", str(tmp_path), "--shards", "2", "--output", str(output)]
+    main([*arguments, "--config", json.dumps(SETTINGS)])
+    weights = "grammar.safetensors"
+    assert (output / weights).read_bytes() == (folder / weights).read_bytes()
 
 
 def test_training_again_gives_the_same_files(folder, tmp_path, sentences):

@@ -6,15 +6,14 @@ from decimal import Decimal
 
 import regex
 
-from workflow_scripts.core.tokens import is_word, parts, tokens
+from workflow_scripts.core.features import ENGLISH
+from workflow_scripts.core.tokens import parts, tokens, words_in_place
 from workflow_scripts.judge.features.feature import Feature, Models
 from workflow_scripts.judge.pairs import Numbers, Pairs, numbers_of
 
-ENGLISH = ("en", "eng")
 _THOUSANDS = regex.compile(r"\p{N}{1,3}(?:\.\p{N}{3})+|\p{N}{1,3}(?:,\p{N}{3})+")
 _MARK = regex.compile(r"[.,:]")
 _DECIMAL = regex.compile(r"[0-9]+(?:\.[0-9]+)?")
-_ENDS = frozenset('.!?:;…¿¡"“”«»‘(')
 _UNITS = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
@@ -108,15 +107,11 @@ def names(sentence: str, known: Container[str]) -> Counter[str]:
     not belong to it. At the beginning of a sentence, it is one if the references don't hold it in
     lower case.
     """
-    found, begins = set(), True
-    for token in tokens(sentence):
-        if not is_word(token):
-            begins = begins or token in _ENDS
-            continue
-        name = parts(token)[0]
+    found = set()
+    for word, begins in words_in_place(sentence):
+        name = parts(word)[0]
         if len(name) > 1 and name[0].isupper() and not (begins and name.lower() in known):
             found.add(name.casefold())
-        begins = False
     return Counter(found)
 
 

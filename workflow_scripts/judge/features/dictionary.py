@@ -1,7 +1,8 @@
 """The words of a dictionary beside those of the references, for English (lemminflect).
 
 With few references a word that none of them holds says little: most words of good paraphrases are
-such. The dictionary has no names, and few words beside nouns, verbs, adjectives and adverbs.
+such. The dictionary has few words beside nouns, verbs, adjectives and adverbs. Some of them are
+names, too (Tom, Jack): what references hold with a capital alone is none of its words.
 """
 
 from collections.abc import Container
@@ -18,7 +19,10 @@ class WithDictionary:
 
     def __contains__(self, word: object) -> bool:
         """Tell whether a word is one of these."""
-        return word in self._known or (isinstance(word, str) and _is_entry(word))
+        if word in self._known:
+            return True
+        assert isinstance(word, str)
+        return _is_entry(word) and word.capitalize() not in self._known
 
 
 @lru_cache(maxsize=1 << 16)

@@ -3,8 +3,8 @@
 from collections import Counter
 from difflib import SequenceMatcher
 
+from workflow_scripts.core.features import ENGLISH
 from workflow_scripts.core.tokens import is_word, parts, tokens
-from workflow_scripts.judge.features.agreement import ENGLISH
 from workflow_scripts.judge.features.dictionary import WithDictionary
 from workflow_scripts.judge.features.english import FUNCTION_WORDS, PRONOUNS
 from workflow_scripts.judge.features.feature import Feature

@@ -27,6 +27,7 @@ from workflow_scripts.judge.grammar.network import (
     Batch,
     Network,
 )
+from workflow_scripts.judge.grammar.sequences import Seen, hashes
 from workflow_scripts.judge.grammar.tokens import OTHER, grams, normal, shape, tokens
 
 DESCRIPTION, WEIGHTS, RECORD = "grammar.json", "grammar.safetensors", "model"
@@ -39,6 +40,7 @@ _LONGEST_STEP = 64
 # Tables of words: bytes and a scale a row.
 _TABLES = ("words.weight", "grams.weight")
 _SCALE = ".scale"
+_SEEN = "seen"
 
 
 class Encoding:
@@ -47,10 +49,11 @@ class Encoding:
     Args:
         vocabulary: known words in normal form, by their numbers.
         buckets: of n-grams of letters.
+        seen: which sequences of words were seen.
     """
 
-    def __init__(self, vocabulary: Sequence[str], buckets: int):
-        self.vocabulary, self.buckets = list(vocabulary), buckets
+    def __init__(self, vocabulary: Sequence[str], buckets: int, seen: Seen):
+        self.vocabulary, self.buckets, self.seen = list(vocabulary), buckets, seen
         self._numbers = {word: number for number, word in enumerate(vocabulary, FIRST_WORD)}
 
     def batch(self, sentences: Sequence[Sequence[str]], length: int | None = None) -> Batch:
@@ -59,12 +62,14 @@ class Encoding:
         places: dict[str, int] = {}
         types = np.zeros((len(sentences), length), np.int64)  # 0 is padding, 1 an edge
         shapes = np.full((len(sentences), length), OTHER, np.int64)
+        hashed = np.zeros((len(sentences), length), np.uint64)
         for row, sentence in enumerate(sentences):
             stop = len(sentence) + 1
             words = [normal(token) for token in sentence]
             types[row, 0] = types[row, stop] = 1
             types[row, 1:stop] = [places.setdefault(word, len(places) + 2) for word in words]
             shapes[row, 1:stop] = [shape(token) for token in sentence]
+            hashed[row] = hashes(words, length)
         spelt = [(0,), (0,), *(grams(word, self.buckets) for word in places)]
         offsets = np.cumsum([0, *map(len, spelt[:-1])])
         return Batch(
@@ -73,6 +78,7 @@ class Encoding:
             torch.tensor([PADDING, EDGE, *(self._numbers.get(w, UNKNOWN) for w in places)]),
             torch.tensor([number for each in spelt for number in each]),
             torch.from_numpy(offsets),
+            torch.from_numpy(self.seen.features(hashed)),
         )
 
 
@@ -116,7 +122,8 @@ class Grammar:
         vocabulary = self._encoding.vocabulary
         write_json(folder / DESCRIPTION, {**self.description, "vocabulary": vocabulary})
         with atomic_path(folder / WEIGHTS) as temporary:
-            save_file(_packed(self._network.state_dict()), temporary)
+            seen = torch.from_numpy(self._encoding.seen.table)
+            save_file({**_packed(self._network.state_dict()), _SEEN: seen}, temporary)
         files = [folder / DESCRIPTION, folder / WEIGHTS]
         write_record(folder / RECORD, 0, 0, {}, files=files)
 
@@ -135,9 +142,11 @@ class Grammar:
             )
         verify(folder / RECORD)
         description = read_json(folder / DESCRIPTION, RECORD)
-        encoding = Encoding(description.pop("vocabulary"), description["network"]["buckets"])
+        weights = load_file(folder / WEIGHTS)
+        seen = Seen(weights.pop(_SEEN).numpy())
+        encoding = Encoding(description.pop("vocabulary"), description["network"]["buckets"], seen)
         network = Network(len(encoding.vocabulary), **description["network"])
-        network.load_state_dict(_unpacked(load_file(folder / WEIGHTS)))
+        network.load_state_dict(_unpacked(weights))
         return cls(network, encoding, description)
 
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from workflow_scripts.judge.grammar.sequences import FEATURES
 from workflow_scripts.judge.grammar.tokens import SHAPES
 
 # Of the tokens of a batch: none, the edges of a sentence, words that the vocabulary lacks.
@@ -23,6 +24,7 @@ class Batch(NamedTuple):
         words: number of each distinct token in the vocabulary, (distinct,).
         grams: n-grams of letters of all distinct tokens, one after the other.
         offsets: where the n-grams of each begin, (distinct,).
+        seen: how often the sequences at each token were seen, (sentences, tokens, FEATURES).
     """
 
     types: Tensor
@@ -30,6 +32,7 @@ class Batch(NamedTuple):
     words: Tensor
     grams: Tensor
     offsets: Tensor
+    seen: Tensor
 
 
 class Layer(nn.Module):
@@ -56,7 +59,7 @@ class Network(nn.Module):
         self.words = nn.Embedding(vocabulary + FIRST_WORD, embedding, padding_idx=PADDING)
         self.grams = nn.EmbeddingBag(buckets, embedding, mode="mean")
         self.shapes = nn.Embedding(SHAPES, _SHAPE_SIZE)
-        self.entry = nn.Linear(2 * embedding + _SHAPE_SIZE, hidden)
+        self.entry = nn.Linear(2 * embedding + _SHAPE_SIZE + 2 * FEATURES, hidden)
         self.layers = nn.ModuleList(Layer(hidden, dilation) for dilation in dilations)
         self.norm = nn.LayerNorm(hidden)
         self.wrong = nn.Linear(hidden, 1)
@@ -69,12 +72,13 @@ class Network(nn.Module):
 
         Those of the tokens have shape (sentences, tokens), the edges among them.
         """
-        known = self.words(batch.words)
+        words = self.words(batch.words)
         spelt = self.grams(batch.grams, batch.offsets)
-        entries = torch.cat([known, spelt], dim=1)[batch.types]
+        entries = torch.cat([words, spelt], dim=1)[batch.types]
         present = (batch.words[batch.types] != PADDING).unsqueeze(2)
         mask = present.float()
-        entries = torch.cat([entries, self.shapes(batch.shapes)], dim=2)
+        known = (batch.seen > 0).float()
+        entries = torch.cat([entries, self.shapes(batch.shapes), batch.seen, known], dim=2)
         states = self.entry(entries) * mask
         for layer in self.layers:
             states = layer(states, mask)

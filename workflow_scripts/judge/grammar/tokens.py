@@ -36,11 +36,13 @@ def is_word(token: str) -> bool:
     return token[0].isalpha()
 
 
+@lru_cache(maxsize=1 << 17)
 def normal(token: str) -> str:
     """Return the form under which tokens are the same: lower-cased, each digit 0, plain quotes."""
     return _DIGIT.sub("0", token.lower()).translate(_QUOTES)
 
 
+@lru_cache(maxsize=1 << 17)
 def shape(token: str) -> int:
     """Return how a token is written: one of the constants of this module."""
     if not any(character.isalnum() for character in token):

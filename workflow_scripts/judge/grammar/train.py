@@ -36,12 +36,12 @@ def train_model(
     # One thread: more would add up in another order.
     torch.set_num_threads(1)
     parts = split(sentences, settings)
-    damager = Damager(parts.training, settings["seed"])
+    damager = Damager(parts.counted + parts.training, settings["seed"])
     model = train(parts, damager, settings)
     model.description |= {
         **about,
         "settings": settings,
-        "sentences": {"training": len(parts.training), "validation": len(parts.validation)},
+        "sentences": {name: len(part) for name, part in parts._asdict().items()},
         "validation": validate(model, parts.validation, damager),
     }
     model.save(output)

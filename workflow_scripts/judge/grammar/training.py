@@ -19,6 +19,7 @@ from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.judge.grammar.damage import Damager
 from workflow_scripts.judge.grammar.model import Encoding, Grammar
 from workflow_scripts.judge.grammar.network import PADDING, UNKNOWN, Batch, Network
+from workflow_scripts.judge.grammar.sequences import Seen
 from workflow_scripts.judge.grammar.tokens import is_word, normal, tokens
 
 Tokens = list[str]
@@ -36,11 +37,12 @@ _WARM_UP = 0.05
 
 DEFAULTS: dict[str, Any] = {
     "seed": 1,
-    "sentences": 100_000,
+    "sentences": 300_000,
     "validation": 2000,
-    "vocabulary": 20_000,
+    "counted": 0.7,
+    "vocabulary": 12_000,
     "buckets": 16_384,
-    "embedding": 64,
+    "embedding": 48,
     "hidden": 128,
     "dilations": [1, 2, 4],
     "joined": 0.25,
@@ -54,8 +56,9 @@ _KNOWN_COUNT = 3
 
 
 class Split(NamedTuple):
-    """Sentences to train and to validate on; none is in both."""
+    """Sentences whose sequences are counted, to train and to validate on; none is in two."""
 
+    counted: list[Tokens]
     training: list[Tokens]
     validation: list[Tokens]
 
@@ -97,7 +100,8 @@ def split(sentences: Iterable[str], config: Mapping[str, Any]) -> Split:
             f"a model needs {MINIMUM} at least, and 50,000 make a good one: give more references"
         )
     validation = min(config["validation"], len(suitable) // 10)
-    return Split(suitable[validation:], suitable[:validation])
+    counted = validation + int(config["counted"] * (len(suitable) - validation))
+    return Split(suitable[validation:counted], suitable[counted:], suitable[:validation])
 
 
 def vocabulary(sentences: Sequence[Tokens], size: int) -> list[str]:
@@ -187,7 +191,11 @@ def _spelt(batch: Batch, random: np.random.Generator) -> Batch:
 def train(parts: Split, damager: Damager, config: Mapping[str, Any]) -> Grammar:
     """Return a trained model. The same sentences, settings and threads give the same weights."""
     torch.manual_seed(int(generator(config["seed"], "grammar").integers(2**62)))
-    encoding = Encoding(vocabulary(parts.training, config["vocabulary"]), config["buckets"])
+    encoding = Encoding(
+        vocabulary(parts.training + parts.counted, config["vocabulary"]),
+        config["buckets"],
+        Seen.count([normal(token) for token in sentence] for sentence in parts.counted),
+    )
     sizes = {key: config[key] for key in _NETWORK}
     network = Network(len(encoding.vocabulary), **sizes)
     optimizer = torch.optim.Adam(network.parameters(), lr=config["learning_rate"])
