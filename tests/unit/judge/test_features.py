@@ -274,6 +274,7 @@ def test_names(sentence, expected):
         ("Tom eats.", "Tone eats.", 0),
         ("Tom and Tom and Mary", "Tom and Maria", 0.5),
         ("He eats.", "She eats.", 1),
+        ("他吃饭", "她 吃 饭", 1),  # no capitals, no names
     ],
 )
 def test_agreement_of_names(reference, paraphrase, agreement):
