@@ -1,0 +1,1 @@
+"""The judge: the probability that a paraphrase is a good one."""
