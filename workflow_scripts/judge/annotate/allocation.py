@@ -9,9 +9,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-# Paraphrases on a page at most, a control among them (ParaBank, 5.3).
-SLOTS = 5
-
 
 @dataclass(frozen=True)
 class Open:
@@ -37,23 +34,26 @@ class Open:
         return 0 if not self.judgments else 1 if self.judgments < wanted else 2
 
 
-def choose(items: Sequence[Open], wanted: int, draw: Callable[[str], float]) -> list[Open]:
+def choose(
+    items: Sequence[Open], wanted: int, slots: int, lot: Callable[[Open], float]
+) -> list[Open]:
     """Return the paraphrases of a person's next page: some of one reference, or none.
 
     The page is that of the reference whose paraphrase comes first: by its turn, then by its
-    variance, then by lot. Its others stand beside it if it is their turn too. More than `SLOTS`
+    variance, then by lot. Its others stand beside it if it is their turn too. More than `slots`
     are spread evenly over pages, so that none has a paraphrase alone without need.
 
     Args:
         items: what this person has not seen.
         wanted: people who shall judge each paraphrase.
-        draw: the lot of a reference for this person, in [0, 1).
+        slots: paraphrases on a page at most.
+        lot: of a paraphrase for this person, in [0, 1).
     """
     if not items:
         return []
 
     def place(item: Open) -> tuple[int, float, float, int]:
-        return (item.turn(wanted), -item.variance, draw(item.reference), item.number)
+        return (item.turn(wanted), -item.variance, lot(item), item.number)
 
     first = min(items, key=place)
     beside = [
@@ -61,5 +61,5 @@ def choose(items: Sequence[Open], wanted: int, draw: Callable[[str], float]) -> 
         for item in items
         if item.reference == first.reference and item.turn(wanted) == first.turn(wanted)
     ]
-    pages = math.ceil(len(beside) / SLOTS)
+    pages = math.ceil(len(beside) / slots)
     return sorted(beside, key=place)[: math.ceil(len(beside) / pages)]

@@ -18,6 +18,7 @@ from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.judge.annotate.modes import (
     FLUENCY,
     LABELS,
+    SLOTS,
     STRENGTH,
     Answer,
     Mode,
@@ -185,7 +186,11 @@ class Handler(BaseHTTPRequestHandler):
     def _next(self, annotator: int, name: str) -> None:
         campaign = self._campaign
         page = campaign.store.next_page(
-            annotator, campaign.wanted, campaign.controls, campaign.seed
+            annotator,
+            campaign.wanted,
+            SLOTS[campaign.mode],
+            campaign.controls,
+            campaign.seed,
         )
         if page is None:
             before = campaign.store.page_before(annotator, 1 << 62)

@@ -19,7 +19,7 @@ from typing import Any
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seeding import fraction, generator
-from workflow_scripts.judge.annotate.allocation import SLOTS, Open, choose
+from workflow_scripts.judge.annotate.allocation import Open, choose
 from workflow_scripts.judge.annotate.items import Item, Material, Reference
 from workflow_scripts.judge.annotate.modes import Answer
 from workflow_scripts.judge.annotators import MAX_FAILED_CONTROLS
@@ -91,7 +91,7 @@ class Page:
     slots: list[Slot]
     answered: bool
     enough: bool
-    """Whether all its paraphrases had enough judgments without it."""
+    """Whether enough other people have judged all its paraphrases."""
 
 
 @dataclass(frozen=True)
@@ -196,12 +196,15 @@ class Store:
 
     # --- pages -------------------------------------------------------------------------------
 
-    def next_page(self, annotator: int, wanted: int, controls: int, seed: int) -> Page | None:
+    def next_page(
+        self, annotator: int, wanted: int, slots: int, controls: int, seed: int
+    ) -> Page | None:
         """Return the page that a person has not answered yet, or else a new one.
 
         Args:
             annotator: the person's number.
             wanted: people who shall judge each paraphrase.
+            slots: paraphrases on a page at most, a control among them.
             controls: one of so many pages of a person has a control; 0: none has.
             seed: of the orders.
 
@@ -212,7 +215,7 @@ class Store:
             given = database.execute(
                 "SELECT number FROM page WHERE annotator = ? AND answered IS NULL", (annotator,)
             ).fetchone()
-            number = given[0] if given else self._give(annotator, wanted, controls, seed)
+            number = given[0] if given else self._give(annotator, wanted, slots, controls, seed)
             return None if number is None else self._page(number, wanted)
 
     def page(self, annotator: int, number: int, wanted: int) -> Page | None:
@@ -258,14 +261,18 @@ class Store:
             )
         return True
 
-    def _give(self, annotator: int, wanted: int, controls: int, seed: int) -> int | None:
+    def _give(
+        self, annotator: int, wanted: int, slots: int, controls: int, seed: int
+    ) -> int | None:
         """Write a new page down and return its number."""
         database = self._connection
-        chosen = choose(
-            self._open(annotator),
-            wanted,
-            lambda reference: fraction(seed, "page", annotator, reference),
-        )
+
+        def lot(item: Open) -> float:
+            # Paraphrases that stand alone come in random order, those on one page together.
+            apart = [item.number] if slots == 1 else []
+            return fraction(seed, "page", annotator, item.reference, *apart)
+
+        chosen = choose(self._open(annotator), wanted, slots, lot)
         if not chosen:
             return None
         reference = chosen[0].reference
@@ -273,12 +280,8 @@ class Store:
         (pages,) = database.execute(
             "SELECT COUNT(*) FROM page WHERE annotator = ?", (annotator,)
         ).fetchone()
-        if controls:
-            # One of each block of pages, at a place that nobody can tell.
-            block, place = divmod(pages, controls)
-            random = generator(seed, "control", annotator, block)
-            if place == random.integers(controls):
-                items = [*items[: SLOTS - 1], None]
+        if controls and self._control_due(annotator, reference, pages, controls, seed):
+            items = [*items[: slots - 1], None]
         order = generator(seed, "order", annotator, pages).permutation(len(items))
         number = database.execute(
             "INSERT INTO page (annotator, reference, given) VALUES (?, ?, ?)",
@@ -290,6 +293,26 @@ class Store:
             [(number, place, annotator, items[i]) for place, i in enumerate(order, start=1)],
         )
         return number
+
+    def _control_due(
+        self, annotator: int, reference: str, pages: int, controls: int, seed: int
+    ) -> bool:
+        """Tell whether a person's next page has a control.
+
+        One page of each block of `controls` has, at a place that nobody can tell. A control that
+        the person has seen is none: a later page has another one instead.
+        """
+        references = [
+            found
+            for (found,) in self._connection.execute(
+                "SELECT page.reference FROM slot JOIN page ON page.number = slot.page "
+                "WHERE slot.annotator = ? AND slot.item IS NULL",
+                (annotator,),
+            )
+        ]
+        block, place = divmod(pages, controls)
+        late = place >= generator(seed, "control", annotator, block).integers(controls)
+        return len(references) < block + late and reference not in references
 
     def _open(self, annotator: int) -> list[Open]:
         """Return what a person has not seen, with the judgments that count.
@@ -343,7 +366,7 @@ class Store:
             """
             SELECT COUNT(*) FROM slot AS here WHERE page = ? AND item IS NOT NULL AND (
                 SELECT COUNT(*) FROM slot JOIN page ON page.number = slot.page
-                WHERE slot.item = here.item AND page.answered IS NOT NULL AND page.number != ?
+                WHERE slot.item = here.item AND page.number != ? AND page.answered IS NOT NULL
             ) < ?
             """,
             (number, number, wanted),

@@ -59,11 +59,13 @@ function labelKey(key) {
 function strengthKey(key) {
   if (!"123".includes(key)) return false;
   const groups = [...form.querySelectorAll("[data-mark]")];
-  const group = groups.find((each) => !each.querySelector(":checked")) || groups[0];
+  // One after the other, also on a page that was answered before.
+  const group = groups.find((each) => !each.dataset.marked) || groups[0];
   const input = group.querySelector(`[value="${key}"]`);
-  input.click();
+  input.checked = true;
   input.focus();
-  if (groups.every((each) => each.querySelector(":checked"))) form.requestSubmit();
+  group.dataset.marked = "yes";
+  if (groups.every((each) => each.dataset.marked)) form.requestSubmit();
   return true;
 }
 
@@ -92,6 +94,10 @@ if (form && form.querySelector(".slider, [data-keys], [data-mark]")) {
   document.body.classList.add("with-sliders");
   document.querySelectorAll(".card").forEach(bindSlider);
   document.addEventListener("keydown", onKey);
+  form.addEventListener("change", (event) => {
+    const group = event.target.closest("[data-mark]");
+    if (group) group.dataset.marked = "yes";
+  });
   // One answer is sent once: a second press while the first is on its way does nothing.
   form.addEventListener("submit", (event) => {
     if (form.dataset.sent) event.preventDefault();
