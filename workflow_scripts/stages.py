@@ -17,6 +17,7 @@ from workflow_scripts.embed.stage import Embed
 from workflow_scripts.evaluate.stage import Evaluate
 from workflow_scripts.filter.stage import Filter
 from workflow_scripts.generate.stage import Generate
+from workflow_scripts.judge.stage import Judge
 from workflow_scripts.release.stage import Release
 from workflow_scripts.score.stage import Score
 from workflow_scripts.select.stage import Select
@@ -32,6 +33,7 @@ STAGES: tuple[type[Stage], ...] = (
     Train,
     Generate,
     Score,
+    Judge,
     Select,
     Syntax,
     Filter,

@@ -106,6 +106,7 @@ def selected() -> list[Row]:
                     "sum": 0.5 + rank / 4,
                     "cluster": rank,
                     "variant": "v",
+                    "probability": None,
                 }
                 for rank, text in enumerate(row["texts"], 1)
             ],

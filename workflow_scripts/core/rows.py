@@ -93,6 +93,22 @@ class ScoredRow(PairRow):
     candidates: list[ScoredCandidate]
 
 
+class JudgedRow(TypedDict):
+    """The probabilities of a reference's candidates, in the order of its `scored` row: `judged`.
+
+    It is None where the candidate was not judged.
+    """
+
+    id: str
+    probabilities: list[float | None]
+
+
+class JudgedCandidate(ScoredCandidate):
+    """A scored candidate with the probability that it is good; None if it was not judged."""
+
+    probability: float | None
+
+
 class ReferenceScoreRow(TypedDict):
     """The NLLs of a reference itself, given its source and back: `reference_scores`."""
 
@@ -104,7 +120,10 @@ class ReferenceScoreRow(TypedDict):
 
 
 class Paraphrase(TypedDict):
-    """A selected candidate; the cluster is None where the method has no clusters."""
+    """A selected candidate.
+
+    The cluster is None where the method has no clusters, the probability where there is no judge.
+    """
 
     rank: int
     text: str
@@ -113,6 +132,7 @@ class Paraphrase(TypedDict):
     sum: float | None
     cluster: int | None
     variant: str
+    probability: float | None
 
 
 class ParaphrasesRow(PairRow):
@@ -188,6 +208,7 @@ ROWS: dict[str, type] = {
     "document_frequencies": DocumentFrequencyRow,
     "candidates": CandidatesRow,
     "scored": ScoredRow,
+    "judged": JudgedRow,
     "reference_scores": ReferenceScoreRow,
     "paraphrases": ParaphrasesRow,
     "pair_columns": PairColumnsRow,

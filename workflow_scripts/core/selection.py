@@ -8,6 +8,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 from pathlib import Path
 from typing import Any
 
+from workflow_scripts.core import judges
 from workflow_scripts.core.config import FILTER_ROLES, MAIN_ROLES, Config
 from workflow_scripts.core.model_blocks import UNKNOWN, as_trained_here
 from workflow_scripts.core.paths import Located
@@ -64,11 +65,15 @@ def knows_all_seen(config: Config) -> bool:
 
 
 def used(config: Config) -> Config:
-    """Return a configuration without the corpora, models and systems that its run does not use."""
+    """Return a configuration without what its run does not use.
+
+    That are corpora, models, systems and judges.
+    """
     entries = {
         "corpora": set(corpora(config)),
         "models": set(config["train"]["models"].values()),
         "systems": set(config["run"]["systems"]),
+        "judges": set(judges.judges(config)),
     }
     return {
         key: {name: each for name, each in value.items() if name in entries[key]}
@@ -119,8 +124,10 @@ def reference_scores(config: Config) -> bool:
     """Tell whether the references themselves are scored, as their candidates are."""
     bounds = (config["systems"][name]["select"]["keep"] for name in config["run"]["systems"])
     # Configurations of earlier runs lack the key.
-    return config["evaluate"].get("reference_scores") is True or any(
-        keep.get("reference_quantile") is not None for keep in bounds
+    return (
+        config["evaluate"].get("reference_scores") is True
+        or any(keep.get("reference_quantile") is not None for keep in bounds)
+        or judges.need(config, judges.REFERENCE_SCORES)
     )
 
 

@@ -28,6 +28,7 @@ from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.rows import (
     CandidatesRow,
+    JudgedRow,
     PairRow,
     PairScoreRow,
     ParaphrasesRow,
@@ -97,6 +98,11 @@ class Input(Generic[RowT]):
     @overload
     def __init__(
         self: "Input[ScoredRow]", paths: Path | Sequence[Path], schema: Literal["scored"]
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "Input[JudgedRow]", paths: Path | Sequence[Path], schema: Literal["judged"]
     ) -> None: ...
 
     @overload

@@ -14,6 +14,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.rows import (
     CandidatesRow,
     DocumentFrequencyRow,
+    JudgedRow,
     PairColumnsRow,
     PairRow,
     PairScoreRow,
@@ -105,6 +106,8 @@ SCHEMAS: dict[str, pa.Schema] = {
             ),
         ]
     ),
+    # One number for each candidate of the scored row, in its order; null if it was not judged.
+    "judged": pa.schema([("id", pa.string()), ("probabilities", pa.list_(pa.float32()))]),
     "reference_scores": pa.schema(
         [
             ("id", pa.string()),
@@ -129,6 +132,7 @@ SCHEMAS: dict[str, pa.Schema] = {
                             ("sum", pa.float32()),
                             ("cluster", pa.int32()),
                             ("variant", pa.string()),
+                            ("probability", pa.float32()),
                         ]
                     )
                 ),
@@ -260,6 +264,15 @@ def read_rows(
     columns: list[str] | None = ...,
     batch_size: int = ...,
 ) -> Iterator[ScoredRow]: ...
+
+
+@overload
+def read_rows(
+    path: str | Path,
+    schema_name: Literal["judged"],
+    columns: list[str] | None = ...,
+    batch_size: int = ...,
+) -> Iterator[JudgedRow]: ...
 
 
 @overload

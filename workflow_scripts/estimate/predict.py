@@ -6,7 +6,7 @@ out, no training stops early, no candidate is pruned.
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workflow_scripts.core import selection
+from workflow_scripts.core import judges, selection
 from workflow_scripts.core.config import FILTER_ROLES
 from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.model_blocks import finished
@@ -14,6 +14,7 @@ from workflow_scripts.core.schema import filled
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.evaluate.stage import BOUNDS_SAMPLE
 from workflow_scripts.generate.stage import constraints_of
+from workflow_scripts.judge.stage import GRAMMAR
 
 if TYPE_CHECKING:
     from workflow_scripts.estimate.networks import Speed
@@ -27,6 +28,11 @@ _CANDIDATE_BYTES, _SCORED_BYTES, _PARAPHRASE_BYTES = 0.35, 0.65, 1.0
 _EVALUATED = 0.002
 # CPU-seconds per candidate that is compared with its reference at every bound (evaluate.bounds).
 _COMPARED = 0.00002
+# CPU-seconds per judged candidate: of its features, and of the models that some of them ask.
+_JUDGED = 0.0005
+_ASKED = {judges.ENCODER: 0.01, judges.GRAMMAR_MODEL: 0.001}
+# CPU-seconds and bytes of a grammar model that is trained on references (judge.grammar.train).
+_GRAMMAR_TRAINED, _GRAMMAR_BYTES = 600.0, 4e6
 # Beam that translates the test set (train.measures).
 _TEST_BEAM = 5
 # The time of a forward pass, as a share of forward, backward and update.
@@ -208,6 +214,20 @@ class Predictor:
         tokens = self._distinct(system) * self._pieces["source"]
         size = self._distinct(system) * self._speeds.text.characters * _SCORED_BYTES
         return 0.0, tokens * self._speeds.networks["backward"].scored, size
+
+    def _of_judge(self, instance: str) -> tuple[float, float, float]:
+        if instance == GRAMMAR:
+            return _GRAMMAR_TRAINED, 0.0, _GRAMMAR_BYTES
+        if instance not in self._config["run"]["systems"]:
+            return self._pairs * self._speeds.text.cleaned, 0.0, _GRAMMAR_BYTES
+        judged = self._distinct(instance)
+        name = judges.judge_of(self._config, instance)
+        needs = judges.needs(self._config["judges"][name])
+        seconds = judged * (_JUDGED + sum(_ASKED.get(need, 0.0) for need in needs))
+        network = 0.0
+        if judges.FORCED in needs:
+            network = judged * self._pieces["reference"] * self._speeds.networks["forward"].scored
+        return seconds, network, judged * 4
 
     def _of_select(self, system: str) -> tuple[float, float, float]:
         best = self._config["systems"][system]["select"]["best"]

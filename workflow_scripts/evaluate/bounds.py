@@ -21,7 +21,7 @@ from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import read_json, shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
-from workflow_scripts.core.ranks import order_statistics
+from workflow_scripts.core.ranks import order_statistics, quantile_rank
 from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.rows import ScoredRow
 from workflow_scripts.core.seeding import fraction
@@ -31,7 +31,7 @@ from workflow_scripts.evaluate.diversity import ORDERS, bleu_counts, one_minus_b
 from workflow_scripts.evaluate.doubts import doubts
 from workflow_scripts.evaluate.stage import BOUNDS_SAMPLE
 from workflow_scripts.select.threshold import RECORD as THRESHOLD_RECORD
-from workflow_scripts.select.threshold import count_sums, quantile_rank
+from workflow_scripts.select.threshold import count_sums
 from workflow_scripts.train.doubts import ADVICE
 
 # The record of bounds.json: bounding.json, as bounds.json itself looks like a record.

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from workflow_scripts.core.config import Config, strangers
+from workflow_scripts.core.languages import ENGLISH
 from workflow_scripts.core.schema import filled
 
-ENGLISH = "en"
 # The prepositions that the catalogue's ParaBank exempts from the lower bound of the IDF.
 PREPOSITIONS = frozenset(
     (

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -16,13 +17,32 @@ BUFFER_BATCHES = 64
 Pair = tuple[list[int], list[int]]
 
 
-@torch.inference_mode()
+class Forced(NamedTuple):
+    """The NLLs of one target's tokens, </s> included, in nats.
+
+    All are infinite for a pair with an empty side, or with a side longer than the model was trained
+    for: no score of such a pair could be compared with others.
+    """
+
+    mean: float
+    worst: float
+    total: float
+
+
+_UNREADABLE = Forced(math.inf, math.inf, math.inf)
+
+
 def score(model: Model, pairs: Iterable[Pair], *, batch_tokens: int = 4096) -> Iterator[float]:
     """Yield the NLL of every (source, target) pair of piece ids, in the order of the input.
 
-    The NLL is in nats per target token, </s> included, as `sockeye-score` gives it. It is infinite
-    for a pair with an empty side, or with a side longer than the model was trained for: no score of
-    such a pair could be compared with others.
+    The NLL is in nats per target token, </s> included, as `sockeye-score` gives it; see `forced`.
+    """
+    return (found.mean for found in forced(model, pairs, batch_tokens=batch_tokens))
+
+
+@torch.inference_mode()
+def forced(model: Model, pairs: Iterable[Pair], *, batch_tokens: int = 4096) -> Iterator[Forced]:
+    """Yield the NLLs of every (source, target) pair of piece ids, in the order of the input.
 
     Args:
         model: scores targets given sources.
@@ -40,8 +60,8 @@ def score(model: Model, pairs: Iterable[Pair], *, batch_tokens: int = 4096) -> I
     yield from _score_buffer(model, buffer, batch_tokens)
 
 
-def _score_buffer(model: Model, pairs: list[Pair], batch_tokens: int) -> list[float]:
-    scores = [math.inf] * len(pairs)
+def _score_buffer(model: Model, pairs: list[Pair], batch_tokens: int) -> list[Forced]:
+    scores = [_UNREADABLE] * len(pairs)
     readable = (
         index
         for index, (source, target) in enumerate(pairs)
@@ -52,9 +72,9 @@ def _score_buffer(model: Model, pairs: list[Pair], batch_tokens: int) -> list[fl
         readable, key=lambda index: (_width(pairs[index]), len(pairs[index][1]), pairs[index][0])
     )
     for batch in _batches(order, pairs, batch_tokens):
-        nlls = _score_batch(model, [pairs[index] for index in batch])
-        for index, nll in zip(batch, nlls, strict=True):
-            scores[index] = nll
+        found = _score_batch(model, [pairs[index] for index in batch])
+        for index, (mean, worst) in zip(batch, found, strict=True):
+            scores[index] = Forced(mean, worst, mean * (len(pairs[index][1]) + 1))
     return scores
 
 
@@ -75,7 +95,7 @@ def _batches(order: list[int], pairs: list[Pair], batch_tokens: int) -> Iterator
         yield batch
 
 
-def _score_batch(model: Model, pairs: list[Pair]) -> list[float]:
+def _score_batch(model: Model, pairs: list[Pair]) -> list[list[float]]:
     """Score pairs in one batch, or in halves if the device is out of memory."""
     try:
         return _score_at_once(model, pairs).tolist()
@@ -87,7 +107,7 @@ def _score_batch(model: Model, pairs: list[Pair]) -> list[float]:
 
 
 def _score_at_once(model: Model, pairs: list[Pair]) -> Tensor:
-    """Return the NLLs [B] of pairs, without waiting for an accelerator."""
+    """Return the mean and the greatest NLL [B, 2] of pairs, without waiting for an accelerator."""
     places: dict[tuple[int, ...], int] = {}
     index = [places.setdefault(tuple(source), len(places)) for source, _ in pairs]
     memory = model.remember(*model.encode([list(source) for source in places]))
@@ -97,8 +117,10 @@ def _score_at_once(model: Model, pairs: list[Pair]) -> Tensor:
     losses = _token_losses(model, model.decode(targets, memory), model.labels(targets))
     lengths = [len(target) + 1 for target in targets]
     row = model.integers([row for row, length in enumerate(lengths) for _ in range(length)])
-    sums = torch.zeros(len(targets), dtype=torch.float64, device=model.device)
-    return sums.index_add_(0, row, losses.double()) / model.integers(lengths)
+    losses = losses.double()
+    zeros = torch.zeros(len(targets), dtype=torch.float64, device=model.device)
+    means = zeros.index_add(0, row, losses) / model.integers(lengths)
+    return torch.stack([means, zeros.scatter_reduce(0, row, losses, "amax")], dim=1)
 
 
 def _token_losses(model: Model, hidden: Tensor, labels: Tensor) -> Tensor:

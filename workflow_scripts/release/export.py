@@ -1,7 +1,8 @@
 """Write the released corpus: TSV for people and the shell, Parquet for `datasets`.
 
 Both have one row for each reference, also for a reference without paraphrases. The score is the sum
-of the forward and the backward NLL, in nats per target token: lower is better.
+of the forward and the backward NLL, in nats per target token: lower is better. The probability is
+that of a judge that the paraphrase is good: higher is better; it is empty without a judge.
 """
 
 import argparse
@@ -29,6 +30,7 @@ PARAPHRASE_FIELDS = {
     "score": pa.float32(),
     "forward_nll": pa.float32(),
     "backward_nll": pa.float32(),
+    "probability": pa.float32(),
 }
 SCHEMA = pa.schema(
     [
@@ -50,6 +52,7 @@ class ReleasedParaphrase(TypedDict):
     score: float | None
     forward_nll: float
     backward_nll: float | None
+    probability: float | None
 
 
 class ReleasedRow(TypedDict):
@@ -66,23 +69,29 @@ def escape(text: str) -> str:
 
 
 def header(best: int) -> str:
-    """Return the TSV's first line."""
-    pairs = (f"paraphrase_{rank}\tscore_{rank}" for rank in range(1, best + 1))
-    return "\t".join(["id", "reference", *pairs])
+    """Return the TSV's first line: probabilities come last, where earlier versions had nothing."""
+    ranks = range(1, best + 1)
+    pairs = (f"paraphrase_{rank}\tscore_{rank}" for rank in ranks)
+    return "\t".join(["id", "reference", *pairs, *(f"probability_{rank}" for rank in ranks)])
 
 
 def tsv_line(row: ParaphrasesRow, best: int) -> str:
-    """Return one reference as a line of 2 + 2 x `best` fields.
+    """Return one reference as a line of 2 + 3 x `best` fields.
 
-    Fields of ranks that the reference does not have are empty, and so is a score that was not
-    computed. A score is `inf` if the backward model can't read the paraphrase.
+    Fields of ranks that the reference does not have are empty, and so is a score or a probability
+    that was not computed. A score is `inf` if the backward model can't read the paraphrase.
     """
-    fields = [row["id"], row["reference"]]
+    fields, probabilities = [row["id"], row["reference"]], []
     for paraphrase in row["paraphrases"][:best]:
-        score = paraphrase["sum"]
-        fields += [paraphrase["text"], "" if score is None else f"{score:.4f}"]
+        fields += [paraphrase["text"], _figure(paraphrase["sum"])]
+        probabilities.append(_figure(paraphrase["probability"]))
     fields += [""] * (2 + 2 * best - len(fields))
-    return "\t".join(map(escape, fields))
+    probabilities += [""] * (best - len(probabilities))
+    return "\t".join(map(escape, fields + probabilities))
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
 
 
 def parquet_row(row: ParaphrasesRow, best: int) -> ReleasedRow:
@@ -93,6 +102,7 @@ def parquet_row(row: ParaphrasesRow, best: int) -> ReleasedRow:
             "score": paraphrase["sum"],
             "forward_nll": paraphrase["forward_nll"],
             "backward_nll": paraphrase["backward_nll"],
+            "probability": paraphrase["probability"],
         }
         for paraphrase in row["paraphrases"][:best]
     ]

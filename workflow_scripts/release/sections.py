@@ -50,6 +50,7 @@ def configuration(run: FinishedRun) -> dict[str, Any]:
 def system_overview(system: str, measures: dict[str, Any]) -> dict[str, Any]:
     """Return how many of a system's candidates became paraphrases."""
     group, threshold = measures["groups"]["all"], measures["threshold"]
+    probability = threshold.get("probability")  # of a judge, where there is one
     return {
         "system": system,
         "references": group["references"],
@@ -57,7 +58,8 @@ def system_overview(system: str, measures: dict[str, Any]) -> dict[str, Any]:
         "scored": group["scores"]["candidates"] - group["scores"]["pruned"],
         "keep": threshold["keep"],
         "max_sum": threshold["max_sum"],
-        "kept": threshold["kept"],
+        "probability": probability,
+        "kept": (probability or threshold)["kept"],
         "paraphrases": paraphrase_count(group),
     }
 

@@ -30,7 +30,7 @@ class Release(Stage):
     """One unit. It reads all released stages and the test of the embeddings."""
 
     name = "release"
-    version = 2
+    version = 3
     row = "references"
     released = False
 

@@ -59,10 +59,22 @@ def show(run: Path, examples: int, seed: int) -> str:
         "numbers are sums of both NLLs: lower is better."
     )
     blocks = {system: config["systems"][system] for system in systems}
-    forward = [name for name, each in blocks.items() if each["select"]["method"] == "nbest"]
+    forward = [
+        name
+        for name, each in blocks.items()
+        if each["select"]["method"] == "nbest" and "score" not in each["select"]
+    ]
     if forward:
         last += f" The order of {', '.join(forward)} is that of the forward NLLs alone."
+    judged = [name for name in systems if _by_judge(blocks[name]["select"])]
+    if judged:
+        last += f" The order of {', '.join(judged)} is that of a judge."
     return "\n\n".join([*entries, textwrap.fill(last, WIDTH)])
+
+
+def _by_judge(select: dict[str, Any]) -> bool:
+    """Tell whether the probability of a judge ranks the paraphrases of a system."""
+    return select["method"] == "judged" or select.get("score") == "judge"
 
 
 def _paraphrased(path: Path) -> Iterator[str]:

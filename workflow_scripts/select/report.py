@@ -1,6 +1,7 @@
 """The stage's section of the report."""
 
 import heapq
+from collections import Counter
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -14,6 +15,7 @@ from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.rows import ParaphrasesRow
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.tables import read_batches, read_rows
+from workflow_scripts.select.methods import REASONS
 
 SAMPLE = 50
 COLUMNS = ["id", "source", "reference", "corpus", "paraphrases", "reason"]
@@ -34,11 +36,26 @@ def references(run: FinishedRun) -> dict[str, Any]:
         system: sample_references(run.shards("select", system), run.config["seed"])
         for system in run.instances("select")
     }
+    blocks = run.config["systems"]
     groups = run.manifest("evaluate", next(iter(samples)))["config"]["groups"]
     return {
         "samples": samples_by_group(samples, groups),
         "languages": run.config["languages"],
+        "judged": [name for name, each in blocks.items() if each["select"].get("judge")],
+        "reasons": reasons(run),
+        "reason_names": [*REASONS, "selected"],
     }
+
+
+def reasons(run: FinishedRun) -> dict[str, Counter[str]]:
+    """Return for each system how many candidates were selected, or what kept them out."""
+    found: dict[str, Counter[str]] = {}
+    for system in run.instances("select"):
+        counts: Counter[str] = Counter()
+        for record in run.manifest("select", system)["parts"].values():
+            counts.update(record.get("extra", {}).get("candidates", {}))
+        found[system] = counts
+    return found
 
 
 def sample_references(shards: list[Path], seed: int) -> list[ParaphrasesRow]:

@@ -4,21 +4,26 @@ import argparse
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import read_json, verify_file
-from workflow_scripts.core.rows import Paraphrase, ParaphrasesRow, ScoredCandidate, ScoredRow
+from workflow_scripts.core.rows import JudgedCandidate, Paraphrase, ParaphrasesRow, ScoredRow
 from workflow_scripts.core.shard import Input, Tally, write_shard
 from workflow_scripts.select.methods import (
     ABOVE_THRESHOLD,
+    BELOW_PROBABILITY,
     REASONS,
     Choice,
+    bests,
     cluster_bests,
+    distinct,
     eligible,
-    forward_bests,
 )
+from workflow_scripts.select.probability import ProbabilityBound, same_candidates
+from workflow_scripts.select.spelling import spelt
 from workflow_scripts.select.threshold import RECORD
 from workflow_scripts.subword.segmenter import Segmenter, segmenter_path
 
@@ -26,16 +31,43 @@ NO_CANDIDATES = "no_candidates"  # nothing was scored for this reference
 FEW_CANDIDATES = "few_candidates"  # all were selected, and more were wanted
 
 
+# What ranks candidates by each method where the system does not say.
+_SCORES = {"cluster": "sum", "judged": "judge", "nbest": "forward_nll", "best": "forward_nll"}
+
+
+def read_bounds(path: Path) -> tuple[float, ProbabilityBound | None]:
+    """Return the bounds of a verified threshold.json.
+
+    That are the largest sum, in nats, infinite where it has no bound; and the least probability
+    where a judge's has one.
+    """
+    found = read_json(path, RECORD)
+    max_sum = math.inf if found["max_sum"] is None else found["max_sum"]
+    part = found.get("probability")
+    return max_sum, None if part is None else ProbabilityBound(part["ends"], part["least"])
+
+
 def choose(
-    candidates: list[ScoredCandidate],
+    candidates: list[JudgedCandidate],
     reference: str,
     config: dict[str, Any],
     segment: Callable[[str], list[str]],
 ) -> tuple[list[Choice], Counter[str]]:
-    """Choose among the eligible candidates by the method that the config names."""
-    if config["method"] == "cluster":
-        return cluster_bests(candidates, reference, segment, config["clusters"], wanted(config))
-    return forward_bests(candidates, wanted(config))
+    """Choose among the eligible candidates by the method that the config names.
+
+    With a judge, nearly equal candidates count as one.
+    """
+    score = config.get("score", _SCORES[config["method"]])
+    rejected: Counter[str] = Counter()
+    if config.get("judge") is not None:
+        spelling = spelt(config["language"])
+        candidates, rejected = distinct(candidates, reference, score, spelling)
+    if config["method"] in ("cluster", "judged"):
+        clusters, best = config["clusters"], wanted(config)
+        chosen, outdone = cluster_bests(candidates, reference, segment, clusters, best, score)
+    else:
+        chosen, outdone = bests(candidates, wanted(config), score)
+    return chosen, rejected + outdone
 
 
 def wanted(config: dict[str, Any]) -> int:
@@ -48,22 +80,35 @@ def select(
     config: dict[str, Any],
     max_sum: float,
     segment: Callable[[str], list[str]],
+    probabilities: list[float | None] | None = None,
+    bound: ProbabilityBound | None = None,
 ) -> tuple[ParaphrasesRow, Counter[str]]:
     """Return one reference with its paraphrases, best first, and what kept the others out.
 
     Args:
         row: the reference with its scored candidates.
-        config: {"method": "cluster" | "nbest" | "best", "clusters", "best"}; with the method
-            `best` there is one paraphrase, whatever `best` says.
+        config: {"method": "cluster" | "judged" | "nbest" | "best", "clusters", "best"}; with the
+            method `best` there is one paraphrase, whatever `best` says; where there is a judge
+            also "judge", "language" of the references, and maybe "score".
         max_sum: the largest sum a paraphrase may have, in nats.
         segment: gives the Viterbi pieces of a text.
+        probabilities: those of a judge, one for each candidate, None where it was not judged.
+        bound: the least probability a paraphrase may have; None: any that a judge gave.
 
     Returns:
         The row; and how many candidates were not chosen, by reason.
         `reason` is empty where the list is full, else it lists those counts.
     """
-    candidates = row["candidates"]
-    kept, rejected = eligible(candidates, row["reference"], max_sum)
+    given = row["candidates"]
+    found = repeat(None) if probabilities is None else probabilities
+    candidates: list[JudgedCandidate] = [
+        {**candidate, "probability": probability}
+        for candidate, probability in zip(given, found, strict=False)  # `repeat` has no end
+    ]
+    least = None
+    if probabilities is not None:
+        least = bound.of(row["reference"]) if bound else 0.0
+    kept, rejected = eligible(candidates, row["reference"], max_sum, least)
     chosen, outdone = choose(kept, row["reference"], config, segment)
     rejected += outdone  # which leaves out what is zero
     full = len(chosen) == wanted(config)
@@ -76,9 +121,11 @@ def select(
             "sum": candidate["sum"],
             "cluster": cluster,
             "variant": candidate["variant"],
+            "probability": candidate["probability"],
         }
         for rank, (candidate, cluster) in enumerate(chosen, start=1)
     ]
+    outside = rejected[ABOVE_THRESHOLD] + rejected[BELOW_PROBABILITY]
     selected: ParaphrasesRow = {
         "id": row["id"],
         "source": row["source"],
@@ -86,7 +133,7 @@ def select(
         "corpus": row["corpus"],
         "paraphrases": paraphrases,
         "candidates": len(candidates),
-        "kept": len(candidates) - rejected[ABOVE_THRESHOLD],
+        "kept": len(candidates) - outside,
         "reason": "" if full else describe(len(candidates), rejected),
     }
     return selected, rejected
@@ -137,22 +184,31 @@ def select_shard(
     segmenter_file: Path,
     output: Path,
     config: dict[str, Any],
+    judged_path: Path | None = None,
 ) -> None:
     """Stream a `scored` shard into a `paraphrases` shard with its record.
 
     Memory does not grow with the shard. Every reference gives one row, also without paraphrases.
+
+    Raises:
+        InputError: the `judged` shard is of other candidates, or another file is damaged.
     """
     scored = Input(input_path, "scored").rows(batch_size=64)
+    judged = iter(Input(judged_path, "judged").rows(batch_size=64).items) if judged_path else None
     verify_file(segmenter_file, "model")
-    max_sum = read_json(threshold_path, RECORD)["max_sum"]
-    max_sum = math.inf if max_sum is None else max_sum
+    max_sum, bound = read_bounds(threshold_path)
     segmenter = Segmenter(segmenter_file)
     tally = Tally()
 
     def with_paraphrases(rows: Iterator[ScoredRow]) -> Iterator[ParaphrasesRow]:
         summary = Summary()
         for row in rows:
-            selected, rejected = select(row, config, max_sum, segmenter.pieces)
+            probabilities = None
+            if judged is not None:
+                probabilities = same_candidates(input_path, row, next(judged, None))
+            selected, rejected = select(
+                row, config, max_sum, segmenter.pieces, probabilities, bound
+            )
             yield selected
             summary.add(selected, rejected)
         tally.extra = summary.as_dict()
@@ -165,6 +221,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of scored candidates")
+    parser.add_argument("--judged", type=Path, help="shard of their probabilities, with a judge")
     parser.add_argument("--threshold", type=Path, required=True, help="of the threshold module")
     parser.add_argument(
         "--model", type=Path, required=True, help="folder of the forward model, for its pieces"
@@ -177,6 +234,7 @@ def main(argv: list[str] | None = None) -> None:
         segmenter_path(arguments.model, "reference"),
         arguments.output,
         arguments.config,
+        arguments.judged,
     )
 
 

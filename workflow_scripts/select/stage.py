@@ -2,16 +2,18 @@
 
 from typing import Any
 
+from workflow_scripts.core.judges import judge_of
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
-from workflow_scripts.select.checks import problems
+from workflow_scripts.judge.stage import fitted_units
+from workflow_scripts.select.checks import PROBABILITIES, problems
 
 
 class Select(Stage):
     """One unit for each system."""
 
     name = "select"
-    version = 2
+    version = 3
     row = "references"
     released = True
     wildcard = "system"
@@ -21,12 +23,25 @@ class Select(Stage):
         return [*self.config["run"]["systems"]]
 
     def reads(self, instance: str) -> list[Unit]:
-        bound = [("score", "references")] if self.by_references(instance) else []
-        return [("score", instance), *bound, ("train", "forward")]
+        bounding = self.bounding(instance)
+        judged = [("judge", instance)] if judge_of(self.config, instance) else []
+        units = [("score", instance), *bounding.values(), *judged, ("train", "forward")]
+        return list(dict.fromkeys(units))
 
-    def by_references(self, system: str) -> bool:
-        """Tell whether a system's threshold follows from the scores of the references."""
-        return "reference_quantile" in self.settings(system)["keep"]
+    def bounding(self, system: str) -> dict[str, Unit]:
+        """Return what a system's threshold needs besides its scores, by the option that names it.
+
+        That are the scores of the references, the probabilities, or the judge with its labels.
+        """
+        keep = self.settings(system)["keep"]
+        found: dict[str, Unit] = {}
+        if "reference_quantile" in keep:
+            found["--references"] = ("score", "references")
+        if any(key in keep for key in PROBABILITIES):
+            found["--judged"] = ("judge", system)
+        if "precision" in keep:
+            (found["--judge"],) = fitted_units(self.config, system)
+        return found
 
     def shards(self, instance: str) -> int:
         return self.config["shards"]["late"]
@@ -43,4 +58,7 @@ class Select(Stage):
     def settings(self, instance: str) -> dict[str, Any]:
         block = self.config["systems"][instance]["select"]
         keep = {key: value for key, value in block["keep"].items() if value is not None}
-        return {**block, "keep": keep}
+        settings = {**block, "keep": keep}
+        if judge_of(self.config, instance) is None:
+            return {key: each for key, each in settings.items() if key != "judge"}
+        return {**settings, "language": self.config["languages"]["reference"]["code"]}

@@ -1,12 +1,12 @@
 """Find the threshold on the sum of both NLLs: a fixed one, or an exact quantile.
 
-The quantile is one of all candidates' sums, or of the sums of the references themselves.
+The quantile is one of all candidates' sums, or of the sums of the references themselves. Where a
+judge has its say, the threshold has a bound on its probability besides.
 """
 
 import argparse
 import math
 from collections.abc import Callable, Iterable, Iterator
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,8 +20,10 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
-from workflow_scripts.core.ranks import Passes, order_statistics
+from workflow_scripts.core.ranks import Passes, order_statistics, quantile_rank
 from workflow_scripts.core.tables import read_batches
+from workflow_scripts.select.checks import PROBABILITIES
+from workflow_scripts.select.probability import probability_bound, read_judged
 
 # The record of the threshold, which has the suffix of a record itself: thresholding.json.
 RECORD = "thresholding"
@@ -45,14 +47,15 @@ def threshold(
         scores: gives a new pass over all distinct candidates at each call.
         keep: {"max_sum": nats}; or {"quantile": q} with 0 < q <= 1: the smallest sum such that
             at least the share q of all candidates is not above it, where pruned candidates count
-            as above it; or {"reference_quantile": q}: the same of the references' own sums.
+            as above it; or {"reference_quantile": q}: the same of the references' own sums; or
+            none of them: the sum has no bound, and only a judge's probability has one.
         references: gives a new pass over the sums of all references at each call, infinite for
             those that a model can't read; needed for the last kind.
 
     Returns:
         `keep`, `max_sum`, and the numbers `candidates`, `pruned` and `kept`; for the last kind also
-        `references`, what `reference_bound` returns. `max_sum` is None, no bound, where the
-        quantile lies among candidates of an infinite sum, which the backward model can't read.
+        `references`, what `reference_bound` returns. `max_sum` is None where there is no bound, or
+        the quantile lies among candidates of an infinite sum, which the backward model can't read.
 
     Raises:
         InputError: there is no candidate, or one that was pruned might be below the threshold, or
@@ -78,13 +81,15 @@ def threshold(
             raise InputError("select.keep.reference_quantile needs --references")
         found["references"] = reference_bound(references, keep["reference_quantile"])
         max_sum = found["references"]["max_sum"]
-    else:
+    elif "quantile" in keep:
         rank = quantile_rank(keep["quantile"], total)
         if total == 0:
             raise InputError("select.keep.quantile: there is no candidate to take a quantile of")
         if rank > count:
             raise _pruned_too_much(f"the quantile {keep['quantile']}")
         (max_sum,) = order_statistics(lambda: (some.sums for some in scores()), [rank])
+    else:  # what was pruned is out, as it was not judged
+        max_sum = least_pruned = math.inf
     if max_sum > least_pruned:
         raise _pruned_too_much(f"the threshold {max_sum:.6g}")
     kept = sum(int(np.count_nonzero(some.sums <= max_sum)) for some in scores())
@@ -96,12 +101,6 @@ def threshold(
         "kept": kept,
         **found,
     }
-
-
-def quantile_rank(quantile: float, count: int) -> int:
-    """Return the rank, from 1, of the smallest of `count` numbers that a share does not exceed."""
-    # The decimal in the config, not its nearest binary fraction: 0.07 of 100 is 7, not 8.
-    return max(1, math.ceil(Fraction(str(quantile)) * count))
 
 
 def reference_bound(sums: Passes, quantile: float) -> dict[str, Any]:
@@ -184,15 +183,26 @@ def find_threshold(
     output: Path,
     keep: dict[str, Any],
     reference_folder: Path | None = None,
+    judged_folder: Path | None = None,
+    judge: Path | None = None,
 ) -> None:
     """Write the threshold for the `scored` shards of a folder as JSON.
 
-    `reference_folder` has as many `reference_scores` shards; only a quantile of the references
-    needs it.
+    Args:
+        folder: with the shards.
+        shards: their number.
+        output: the file.
+        keep: what the configuration says.
+        reference_folder: with as many `reference_scores` shards; only a quantile of the references
+            needs it.
+        judged_folder: with as many `judged` shards, where a judge has its say. The threshold then
+            has `probability`, what `probability_bound` returns.
+        judge: judge.json, which a bound of wanted precision needs.
     """
     paths = shard_paths(folder, shards)
     reference_paths = shard_paths(reference_folder, shards) if reference_folder else []
-    for path in (*paths, *reference_paths):
+    judged_paths = shard_paths(judged_folder, shards) if judged_folder else []
+    for path in (*paths, *reference_paths, *judged_paths):
         verify(path)
 
     def scores() -> Iterator[Scores]:
@@ -204,17 +214,23 @@ def find_threshold(
 
     sums = partial(read_reference_sums, reference_paths) if reference_folder else None
     result = threshold(scores, keep, sums)
+    if any(key in keep for key in PROBABILITIES):
+        rows = partial(read_judged, paths, judged_paths)
+        max_sum = math.inf if result["max_sum"] is None else result["max_sum"]
+        result["probability"] = probability_bound(rows, keep, max_sum, judge)
     write_json(output, result)
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Find the threshold on the sum of both NLLs over all shards."""
+    """Find the threshold on the sum of both NLLs, and on a judge's probability, over all shards."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="with shards of the score stage")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--references", type=Path, help="with shards of the references' scores")
+    parser.add_argument("--judged", type=Path, help="with shards of the judge stage")
+    parser.add_argument("--judge", type=Path, help="judge.json of the judge that was fitted")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
     find_threshold(
@@ -223,6 +239,8 @@ def main(argv: list[str] | None = None) -> None:
         arguments.output,
         arguments.config["keep"],
         arguments.references,
+        arguments.judged,
+        arguments.judge,
     )
 
 

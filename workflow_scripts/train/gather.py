@@ -3,17 +3,15 @@
 Nothing of them is run: a package is found by its metadata, and never imported.
 """
 
-import importlib.util
 import shutil
-import sys
 from collections.abc import Iterable
-from importlib import metadata
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from workflow_scripts.core.archive import READ_ERRORS, names, open_member
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import remedy, sha256
+from workflow_scripts.core.packages import folder_in_package
 from workflow_scripts.core.packed import suffix_of, unpacked
 from workflow_scripts.core.seal import read_sealed
 from workflow_scripts.nmt.kinds import model_files, sorted_out
@@ -22,6 +20,10 @@ from workflow_scripts.nmt.kinds import model_files, sorted_out
 # models, .npz and weights of torch, are zip files and no archives.
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".tar.xz", ".tar.zst")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
+_NOT_INSTALLED = (
+    "install it there (with conda: name it in envs/nmt.yaml), or take the model from another "
+    "place. Where it can't be had, recipes/testbed.yaml runs without it (docs/train.md)"
+)
 
 
 def gather(name: str, model: dict[str, Any], target: Path) -> None:
@@ -44,7 +46,7 @@ def gather(name: str, model: dict[str, Any], target: Path) -> None:
     elif "record" in model:
         folder = _from_hub(Path(model["record"])) / model.get("path", ".")
     else:
-        folder = _in_package(name, model)
+        folder = folder_in_package(name, model, _is_model, _NOT_INSTALLED)
     found = model_files(folder)
     for file in (*found.names, *found.about):
         shutil.copyfile(folder / file, target / file)
@@ -79,61 +81,6 @@ def _from_hub(record: Path) -> Path:
                 "run again"
             )
     return folder
-
-
-# --- packages -------------------------------------------------------------------------------
-
-
-def _distribution(name: str, package: str) -> metadata.Distribution:
-    """Return the distribution of an importable package."""
-    try:
-        return metadata.distribution(package)
-    except metadata.PackageNotFoundError:
-        # Its distribution may have another name, as PyYAML has yaml.
-        for distribution in metadata.packages_distributions().get(package, []):
-            return metadata.distribution(distribution)
-    raise InputError(
-        f"{name}: the package {package} is not installed for {sys.executable}; install it there "
-        "(with conda: name it in envs/nmt.yaml), or take the model from another place. Where it "
-        "can't be had, recipes/testbed.yaml runs without it (docs/train.md)"
-    )
-
-
-def _in_package(name: str, model: dict[str, Any]) -> Path:
-    """Return the folder of a model inside an installed package.
-
-    Raises:
-        InputError: the package is not there, has another version, or another layout.
-    """
-    package, wanted = model["package"], model["version"]
-    installed = _distribution(name, package).version
-    if installed != wanted:
-        raise InputError(
-            f"{name}: version {installed} of the package {package} is installed for "
-            f"{sys.executable}, but the configuration says {wanted}; install that one, or change "
-            "`version`, which makes another model"
-        )
-    spec = importlib.util.find_spec(package)  # a name without dots: nothing is imported
-    places = list(spec.submodule_search_locations or []) if spec else []
-    for place in map(Path, places):
-        folder = (place / model["path"]).resolve()
-        if folder.is_dir() and folder.is_relative_to(place.resolve()):
-            return folder
-    found = [str(PurePosixPath(each)) for place in map(Path, places) for each in _models(place)]
-    raise InputError(
-        f"{name}: the package {package} {installed} has no folder {model['path']}; models are in "
-        f"{', '.join(found) or 'none of its folders'}"
-    )
-
-
-def _models(place: Path) -> list[str]:
-    """Return the folders below `place` that hold a model, relative to it."""
-    folders = sorted({path.parent for path in place.rglob("*") if path.is_file()})
-    return [
-        each.relative_to(place).as_posix()
-        for each in folders
-        if _is_model(path.name for path in each.iterdir() if path.is_file())
-    ]
 
 
 def _is_model(files: Iterable[str]) -> bool:

@@ -205,7 +205,7 @@ def test_every_recipe_is_valid(recipe):
                 "systems": {"paranmt": {"select": {"method": "cluster"}}},
                 "run": {"systems": ["paranmt"]},
             },
-            "systems.paranmt.select: key 'clusters' is missing, which method cluster needs",
+            "systems.paranmt.select: key 'clusters' is missing, which a method with clusters needs",
         ),
         (
             {"systems": {"parabank2": {"constraints": {"fraction": [0.5, 0.1]}}}},

@@ -29,7 +29,7 @@ def paraphrased(number, reference, *texts):
         "corpus": "t",
         "paraphrases": [
             {
-                **{"rank": rank, "text": text, "cluster": 1, "variant": ""},
+                **{"rank": rank, "text": text, "cluster": 1, "variant": "", "probability": None},
                 **dict.fromkeys(("forward_nll", "backward_nll", "sum"), 1.0),
             }
             for rank, text in enumerate(texts, 1)

@@ -30,6 +30,7 @@ def row(corpus, reference, *texts, number=0):
             "backward_nll": 0.5 * rank,
             "sum": 0.5 + 0.5 * rank,
             "cluster": rank,
+            "probability": None,
             "variant": "",
         }
         for rank, text in enumerate(texts, start=1)

@@ -29,6 +29,7 @@ def reference(number, text, paraphrases):
                 "backward_nll": None if rank == 2 else 0.25,
                 "sum": None if rank == 2 else 0.5 * rank + 0.25,
                 "cluster": rank,
+                "probability": None,
                 "variant": "v",
             }
             for rank, paraphrase in enumerate(paraphrases, 1)

@@ -12,7 +12,7 @@ from tests.unit.nmt.no_data import Recorder, without_data
 from workflow_scripts.nmt import scoring
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Memory, Model
-from workflow_scripts.nmt.scoring import score
+from workflow_scripts.nmt.scoring import forced, score
 
 SIDES = st.lists(st.integers(4, 23), min_size=1, max_size=12)
 PAIRS = st.lists(st.tuples(SIDES, SIDES), min_size=1, max_size=8)
@@ -53,8 +53,18 @@ def test_is_the_mean_over_the_tokens_with_the_end(either: Model):
     hidden = either.decode(prefixes, memory)
     last = torch.tensor([1, 2, 3, 4]).cumsum(0) - 1
     log_probabilities = either.logits(hidden[last]).log_softmax(dim=1)
-    expected = -sum(float(log_probabilities[n, t]) for n, t in enumerate([*target, 3])) / 4
+    nlls = [-float(log_probabilities[n, t]) for n, t in enumerate([*target, 3])]
+    expected = sum(nlls) / 4
     assert next(score(either, [(source, target)])) == pytest.approx(expected, abs=1e-5)
+    assert next(forced(either, [(source, target)])) == (
+        pytest.approx(expected, abs=1e-5),
+        pytest.approx(max(nlls), abs=1e-5),
+        pytest.approx(sum(nlls), abs=1e-5),
+    )
+
+
+def test_all_nlls_of_an_unreadable_pair_are_infinite(tiny: Model):
+    assert list(forced(tiny, [([5], []), ([], [5])])) == [(math.inf,) * 3] * 2
 
 
 @pytest.mark.parametrize("weight_tying", ["none", "src_trg_softmax", "src_trg"])

@@ -34,10 +34,11 @@ HOSTILE = [
 ]
 
 
-def paraphrase(rank, text, forward=0.5, backward=0.75):
+def paraphrase(rank, text, forward=0.5, backward=0.75, probability=None):
     total = None if backward is None else forward + backward
     nlls = {"forward_nll": forward, "backward_nll": backward, "sum": total}
-    return {"rank": rank, "text": text, **nlls, "cluster": rank, "variant": ""}
+    more = {"cluster": rank, "variant": "", "probability": probability}
+    return {"rank": rank, "text": text, **nlls, **more}
 
 
 def row(identifier, reference, *texts):
@@ -98,11 +99,15 @@ def unescape(field):
 def test_a_line_by_hand():
     unscored = row("c:1", "a\tb", "x", "y")
     unscored["paraphrases"][1] = paraphrase(2, "y", backward=None)
-    assert tsv_line(unscored, 3) == "c:1\ta\\tb\tx\t1.2500\ty\t\t\t"
-    assert tsv_line(unscored, 1) == "c:1\ta\\tb\tx\t1.2500"
+    assert tsv_line(unscored, 3) == "c:1\ta\\tb\tx\t1.2500\ty\t\t\t" + "\t\t\t"
+    assert tsv_line(unscored, 1) == "c:1\ta\\tb\tx\t1.2500\t"
     unscored["paraphrases"][1] = paraphrase(2, "y", backward=math.inf)
-    assert tsv_line(unscored, 2).endswith("\ty\tinf")
-    assert header(2) == "id\treference\tparaphrase_1\tscore_1\tparaphrase_2\tscore_2"
+    assert tsv_line(unscored, 2).endswith("\ty\tinf\t\t")
+    unscored["paraphrases"][1] = paraphrase(2, "y", probability=0.5)
+    assert tsv_line(unscored, 3).endswith("\ty\t1.2500\t\t\t\t0.5000\t")
+    assert header(2) == (
+        "id\treference\tparaphrase_1\tscore_1\tparaphrase_2\tscore_2\tprobability_1\tprobability_2"
+    )
 
 
 def test_tsv_round_trip(released):
@@ -111,10 +116,10 @@ def test_tsv_round_trip(released):
     assert lines.pop() == ""
     for line, expected in zip(lines[1:], ROWS, strict=True):
         fields = [unescape(field) for field in line.split("\t")]
-        assert len(fields) == 8
+        assert len(fields) == 11
         assert fields[:2] == [expected["id"], expected["reference"]]
         found = [
-            (text, score) for text, score in zip(fields[2::2], fields[3::2], strict=True) if text
+            (text, score) for text, score in zip(fields[2:8:2], fields[3:8:2], strict=True) if text
         ]
         assert found == [(each["text"], "1.2500") for each in expected["paraphrases"]]
 
@@ -122,16 +127,19 @@ def test_tsv_round_trip(released):
 def test_csv_readers_see_the_same_fields(released):
     text = text_of(released / "paraphrases.tsv.zst")
     rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE))
-    assert {len(fields) for fields in rows} == {8}
+    assert {len(fields) for fields in rows} == {11}
     assert len(rows) == len(ROWS) + 1
     frame = pandas.read_csv(
         released / "paraphrases.tsv.zst",
         sep="\t",
         quoting=csv.QUOTE_NONE,
         keep_default_na=False,
-        na_values={f"score_{rank}": [""] for rank in range(1, 4)},
+        na_values={
+            f"{name}_{rank}": [""] for name in ("score", "probability") for rank in range(1, 4)
+        },
     )
     assert frame["score_1"].dtype == frame["score_3"].dtype == float
+    assert frame["probability_1"].dtype == frame["probability_3"].dtype == float
     assert set(frame["score_1"].dropna()) == {1.25}
     assert [unescape(text) for text in frame["reference"]] == [row["reference"] for row in ROWS]
 

@@ -15,7 +15,8 @@ REFERENCES = {f"c:{number}": f"Reference {number} is here." for number in range(
 
 def paraphrase(rank, text, total):
     nlls = {"forward_nll": 0.5, "backward_nll": None, "sum": total}
-    return {"rank": rank, "text": text, **nlls, "cluster": rank, "variant": ""}
+    more = {"cluster": rank, "variant": "", "probability": None}
+    return {"rank": rank, "text": text, **nlls, **more}
 
 
 def write_release(run, system, texts):

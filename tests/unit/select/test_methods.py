@@ -4,12 +4,12 @@ from hypothesis import strategies as st
 
 from workflow_scripts.select.cluster import medoid_clusters
 from workflow_scripts.select.distance import distance_matrix, tokens
-from workflow_scripts.select.methods import cluster_bests, eligible, forward_bests
+from workflow_scripts.select.methods import bests, cluster_bests, distinct, eligible
 
 REFERENCE = "a b c d"
 
 
-def candidate(text, total=1.0, forward=0.5):
+def candidate(text, total=1.0, forward=0.5, probability=None):
     backward = None if total is None else total - forward
     return {
         "text": text,
@@ -18,6 +18,7 @@ def candidate(text, total=1.0, forward=0.5):
         "sum": total,
         "count": 1,
         "variant": "v",
+        "probability": probability,
     }
 
 
@@ -48,12 +49,12 @@ def test_cluster_bests(candidates, random, clusters, best):
     labels = medoid_clusters(
         distance_matrix([tokens(sentence.split()) for sentence in sentences]), clusters
     )[1:]
-    bests = [
+    leaders = [
         next(item for item, label in zip(ranked, labels, strict=True) if label == cluster)
         for cluster in set(labels.tolist()) - {0}
     ]
-    bests.sort(key=lambda item: (item["sum"], item["text"]))
-    assert [choice.candidate for choice in chosen] == bests[:best]
+    leaders.sort(key=lambda item: (item["sum"], item["text"]))
+    assert [choice.candidate for choice in chosen] == leaders[:best]
 
 
 def test_near_copies_of_the_reference_are_not_chosen():
@@ -78,12 +79,58 @@ def test_eligible_counts_every_reason():
 
 
 @pytest.mark.parametrize("best", [1, 2, 5])
-def test_forward_bests_ignores_the_sum(best):
+def test_the_lowest_forward_nll_ignores_the_sum(best):
     candidates = [
         candidate("b", 1.0, forward=0.9),
         candidate("d", 3.0, forward=0.1),
         candidate("c", 2.0, forward=0.1),
     ]
-    chosen, outdone = forward_bests(candidates, best)
+    chosen, outdone = bests(candidates, best, "forward_nll")
     assert [choice.candidate["text"] for choice in chosen] == ["c", "d", "b"][:best]
     assert outdone["outranked"] == max(0, 3 - best)
+
+
+JUDGED = [
+    candidate("b", 1.0, 0.9, probability=0.5),
+    candidate("d", 3.0, 0.1, probability=0.75),
+    candidate("c", 2.0, 0.2, probability=0.75),
+]
+
+
+@pytest.mark.parametrize(
+    ("score", "order"), [("sum", "bcd"), ("forward_nll", "dcb"), ("judge", "cdb")]
+)
+def test_scores_rank_from_the_best(score, order):
+    chosen, outdone = bests(JUDGED, 3, score)
+    assert "".join(choice.candidate["text"] for choice in chosen) == order
+    assert not +outdone
+    chosen, _ = cluster_bests(JUDGED, REFERENCE, str.split, 3, 3, score)
+    assert "".join(choice.candidate["text"] for choice in chosen) == order
+
+
+def test_a_judge_keeps_out_what_is_too_unlikely_and_what_it_never_saw():
+    candidates = [
+        candidate("A, b c d!", 0.1),
+        candidate("e f", 0.1, probability=0.5),
+        candidate("g h", 0.1, probability=0.49),
+        candidate("i j", 0.1),
+        candidate("k l", 4.0, probability=0.9),
+    ]
+    kept, rejected = eligible(candidates, REFERENCE, 3.5, 0.5)
+    assert [item["text"] for item in kept] == ["e f"]
+    assert rejected == {"same_as_reference": 1, "below_probability": 2, "above_threshold": 1}
+    assert eligible(candidates, REFERENCE, 3.5, 0.0)[1]["below_probability"] == 1
+
+
+def test_of_nearly_equal_candidates_the_best_stays():
+    candidates = [
+        candidate("ab c", 1.0, probability=0.5),
+        candidate("AB, c!", 2.0, probability=0.75),
+        candidate("x", 3.0, probability=0.25),
+        candidate("a-b-c-d", 0.5, probability=0.9),
+    ]
+    spelt = {"a b c d": "r", "a-b-c-d": "r", "ab c": "1", "AB, c!": "1", "x": "2"}.get
+    for score, texts in (("judge", ["AB, c!", "x"]), ("sum", ["ab c", "x"])):
+        kept, left_out = distinct(candidates, REFERENCE, score, spelt)
+        assert [item["text"] for item in kept] == texts
+        assert left_out == {"nearly_equal": 2}

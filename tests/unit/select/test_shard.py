@@ -4,9 +4,11 @@ import pytest
 import sentencepiece
 
 from workflow_scripts.core.atomic import write_json
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_record, write_record
 from workflow_scripts.core.tables import TableWriter, read_rows
-from workflow_scripts.select.shard import main, select
+from workflow_scripts.select.probability import ProbabilityBound
+from workflow_scripts.select.shard import main, select, select_shard
 from workflow_scripts.select.threshold import RECORD
 
 CONFIG = {"method": "cluster", "clusters": 2, "best": 2}
@@ -133,3 +135,74 @@ def test_main_writes_every_reference_and_adds_up(tmp_path, segmenter):
         "no_candidates": 1,
         "few_candidates": 1,
     }
+
+
+JUDGED = CONFIG | {"method": "judged", "judge": "mine", "language": "en"}
+
+
+def test_a_judge_ranks_drops_and_counts_nearly_equal_ones_once():
+    probabilities = [0.75, 0.9, 0.8, None, 0.2, None]
+    candidates = [*ROWS[0]["candidates"][:4], candidate("the dog\u2019s slept", 0.5, 0.5)]
+    found, rejected = select(
+        row(1, [*candidates, candidate("a hound, is napping", 0.1, 0.1)]),
+        JUDGED,
+        3.5,
+        str.split,
+        [*probabilities[:5], 0.7],
+        ProbabilityBound([], [0.5]),
+    )
+    assert [(each["text"], each["probability"]) for each in found["paraphrases"]] == [
+        ("sleep has come over this animal now", 0.9),
+        ("a hound is napping", 0.75),
+    ]
+    assert rejected == {
+        "same_as_reference": 1,
+        "below_probability": 1,
+        "nearly_equal": 1,
+        "reference_cluster": 1,
+    }
+    assert found["kept"] == 5
+
+
+def test_without_a_bound_a_judge_only_ranks():
+    config = {"method": "nbest", "best": 2, "score": "judge", "judge": "mine", "language": "en"}
+    found, _ = select(ROWS[3], config, 3.5, str.split, [0.01])
+    assert [each["probability"] for each in found["paraphrases"]] == [pytest.approx(0.01)]
+    found, rejected = select(ROWS[3], config, 3.5, str.split, [None])
+    assert not found["paraphrases"] and rejected == {"below_probability": 1}
+
+
+def test_none_left_is_a_valid_answer():
+    found, _ = select(ROWS[3], JUDGED, 3.5, str.split, [0.4], ProbabilityBound([], [0.5]))
+    assert (found["paraphrases"], found["reason"]) == ([], "below_probability 1")
+
+
+def test_probabilities_of_other_candidates_are_refused(tmp_path, segmenter):
+    write_shard(tmp_path / "scored.parquet", "scored", ROWS[:1])
+    write_json(tmp_path / "threshold.json", {"max_sum": 3.5})
+    write_record(tmp_path / RECORD, 0, 0, {}, files=[tmp_path / "threshold.json"])
+    for number, judged in enumerate(
+        [
+            [{"id": "c:1", "probabilities": [0.5]}],
+            [{"id": "c:2", "probabilities": [0.5] * 6}],
+            [],
+        ]
+    ):
+        path = tmp_path / f"judged{number}.parquet"
+        write_shard(path, "judged", judged)
+        with pytest.raises(InputError, match="c:1 has other candidates than were judged"):
+            select_shard(
+                tmp_path / "scored.parquet",
+                tmp_path / "threshold.json",
+                segmenter,
+                tmp_path / "out.parquet",
+                JUDGED,
+                path,
+            )
+
+
+def write_shard(path, schema, rows):
+    with TableWriter(path, schema) as writer:
+        for each in rows:
+            writer.write(each)
+    write_record(path, len(rows), len(rows), {})

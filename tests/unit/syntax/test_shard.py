@@ -21,7 +21,14 @@ CONFIG = {
 
 
 def row(number, reference, *texts):
-    scores = {"forward_nll": 0.5, "backward_nll": 0.5, "sum": 1.0, "cluster": 1, "variant": ""}
+    scores = {
+        "forward_nll": 0.5,
+        "backward_nll": 0.5,
+        "sum": 1.0,
+        "cluster": 1,
+        "variant": "",
+        "probability": None,
+    }
     return {
         "id": f"c:{number}",
         "source": "s",

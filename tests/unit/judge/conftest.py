@@ -1,0 +1,41 @@
+import json
+
+import pytest
+
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "the", "dog", "cat", "sees", "."]
+
+
+@pytest.fixture(scope="session")
+def sentence_transformer(tmp_path_factory):
+    """A small model of sentence-transformers with random weights, as its library saves it."""
+    sentence_transformers = pytest.importorskip("sentence_transformers")
+    torch = pytest.importorskip("torch")
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    folder = tmp_path_factory.mktemp("encoder")
+    tokenizer = Tokenizer(
+        models.WordPiece({word: i for i, word in enumerate(VOCABULARY)}, unk_token="[UNK]")
+    )
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    marks = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]"}
+    marks |= {"sep_token": "[SEP]", "mask_token": "[MASK]"}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **marks).save_pretrained(folder / "plain")
+    torch.manual_seed(1)
+    config = BertConfig(
+        vocab_size=len(VOCABULARY),
+        **{"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2},
+        **{"intermediate_size": 8, "max_position_embeddings": 32},
+    )
+    BertModel(config).save_pretrained(folder / "plain")
+    modules = pytest.importorskip("sentence_transformers.models")
+    transformer = modules.Transformer(str(folder / "plain"))
+    pooling = modules.Pooling(transformer.get_embedding_dimension())
+    model = sentence_transformers.SentenceTransformer(modules=[transformer, pooling], device="cpu")
+    model.save(str(folder / "model"))
+    assert json.loads((folder / "model" / "modules.json").read_text("utf-8"))
+    return folder / "model"

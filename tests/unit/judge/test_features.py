@@ -1,0 +1,314 @@
+"""The features of pairs, on worked examples."""
+
+import math
+
+import numpy as np
+import pytest
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.tokens import known_words, tokens
+from workflow_scripts.judge.features import FEATURES, Models, compute
+from workflow_scripts.judge.features.agreement import names, negated, numbers
+from workflow_scripts.judge.features.dictionary import WithDictionary
+from workflow_scripts.judge.pairs import Pairs
+
+
+def one(name, reference, paraphrase, models=None, **columns):
+    pairs = Pairs([reference], [paraphrase], **{key: np.array([x]) for key, x in columns.items()})
+    return compute(pairs, [name], models or Models())[name][0]
+
+
+class Encoder:
+    """Counts two letters, and remembers what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def encode(self, sentences):
+        self.asked.append(list(sentences))
+        return np.array([[each.count("a"), each.count("b")] for each in sentences], np.float32)
+
+
+class Grammar:
+    """Minus the number of words, and remembers what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def log_odds(self, sentences):
+        self.asked.append(list(sentences))
+        return np.array([-len(each.split()) for each in sentences], np.float64)
+
+
+class LanguageModel:
+    def log_probability(self, sentences):
+        return np.array([-float(len(each)) for each in sentences])
+
+
+def test_the_names_are_those_of_the_contract():
+    assert set(FEATURES) == {
+        *("forward_nll", "forward_total", "forward_worst", "backward_nll"),
+        *("forward_gain", "backward_gain", "cosine", "language_model", "grammar", "grammar_gain"),
+        *("unknown_words", "numbers", "names", "negation", "length_ratio", "edit_distance"),
+        *("overlap_1", "overlap_2", "overlap_3", "words"),
+    }
+
+
+def test_an_unknown_name_is_refused_with_the_nearest():
+    with pytest.raises(InputError, match="'cosin' is no feature of pairs; did you mean 'cosine'"):
+        compute(Pairs(["a"], ["b"]), ["cosin"], Models())
+
+
+def test_pairs_have_columns_of_one_length():
+    with pytest.raises(ValueError, match="forward_nll: 2 values for 1 references"):
+        Pairs(["a"], ["b"], forward_nll=np.zeros(2))
+
+
+def test_some_pairs_are_taken_with_all_their_columns():
+    pairs = Pairs(["a", "b", "c"], ["d", "e", "f"], forward_nll=np.array([1.0, 2.0, np.nan]))
+    taken = pairs.take([2, 0])
+    assert (taken.references, taken.paraphrases) == (["c", "a"], ["f", "d"])
+    np.testing.assert_array_equal(taken.forward_nll, [np.nan, 1.0])
+    assert taken.sources is None and len(taken) == 2
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_what_is_not_at_hand_is_named_and_gives_nothing(name):
+    feature, pairs = FEATURES[name], Pairs(["One dog."], ["A dog."])
+    lacking = [*feature.columns, *feature.models]
+    assert feature.missing(pairs, Models()) == lacking
+    assert np.isnan(feature.compute(pairs, Models())).all() == bool(lacking)
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_no_pairs_have_no_numbers(name):
+    assert compute(Pairs([], []), [name], Models())[name].shape == (0,)
+
+
+# --- NLLs -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["forward_nll", "backward_nll", "forward_total", "forward_worst"])
+def test_an_nll_is_the_column_itself(name):
+    assert one(name, "a", "b", **{name: 0.5}) == 0.5
+    assert math.isnan(one(name, "a", "b", **{name: np.inf}))  # longer than the model takes
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_a_gain_is_what_the_paraphrase_is_better_than_the_reference(direction):
+    given = {f"{direction}_nll": 0.5, f"reference_{direction}_nll": 2.0}
+    assert one(f"{direction}_gain", "a", "b", **given) == 1.5
+    for unknown in (np.nan, np.inf):
+        given[f"reference_{direction}_nll"] = unknown
+        assert math.isnan(one(f"{direction}_gain", "a", "b", **given))
+
+
+# --- models -----------------------------------------------------------------------------------
+
+
+def test_the_cosine_of_both_sides():
+    models = Models(encoder=Encoder())
+    assert one("cosine", "aab", "abb", models) == pytest.approx(4 / 5)
+    assert one("cosine", "ab", "ab", models) == pytest.approx(1)
+
+
+def test_a_side_without_a_vector_has_no_cosine():
+    assert math.isnan(one("cosine", "a", "xyz", Models(encoder=Encoder())))
+
+
+def test_each_sentence_is_encoded_once():
+    encoder = Encoder()
+    compute(Pairs(["a", "a", "ab"], ["b", "ab", "ab"]), ["cosine"], Models(encoder=encoder))
+    assert encoder.asked == [["a", "ab", "b"]]
+
+
+def test_grammar_and_what_the_paraphrase_gains():
+    grammar = Grammar()
+    pairs = Pairs(["a b", "a b"], ["c", "a b"])
+    found = compute(pairs, ["grammar", "grammar_gain"], Models(grammar=grammar))
+    np.testing.assert_array_equal(found["grammar"], [-1, -2])
+    np.testing.assert_array_equal(found["grammar_gain"], [1, 0])
+    assert grammar.asked == [["c", "a b"]]  # each sentence once, however many features ask
+
+
+def test_the_language_model_compares_with_the_reference():
+    assert one("language_model", "abc", "a", Models(language_model=LanguageModel())) == 2
+
+
+# --- words ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("Don't, 1,000.50 B52s (x)", ["Don't", ",", "1,000.50", "B52s", "(", "x", ")"]),
+        ("twenty-one", ["twenty", "-", "one"]),
+        ("क्षि है", ["क्षि", "है"]),
+        ("", []),
+    ],
+)
+def test_tokens(sentence, expected):
+    assert list(tokens(sentence)) == expected
+
+
+KNOWN = known_words(["The dog will not eat it.", "I don't know Tom's NATO, t s."])
+
+
+@pytest.mark.parametrize(
+    ("paraphrase", "count"),
+    [
+        ("The dog will eat.", 0),
+        ("the DOG will not know", 0),  # known in lower case
+        ("The dog willn't eat the contemucious meat.", 3),
+        ("Dog's", 0),  # an apostrophe parts what is known by itself
+        ("eat 17 !", 0),  # no words
+        ("nato", 1),
+        ("", 0),
+    ],
+)
+def test_unknown_words(paraphrase, count):
+    assert one("unknown_words", "Any.", paraphrase, Models(known_words=KNOWN)) == count
+
+
+def test_a_dictionary_knows_more_english_words():
+    known = WithDictionary(frozenset(["The"]))
+    assert "The" in known and "paddocks" in known
+    assert "contemucious" not in known and "Paddocks" not in known
+    models = Models(known_words=known)
+    assert one("unknown_words", "Any.", "The paddocks, Paddocks willn't", models) == 1
+
+
+# --- agreement --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("3 dogs", ["3"]),
+        ("three dogs", ["3"]),
+        ("twenty-one, Twenty one, 21", ["21", "21", "21"]),
+        ("two and three", ["2", "3"]),
+        ("two hundred and five", ["205"]),
+        ("a hundred", ["100"]),
+        ("two hundred and a dog", ["200"]),
+        ("3 million or three million or 3,000,000", ["3000000"] * 3),
+        ("two thousand five hundred", ["2000", "500"]),  # not added up
+        ("1,000 or 1.000 or 1000", ["1000"] * 3),
+        ("2.50 or 2,5", ["2.5"] * 2),
+        ("at 10:30", ["10.3"]),
+        ("one dog, 1 dog, a dog", []),
+        ("the 3rd B52 of the 1970s", ["3rd", "b52", "1970s"]),
+        ("it's third", []),
+    ],
+)
+def test_english_numbers(sentence, expected):
+    assert sorted(numbers(sentence, english=True).elements()) == sorted(expected)
+
+
+def test_numbers_of_another_language_stand_in_digits():
+    assert sorted(numbers("três, 3, 1 e 1.000", english=False)) == ["1", "1000", "3"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "paraphrase", "agreement"),
+    [
+        ("I have three dogs.", "I've got 3 dogs.", 1),
+        ("I have three dogs.", "I've got four dogs.", 0),
+        ("Call 4 of 5.", "Call 4.", 2 / 3),
+        ("No number.", "None.", 1),
+    ],
+)
+def test_agreement_of_numbers(reference, paraphrase, agreement):
+    assert one("numbers", reference, paraphrase) == pytest.approx(agreement)
+
+
+def test_number_words_count_in_english_alone():
+    assert one("numbers", "three", "3", Models(language="en")) == 1
+    assert one("numbers", "three", "3", Models(language="pt")) == 0
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("Tom's dog eats.", {"tom"}),
+        ("The dog is Tom's.", {"tom"}),  # `the` is known in lower case
+        ("It eats. The dog.", set()),
+        ("I eat, and I'm here.", set()),
+        ("A NATO dog in Prague.", {"nato", "prague"}),
+        ("Dog Will", {"will"}),
+    ],
+)
+def test_names(sentence, expected):
+    known = known_words(["it eats; the dog will eat."])
+    assert set(names(sentence, known)) == expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "paraphrase", "agreement"),
+    [
+        ("Tom eats.", "Tom's eating.", 1),
+        ("Tom eats.", "Tone eats.", 0),
+        ("Tom and Tom and Mary", "Tom and Maria", 0.5),
+        ("He eats.", "She eats.", 1),
+    ],
+)
+def test_agreement_of_names(reference, paraphrase, agreement):
+    models = Models(known_words=known_words(["so he or she eats and a tone"]))
+    assert one("names", reference, paraphrase, models) == pytest.approx(agreement)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("I don't know.", True),
+        ("I don’t know.", True),
+        ("I CANNOT go", True),
+        ("Nobody knows", True),
+        ("without him", True),
+        ("She willn't", True),
+        ("He notices nothingness", False),
+        ("It is unknown.", False),
+    ],
+)
+def test_negation_of_a_sentence(sentence, expected):
+    assert negated(sentence) is expected
+
+
+def test_agreement_of_negation():
+    assert one("negation", "I think he won't go.", "I don't think he will.") == 1
+    assert one("negation", "He goes.", "He never goes.") == 0
+
+
+def test_negation_is_for_english():
+    pairs = Pairs(["Não vou."], ["Vou."])
+    models = Models(language="pt")
+    assert FEATURES["negation"].missing(pairs, models) == ["language"]
+    assert np.isnan(compute(pairs, ["negation"], models)["negation"]).all()
+
+
+# --- surface ----------------------------------------------------------------------------------
+
+
+def test_length_ratio_and_words():
+    assert one("length_ratio", "Two words.", "Now three words!") == 1.5
+    assert math.isnan(one("length_ratio", "...", "word"))
+    assert one("words", "Now, three words!", "x") == 3
+
+
+def test_edit_distance_is_in_tokens():
+    assert one("edit_distance", "The dog eats .", "the cat eats.") == 0.25
+    assert one("edit_distance", "a b", "c d e f") == 1
+    assert one("edit_distance", "", "") == 0
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_overlap_is_that_of_the_column_of_filter(order):
+    pa = pytest.importorskip("pyarrow")
+    from workflow_scripts.filter.columns import Counter
+
+    references = ["the dog eats the cat .", "a", "", "a b c d", "The, dog!"]
+    paraphrases = ["The dog and the cat", "b", "x", "b c d a b c", "the dog dog"]
+    expected = Counter().columns(pa.array(references), pa.array(paraphrases))
+    name = f"overlap_{order}"
+    found = compute(Pairs(references, paraphrases), [name], Models())[name]
+    np.testing.assert_allclose(found, expected[name])

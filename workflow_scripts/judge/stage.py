@@ -1,0 +1,208 @@
+"""The stage `judge`: the probability that a candidate is a good paraphrase (docs/select.md)."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core import encoder_blocks, judges, selection
+from workflow_scripts.core.config import Config
+from workflow_scripts.core.selection import Unit
+from workflow_scripts.core.stage import Stage
+from workflow_scripts.judge.checks import problems
+
+# What judges share, and what belongs to a judge that is fitted in the run. No name of a system has
+# a dash.
+KNOWN_WORDS, GRAMMAR, FITTED = "known-words", "run-grammar", "-fitted"
+
+
+def fitted_units(config: Config, system: str) -> list[Unit]:
+    """Return the unit of the judge of a system, if it is fitted in the run."""
+    name = judges.judge_of(config, system)
+    own = name is not None and judges.is_own(config["judges"][name])
+    return [("judge", f"{name}{FITTED}")] if own else []
+
+
+class Judge(Stage):
+    """The words and the grammar that judges of the run need, each that is fitted, each system.
+
+    An instance is `known-words`, `run-grammar`, `<judge>-fitted` or `<system>`.
+    """
+
+    name = "judge"
+    version = 1
+    row = "references"
+    released = True
+    wildcard = "system"
+    problems = staticmethod(problems)
+
+    @cached_property
+    def blocks(self) -> dict[str, dict[str, Any]]:
+        """The judges of the run's systems, by name."""
+        return {name: self.config["judges"][name] for name in judges.judges(self.config)}
+
+    @cached_property
+    def fitted(self) -> dict[str, str]:
+        """The judges that the run fits, by their instances."""
+        return {
+            f"{name}{FITTED}": name for name, each in self.blocks.items() if judges.is_own(each)
+        }
+
+    def instances(self) -> list[str | None]:
+        words = [KNOWN_WORDS] if judges.need(self.config, judges.KNOWN_WORDS) else []
+        grammar = [GRAMMAR] if any(map(judges.own_grammar, self.blocks.values())) else []
+        systems = self.config["run"]["systems"]
+        judged = [name for name in systems if judges.judge_of(self.config, name) is not None]
+        return [*words, *grammar, *self.fitted, *judged]
+
+    def reads(self, instance: str) -> list[Unit]:
+        if instance in (KNOWN_WORDS, GRAMMAR):
+            return [selection.pairs(self.config)]
+        block = self._block(instance)
+        needs, models = judges.needs(block), self.models(instance)
+        if instance in self.fitted:
+            return [*models.values(), *self._decoders(instance)]
+        own = [("score", "references")] if judges.REFERENCE_SCORES in needs else []
+        fitted = fitted_units(self.config, instance)
+        return [("score", instance), *own, *fitted, *models.values(), *self._decoders(instance)]
+
+    def models(self, instance: str) -> dict[str, Unit]:
+        """Return the units of this stage that the features of a judge or a system need."""
+        block = self._block(instance)
+        words = judges.KNOWN_WORDS in judges.needs(block)
+        return {
+            **({"known_words": self.unit(KNOWN_WORDS)} if words else {}),
+            **({"grammar": self.unit(GRAMMAR)} if judges.own_grammar(block) else {}),
+        }
+
+    def model_files(self, instance: str) -> dict[str, str]:
+        """Return the files of this stage that a judge or a system reads, by their options."""
+        names = {"known_words": "words.parquet", "grammar": "model.json"}
+        units = self.models(instance)
+        files = {f"--{key.replace('_', '-')}": (units[key], names[key]) for key in units}
+        if instance not in self.fitted:
+            for unit in fitted_units(self.config, instance):
+                files["--judge"] = (unit, "judge.json")
+        return {key: f"{self.layout.folder(*unit)}/{name}" for key, (unit, name) in files.items()}
+
+    def forced(self, instance: str) -> bool:
+        """Tell whether the features of a judge or a system need forced decoding."""
+        return judges.FORCED in judges.needs(self._block(instance))
+
+    def _decoders(self, instance: str) -> list[Unit]:
+        return [("train", "forward")] if self.forced(instance) else []
+
+    def shards(self, instance: str) -> int:
+        systems = self.config["run"]["systems"]
+        return self.config["shards"]["late"] if instance in systems else 0
+
+    def records(self, instance: str) -> list[str]:
+        if instance in self.fitted:
+            return ["fitting"]
+        return {KNOWN_WORDS: ["words"], GRAMMAR: ["model"]}.get(instance, [])
+
+    def files(self, instance: str) -> list[str]:
+        return self.shard_files(instance)
+
+    def wildcards(self) -> dict[str, list[str]]:
+        return {"fitted": list(self.fitted)}
+
+    def settings(self, instance: str) -> dict[str, Any]:
+        language = self.config["languages"]["reference"]["code"]
+        if instance == KNOWN_WORDS:
+            return {}
+        if instance == GRAMMAR:
+            return {"seed": self.config["seed"]}
+        block = self._block(instance)
+        settings = {
+            "features": judges.features(block),
+            "encoder": self._encoder(block),
+            "language": language,
+            **({"precision": self.config["compute"]["precision"]} if self.forced(instance) else {}),
+        }
+        if instance in self.fitted:
+            return {**settings, **self._given(block), "seed": self.config["seed"]}
+        keep = self.config["systems"][instance]["select"]["keep"]
+        return {**settings, "max_sum": keep.get("max_sum")}
+
+    def content(self, instance: str) -> dict[str, Any]:
+        settings = self.settings(instance)
+        if instance in (KNOWN_WORDS, GRAMMAR):
+            return settings
+        block, hashes = self._block(instance), self.inputs(instance)
+        given = self._given(block) if instance in self.fitted else {}
+        content = {**settings, **{key: hashes[path] for key, path in given.items()}}
+        if files := self._encoder_files(instance):
+            content["encoder"] = {name: hashes[path] for name, path in files.items()}
+        elif "record" in (settings["encoder"] or {}):  # the revision stands for all files
+            content["encoder"] = {k: v for k, v in settings["encoder"].items() if k != "record"}
+        return {**content, "shipped": judges.fingerprint(*self._shipped(instance))}
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        if instance in (KNOWN_WORDS, GRAMMAR):
+            return {}
+        where = f"judges.{self._name(instance)}"
+        given = self._given(self._block(instance)) if instance in self.fitted else {}
+        files = {path: f"{where}.{key}" for key, path in given.items()}
+        own = self._encoder_files(instance).values()
+        files |= dict.fromkeys(own, f"{where}.encoder.folder")
+        return {path: self.sha256(path, key) for path, key in files.items()}
+
+    def outside(self, instance: str) -> list[str]:
+        record = self.hub_record(instance)
+        return [record.removesuffix(".json")] if record else []
+
+    def input_files(self, instance: str) -> list[str]:
+        """Return the files that jobs of a unit read besides those of other units."""
+        record = self.hub_record(instance)
+        return [*self.inputs(instance), *([record] if record else [])]
+
+    def hub_record(self, instance: str) -> str:
+        """Return the record of an encoder's download from the hub; empty if there is none."""
+        if instance in (KNOWN_WORDS, GRAMMAR):
+            return ""
+        block = self._block(instance)
+        if judges.ENCODER not in judges.needs(block):
+            return ""
+        return encoder_blocks.hub_record(block.get("encoder"), self.config)
+
+    def hub_block(self, record: str) -> dict[str, Any] | None:
+        """Return the encoder whose files a record in the folder of downloads tells, if any."""
+        for instance in self.instances():
+            if instance and self.hub_record(instance) == record:
+                return self._block(instance)["encoder"]
+        return None
+
+    def _name(self, instance: str) -> str:
+        """Return the judge of an instance: one that is fitted, or a system."""
+        found = self.fitted.get(instance) or judges.judge_of(self.config, instance)
+        assert found is not None
+        return found
+
+    def _block(self, instance: str) -> dict[str, Any]:
+        return self.blocks[self._name(instance)]
+
+    def _given(self, block: dict[str, Any]) -> dict[str, str]:
+        """Return where the user's file is that a judge is fitted to, by its key."""
+        given = {key: block[key] for key in ("labels", "ratings") if key in block}
+        return dict(zip(given, selection.located(self.config, list(given.values())), strict=True))
+
+    def _encoder(self, block: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the settings of a judge's encoder; None if it needs none."""
+        if judges.ENCODER not in judges.needs(block):
+            return None
+        return encoder_blocks.encoder_settings(block.get("encoder"), self.config)
+
+    def _encoder_files(self, instance: str) -> dict[str, str]:
+        """Return the paths of an encoder's files in a folder of the user's, by their names."""
+        block = self._block(instance)
+        if judges.ENCODER not in judges.needs(block):
+            return {}
+        where = f"judges.{self._name(instance)}.encoder"
+        return encoder_blocks.own_files(block.get("encoder"), self.config, where)
+
+    def _shipped(self, instance: str) -> list[Path]:
+        """Return what ships with Paraloom of what a unit reads."""
+        block = self._block(instance)
+        own = instance in self.fitted or judges.is_own(block)
+        grammar = judges.GRAMMAR_MODEL in judges.needs(block) and not judges.own_grammar(block)
+        return [*([] if own else [judges.SHIPPED]), *([judges.GRAMMAR] if grammar else [])]
