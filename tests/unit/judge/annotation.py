@@ -26,7 +26,7 @@ def references(count=12):
 
 def paraphrase(rank, text):
     nlls = {"forward_nll": 0.25 * rank, "backward_nll": float("inf"), "sum": None}
-    return {"rank": rank, "text": text, **nlls, "cluster": rank, "variant": ""}
+    return {"rank": rank, "text": text, **nlls, "cluster": rank, "probability": None, "variant": ""}
 
 
 def write_unit(run, stage, instance, schema, shards):
