@@ -11,6 +11,8 @@ from workflow_scripts.filter.stage import column_units
 
 # References whose candidates are measured at each bound, at most (evaluate/bounds.py).
 BOUNDS_SAMPLE = 2000
+# What people must do for their ratings to count, as in judge/annotators.py (a test compares them).
+_ANNOTATORS = {"min_judgments": 25, "max_failed_controls": 0.1}
 
 
 class Evaluate(Stage):
@@ -34,7 +36,8 @@ class Evaluate(Stage):
 
     def records(self, instance: str) -> list[str]:
         bounding = ["bounding"] if selection.reference_scores(self.config) else []
-        return ["evaluation", "counting", *bounding]
+        rating = ["rating"] if self._ratings() else []
+        return ["evaluation", "counting", *bounding, *rating]
 
     def sections(self) -> dict[int, str]:
         bounds = {45: "workflow_scripts.evaluate.report:bounds"}
@@ -42,6 +45,7 @@ class Evaluate(Stage):
             40: "workflow_scripts.evaluate.report:scores",
             **(bounds if selection.reference_scores(self.config) else {}),
             50: "workflow_scripts.evaluate.report:diversity",
+            **({55: "workflow_scripts.evaluate.report:ratings"} if self._ratings() else {}),
             60: "workflow_scripts.evaluate.report:statistics",
             80: "workflow_scripts.evaluate.report:quality",
         }
@@ -49,6 +53,7 @@ class Evaluate(Stage):
     def tables(self) -> dict[str, str]:
         names = ["diversity", "between_ranks", "lengths", "statistics", "bins"]
         names += ["bounds"] if selection.reference_scores(self.config) else []
+        names += ["ratings", "ratings_by_length"] if self._ratings() else []
         return {name: f"workflow_scripts.evaluate.tables:{name}" for name in names}
 
     def settings(self, instance: str) -> dict[str, Any]:
@@ -66,7 +71,30 @@ class Evaluate(Stage):
             # How the trees come about is the part of the syntax stage.
             "syntax": {"levels": part["syntax"]["levels"]} if part["syntax"] else None,
             "seed": self.config["seed"],
+            **({"ratings": self._ratings()} if self._ratings() else {}),
         }
+
+    def content(self, instance: str) -> dict[str, Any]:
+        settings = self.settings(instance)
+        if not self._ratings():
+            return settings
+        return {
+            **settings,
+            "ratings": {**settings["ratings"], "file": [*self.inputs(instance).values()]},
+        }
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        return {path: self.sha256(path, "evaluate.ratings.file") for path in self.ratings_files()}
+
+    def ratings_files(self) -> list[str]:
+        """Return where the file of people's ratings is; none if the run has none."""
+        block = self.config["evaluate"].get("ratings")
+        return [*selection.located(self.config, [block["file"]])] if block else []
+
+    def _ratings(self) -> dict[str, Any]:
+        """Return which annotators count, where the run has ratings; else nothing."""
+        block = self.config["evaluate"].get("ratings") or {}
+        return {key: block.get(key, usual) for key, usual in _ANNOTATORS.items()} if block else {}
 
     def statistics_settings(self) -> dict[str, Any]:
         """Return the settings of the corpus statistics: the pairs, and columns by kind."""

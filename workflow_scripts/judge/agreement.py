@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import spearmanr
 
+from workflow_scripts.core.rank_correlation import spearman
 from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.judge.rating_file import GRAMMATICAL, Pair, Rating
@@ -16,13 +16,6 @@ from workflow_scripts.judge.rating_file import GRAMMATICAL, Pair, Rating
 SPLITS = 100
 # Pairs that a person shares with others before a correlation says something of the person.
 MIN_SHARED = 10
-
-
-def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Return Spearman's correlation; None for fewer than three pairs, or all equal values."""
-    if len(first) < 3 or len(set(first)) < 2 or len(set(second)) < 2:
-        return None
-    return round(float(spearmanr(first, second).statistic), DECIMALS)
 
 
 def agreement(ratings: Sequence[Rating], seed: int = 1) -> dict[str, Any]:
@@ -86,7 +79,7 @@ def _split_half(
             middle = (len(mixed) + int(random.integers(2))) // 2
             first.append(float(mixed[:middle].mean()))
             second.append(float(mixed[middle:].mean()))
-        found.append(spearman(first, second))
+        found.append(spearman(np.array(first), np.array(second)))
     known = [each for each in found if each is not None]
     if not known:
         return None, None
@@ -104,11 +97,12 @@ def _with_others(shared: Sequence[dict[str, float]]) -> float | None:
             scores, others = own.setdefault(name, ([], []))
             scores.append(score)
             others.append((total - score) / (len(people) - 1))
-    weighted = [
-        (len(scores), correlation)
+    found = [
+        (len(scores), spearman(np.array(scores), np.array(others)))
         for scores, others in own.values()
-        if len(scores) >= MIN_SHARED and (correlation := spearman(scores, others)) is not None
+        if len(scores) >= MIN_SHARED
     ]
+    weighted = [(count, each) for count, each in found if each is not None]
     weight = sum(count for count, _ in weighted)
     if not weight:
         return None

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.bootstrap import interval, resampled
@@ -90,47 +91,63 @@ def _natural(text: str) -> tuple[bool, int, str]:
     return (not number, int(text) if number else 0, text)
 
 
-def intervals(
-    ratings: Sequence[Rating], samples: int = BOOTSTRAP, seed: int = 1
-) -> dict[str, dict[str, dict[str, float] | None]]:
-    """Return 95 % bootstrap intervals over references of each system's two figures.
+def add_sums(sums: NDArray[np.float64], score: float | None, clean: bool) -> None:
+    """Add a pair to the sums that `figure_intervals` takes, in place; the shape is (4,).
 
     Args:
-        ratings: of any systems, controls apart.
-        samples: draws. One draw of references serves all systems.
+        sums: those of one reference and one row of figures.
+        score: the mean of the pair's scores; None if it has none.
+        clean: whether nobody found it ungrammatical or nonsensical.
+    """
+    if score is not None:
+        sums[_SCORE] += score
+        sums[_SCORED] += 1
+    sums[_CLEAN] += clean
+    sums[_PAIRS] += 1
+
+
+def figure_intervals(
+    sums: NDArray[np.float64], samples: int, seed: int
+) -> list[dict[str, dict[str, float] | None]]:
+    """Return 95 % bootstrap intervals over references of rows of figures.
+
+    Args:
+        sums: by `add_sums`, shape (references, rows, 4).
+        samples: draws. One draw of references serves all rows.
         seed: of the draws.
 
     Returns:
-        By system `similarity` and `grammatical`: `low` and `high`; None where a draw has no pair
+        Of each row `similarity` and `grammatical`: `low` and `high`; None where a draw has no pair
         that shows the figure.
     """
+    drawn = np.concatenate([*resampled(sums.reshape(len(sums), -1), samples, seed)])
+    drawn = drawn.reshape(samples, -1, 4)
+
+    def ends(row: int, part: int, whole: int, unit: float) -> dict[str, float] | None:
+        counts = drawn[:, row, whole]
+        return interval(unit * drawn[:, row, part] / counts) if counts.all() else None
+
+    return [
+        {
+            "similarity": ends(row, _SCORE, _SCORED, 1.0),
+            "grammatical": ends(row, _CLEAN, _PAIRS, 100.0),
+        }
+        for row in range(drawn.shape[1])
+    ]
+
+
+def intervals(
+    ratings: Sequence[Rating], samples: int = BOOTSTRAP, seed: int = 1
+) -> dict[str, dict[str, dict[str, float] | None]]:
+    """Return `figure_intervals` of each system, controls apart."""
     found = by_pair(ratings)
     systems = sorted(found, key=_natural)
     references = {name: row for row, name in enumerate(sorted({r.reference for r in ratings}))}
     sums = np.zeros((len(references), len(systems), 4))
     for column, system in enumerate(systems):
         for pair, each in found[system].items():
-            own = sums[references[pair.reference], column]
-            score = similarity(each)
-            if score is not None:
-                own[_SCORE] += score
-                own[_SCORED] += 1
-            own[_CLEAN] += grammatical(each)
-            own[_PAIRS] += 1
-    drawn = np.concatenate([*resampled(sums.reshape(len(sums), -1), samples, seed)])
-    drawn = drawn.reshape(samples, len(systems), 4)
-
-    def ends(column: int, part: int, whole: int, unit: float) -> dict[str, float] | None:
-        counts = drawn[:, column, whole]
-        return interval(unit * drawn[:, column, part] / counts) if counts.all() else None
-
-    return {
-        system: {
-            "similarity": ends(column, _SCORE, _SCORED, 1.0),
-            "grammatical": ends(column, _CLEAN, _PAIRS, 100.0),
-        }
-        for column, system in enumerate(systems)
-    }
+            add_sums(sums[references[pair.reference], column], similarity(each), grammatical(each))
+    return dict(zip(systems, figure_intervals(sums, samples, seed), strict=True))
 
 
 def counted(
