@@ -264,6 +264,27 @@ def vectors_file(wildcards):
     return FILTER.settings(f"{wildcards.vectors}-{wildcards.system}")["file"]
 
 
+def feature_options(wildcards):
+    """Params function: the files of other units that a column needs that is a feature."""
+    units = FILTER.feature_units(wildcards.feature)
+    shard = f"{wildcards.shard}.parquet"
+    files = {"words": ("--words", "words.txt"), "references": ("--reference-scores", shard)}
+    options = [(files[purpose], LAYOUT.folder(*unit)) for purpose, unit in units.items()]
+    return [word for (option, name), folder in options for word in (option, f"{folder}/{name}")]
+
+
+def feature_reads(wildcards):
+    """Input function: the same files."""
+    return feature_options(wildcards)[1::2]
+
+
+def feature_encoder(wildcards):
+    """Input function: the files of the encoder behind a column; none of a package."""
+    record = FILTER.encoder_record(wildcards.feature)
+    files = FILTER.encoder_files(f"{wildcards.feature}-{wildcards.system}")
+    return [record] if record else list(files.values())
+
+
 def training_set_values(wildcards):
     """Params function: `<column>=<folder>` of the columns that a model computed for it."""
     return named_folders(FILTER.training_set_columns(wildcards.training_set))
@@ -308,11 +329,13 @@ def download_url(wildcards):
 def hub_options(wildcards):
     """Params function: the repository on the hub whose commit is kept here, and the folder in it."""
     record = f"{config['downloads']}/hub/{wildcards.repository}/{wildcards.revision}.json"
+    encoder = JUDGE.hub_block(record) or FILTER.hub_block(record)
     try:
-        block = JUDGE.hub_block(record) or TRAIN.hub_block(record)
+        block = encoder or TRAIN.hub_block(record)
     except InputError as error:
         raise WorkflowError(str(error)) from None
-    return ["--repository", block["hub"], *(["--path", block["path"]] if "path" in block else [])]
+    path = ["--path", block["path"]] if "path" in block else []
+    return ["--repository", block["hub"], *path, *(["--encoder"] if encoder else [])]
 
 
 def finished_model_files(wildcards):

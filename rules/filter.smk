@@ -96,7 +96,8 @@ rule filter_perplexity:
     conda:
         "../envs/language_model.yaml"
     shell:
-        "python -m workflow_scripts.filter.perplexity --input {input.columns:q}"
+        "python -m workflow_scripts.filter.perplexity --config {params.config:q}"
+        " --input {input.columns:q}"
         " --model {input.model:q} --output {output.values:q} 2>&1 | tee {log:q}"
 
 
@@ -201,3 +202,31 @@ rule filter_embedding_score:
     shell:
         "python -m workflow_scripts.filter.embedding_score --input {input.columns:q}"
         " --model {params.folder:q} --output {output.values:q} 2>&1 | tee {log:q}"
+
+
+# The files of an encoder count by their content, which names the folder.
+rule filter_feature:
+    input:
+        columns=unit_file("filter", "{shard}.parquet"),
+        read=feature_reads,
+        encoder=ancient(feature_encoder),
+    output:
+        values="<results>/filter/{feature}-{system}/{version}/{shard}.parquet",
+        record="<results>/filter/{feature}-{system}/{version}/{shard}.json",
+    params:
+        config=unit_config("filter", "{feature}-{system}"),
+        inputs=unit_inputs("filter", "{feature}-{system}"),
+        options=feature_options,
+    log:
+        "<results>/logs/filter/{feature}-{system}/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/filter/{feature}-{system}/{version}/{shard}.tsv"
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(480),
+    conda:
+        "../envs/embed.yaml"
+    shell:
+        "python -m workflow_scripts.filter.feature_values --config {params.config:q}"
+        " --inputs {params.inputs:q} --input {input.columns:q} {params.options:q}"
+        " --output {output.values:q} 2>&1 | tee {log:q}"

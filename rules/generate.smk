@@ -77,6 +77,30 @@ rule generate_idf:
         " --output {output.idf:q} 2>&1 | tee {log:q}"
 
 
+rule generate_words:
+    input:
+        pairs="<pairs>/manifest.json",
+    output:
+        words="<results>/generate/words/{version}/words.txt",
+        record="<results>/generate/words/{version}/words.json",
+    params:
+        config=unit_config("generate", "words"),
+        folder=unit_folder(*PAIRS),
+        shards=len(EARLY),
+    log:
+        "<results>/logs/generate/words/{version}/words.log",
+    benchmark:
+        "<results>/benchmarks/generate/words/{version}/words.tsv"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(480),
+    conda:
+        "../envs/text.yaml"
+    shell:
+        "python -m workflow_scripts.generate.known_words --folder {params.folder:q}"
+        " --shards {params.shards} --output {output.words:q} 2>&1 | tee {log:q}"
+
+
 # The files of pairs count by their content, which names the folder; a later time alone is no reason to run.
 rule generate_shard:
     input:

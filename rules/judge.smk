@@ -3,30 +3,6 @@ rule judge:
         stage_target("judge"),
 
 
-rule judge_known_words:
-    input:
-        pairs="<pairs>/manifest.json",
-    output:
-        words="<results>/judge/known-words/{version}/words.parquet",
-        record="<results>/judge/known-words/{version}/words.json",
-    params:
-        config=unit_config("judge", "known-words"),
-        folder=unit_folder(*PAIRS),
-        shards=len(EARLY),
-    log:
-        "<results>/logs/judge/known-words/{version}/words.log",
-    benchmark:
-        "<results>/benchmarks/judge/known-words/{version}/words.tsv"
-    resources:
-        mem_mb=grows(2000),
-        runtime=grows(480),
-    conda:
-        "../envs/embed.yaml"
-    shell:
-        "python -m workflow_scripts.judge.known_words --folder {params.folder:q}"
-        " --shards {params.shards} --output {output.words:q} 2>&1 | tee {log:q}"
-
-
 rule judge_grammar:
     input:
         pairs="<pairs>/manifest.json",

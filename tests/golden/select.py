@@ -34,4 +34,33 @@ def outputs(folder: Path) -> Outputs:
         outputs[method] = table(output, "paraphrases")
         outputs[f"{method}_record"] = counts(output.with_suffix(".json"))
         outputs[f"{method}_threshold"] = json.loads(found.read_text(encoding="utf-8"))
+    outputs |= judged(folder, scores, model)
     return outputs
+
+
+def judged(folder: Path, scores: Path, model: Path) -> Outputs:
+    """Return the same of a system with a judge, whose probabilities fp32 holds exactly."""
+    rows = [
+        {
+            "id": row["id"],
+            "probabilities": [
+                None if index % 5 == 4 else 1 - index / 32
+                for index in range(len(row["candidates"]))
+            ],
+        }
+        for row in scored()
+    ]
+    probabilities = write_table(folder / "judged" / "0000.parquet", "judged", rows)
+    keep = {"max_sum": 1.5, "probability_quantile": 0.8}
+    config = {"method": "judged", "judge": "mine", "clusters": 4, "best": 3, "keep": keep}
+    config["language"] = "en"
+    found, output = folder / "by_judge" / "threshold.json", folder / "by_judge" / "0000.parquet"
+    where = {"folder": folder, "judged": probabilities.parent}
+    threshold.main(arguments(config, **where, shards=1, output=found))
+    given = {"input": scores, "judged": probabilities, "threshold": found}
+    select.main(arguments(config, **given, model=model, output=output))
+    return {
+        "judged": table(output, "paraphrases"),
+        "judged_record": counts(output.with_suffix(".json")),
+        "judged_threshold": json.loads(found.read_text(encoding="utf-8")),
+    }

@@ -33,6 +33,12 @@ def everything(results: Path) -> dict[str, Any]:
     config["corpora"]["web"] = {"testbed": {"first": 500000, "count": 100}}
     config["run"] |= {"corpora": ["testbed", "web"], "systems": ["parabank"]}
     config["dual_filter"]["enabled"] = True
+    labels = results / "labels.tsv"
+    labels.write_text("", encoding="utf-8")
+    features = ["forward_worst", "forward_gain", "grammar", "unknown_words"]
+    config["judges"]["own"] = {"labels": str(labels), "features": features, "grammar": "run"}
+    select = config["systems"]["parabank"]["select"]
+    select |= {"judge": "own", "score": "judge", "keep": {"max_sum": 3.5, "precision": 0.75}}
     config["evaluate"] |= {
         "columns": list(COLUMNS),
         "reference_scores": True,

@@ -67,7 +67,8 @@ def workplace(finished, tmp_path_factory) -> Pipeline:
 
 
 # What the micro run does without, and tests of its own try: downloads, the filter of the bitext,
-# finished models, constraints by IDF, trees, the column that an embedding computes.
+# finished models, constraints by IDF, trees, columns that an embedding computes or that are
+# features.
 APART = (
     "corpus_download",
     "corpus_hub",
@@ -76,7 +77,7 @@ APART = (
     "generate_idf",
     "syntax",
 )
-APART += ("filter_embedding_score",)
+APART += ("filter_embedding_score", "filter_feature", "generate_words")
 KENLM = set() if micro.HAS_KENLM else {"filter_language_model", "filter_perplexity"}
 RULES = [
     name

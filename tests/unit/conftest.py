@@ -22,6 +22,14 @@ def embedded(tmp_path_factory):
     return sts_example.write_units(tmp_path_factory.mktemp("embedded"))
 
 
+@pytest.fixture(scope="session")
+def sentence_transformer(tmp_path_factory):
+    """The folder of a small model of sentence-transformers."""
+    from tests.unit.sentence_transformer import write_model
+
+    return write_model(tmp_path_factory.mktemp("encoder"))
+
+
 def release_of(**run):
     """The declaration of the release of the run on the testbed, whose `run` block is changed so."""
     from workflow_scripts.release.stage import Release

@@ -3,14 +3,13 @@
 An encoder is a model of sentence-transformers: a folder with `modules.json`. A block names the
 folder, a commit on the Hugging Face hub, or an installed package; without a block it is `DEFAULT`.
 
-The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
+The Snakefile imports this module: only the standard library.
 """
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from workflow_scripts.core.config import Config
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.paths import Located
 
@@ -72,7 +71,7 @@ def problems(block: dict[str, Any] | None, where: str) -> Iterator[str]:
         yield f"{where}.path: '{path}' leads out of the {source}; name a folder inside it"
 
 
-def encoder_settings(block: dict[str, Any] | None, config: Config) -> dict[str, Any]:
+def encoder_settings(block: dict[str, Any] | None, config: dict[str, Any]) -> dict[str, Any]:
     """Return what a job must know of an encoder, as `judge.encoder.encoder_folder` takes it."""
     if block is None:
         return {**DEFAULT}
@@ -85,7 +84,7 @@ def encoder_settings(block: dict[str, Any] | None, config: Config) -> dict[str, 
     return {"path": ".", **block}
 
 
-def hub_record(block: dict[str, Any] | None, config: Config) -> str:
+def hub_record(block: dict[str, Any] | None, config: dict[str, Any]) -> str:
     """Return the record of an encoder's download from the hub; empty if it is not from there."""
     if block is None or "hub" not in block:
         return ""
@@ -93,7 +92,7 @@ def hub_record(block: dict[str, Any] | None, config: Config) -> str:
     return f"{config['downloads']}/hub/{repository}/{block['revision']}.json"
 
 
-def own_files(block: dict[str, Any] | None, config: Config, where: str) -> dict[str, str]:
+def own_files(block: dict[str, Any] | None, config: dict[str, Any], where: str) -> dict[str, str]:
     """Return the path of each file of an encoder in a folder of the user's, by its name there.
 
     Args:

@@ -9,41 +9,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+from workflow_scripts.core.features import NEEDS
 from workflow_scripts.core.schema import filled
 
 # The judge that ships with Paraloom, and the grammar model that ships.
 SHIPPED = Path(__file__).parents[1] / "judge" / "default.json"
 GRAMMAR = Path(__file__).parents[1] / "judge" / "grammar" / "english"
 
-# What a feature needs besides both texts: the scores of candidate or reference, forced decoding by
-# the forward model, or a model. A test compares this with the features themselves.
-SCORES, REFERENCE_SCORES, FORCED = "scores", "reference_scores", "forced"
-ENCODER, GRAMMAR_MODEL, LANGUAGE_MODEL = "encoder", "grammar", "language_model"
-KNOWN_WORDS = "known_words"
-NEEDS: dict[str, tuple[str, ...]] = {
-    "forward_nll": (SCORES,),
-    "backward_nll": (SCORES,),
-    "forward_total": (FORCED,),
-    "forward_worst": (FORCED,),
-    "forward_gain": (SCORES, REFERENCE_SCORES),
-    "backward_gain": (SCORES, REFERENCE_SCORES),
-    "cosine": (ENCODER,),
-    "grammar": (GRAMMAR_MODEL,),
-    "grammar_gain": (GRAMMAR_MODEL,),
-    "language_model": (LANGUAGE_MODEL,),
-    "unknown_words": (KNOWN_WORDS,),
-    "numbers": (),
-    "names": (KNOWN_WORDS,),
-    "negation": (),
-    "length_ratio": (),
-    "overlap_1": (),
-    "overlap_2": (),
-    "overlap_3": (),
-    "edit_distance": (),
-    "words": (),
-}
-# Features that know English only.
-ENGLISH_ONLY = ("negation",)
+# What forced decoding by the forward model tells of a candidate.
+FORCED = ("forward_total", "forward_worst")
+GRAMMAR_MODEL, LANGUAGE_MODEL = "grammar", "language_model"
 
 
 def judge_of(config: dict[str, Any], system: str) -> str | None:
@@ -69,7 +44,7 @@ def features(block: dict[str, Any]) -> list[str]:
 
 
 def needs(block: dict[str, Any]) -> set[str]:
-    """Return what the features of a judge need; unknown features need nothing."""
+    """Return what the features of a judge need, by `features.NEEDS`; unknown ones need nothing."""
     return {each for name in features(block) for each in NEEDS.get(name, ())}
 
 
@@ -78,9 +53,9 @@ def own_grammar(block: dict[str, Any]) -> bool:
     return GRAMMAR_MODEL in needs(block) and filled(block, "judge")["grammar"] == "run"
 
 
-def need(config: dict[str, Any], what: str) -> bool:
-    """Tell whether a judge of the run needs something."""
-    return any(what in needs(config["judges"][name]) for name in judges(config))
+def need(config: dict[str, Any], *wanted: str) -> bool:
+    """Tell whether a judge of the run needs one of these."""
+    return any(not needs(config["judges"][name]).isdisjoint(wanted) for name in judges(config))
 
 
 @functools.cache

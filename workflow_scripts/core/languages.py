@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from workflow_scripts.core.config import Config
 
-ENGLISH = "en"
 # ISO 639 codes of languages that are written without blanks between words: Chinese (of several
 # kinds), Japanese, Thai, Lao, Khmer, Burmese, Tibetan, Dzongkha, Shan.
 WITHOUT_BLANKS = frozenset(

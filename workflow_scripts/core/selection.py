@@ -10,6 +10,7 @@ from typing import Any
 
 from workflow_scripts.core import judges
 from workflow_scripts.core.config import FILTER_ROLES, MAIN_ROLES, Config
+from workflow_scripts.core.features import KNOWN_WORDS, REFERENCE_NLLS, needs
 from workflow_scripts.core.model_blocks import UNKNOWN, as_trained_here
 from workflow_scripts.core.paths import Located
 
@@ -127,8 +128,14 @@ def reference_scores(config: Config) -> bool:
     return (
         config["evaluate"].get("reference_scores") is True
         or any(keep.get("reference_quantile") is not None for keep in bounds)
-        or judges.need(config, judges.REFERENCE_SCORES)
+        or needs(config, *REFERENCE_NLLS)
+        or judges.need(config, *REFERENCE_NLLS)
     )
+
+
+def known_words(config: Config) -> bool:
+    """Tell whether the words that references hold are collected."""
+    return needs(config, KNOWN_WORDS) or judges.need(config, KNOWN_WORDS)
 
 
 def early_shards(config: Config, late: str) -> list[str]:

@@ -18,6 +18,7 @@ from huggingface_hub import HfApi, errors, hf_hub_download
 
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.encoder_blocks import encoder_files
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.locking import locked
 from workflow_scripts.core.manifest import sha256
@@ -56,8 +57,14 @@ def _explained(what: str) -> Iterator[None]:
         raise InputError(f"{what}: {reason[0]}. {_ADVICE}") from error
 
 
-def look(repository: str, revision: str | None, path: str | None) -> Commit:
+def look(repository: str, revision: str | None, path: str | None, encoder: bool = False) -> Commit:
     """Ask the hub for the files of a model; of the newest commit if no revision is given.
+
+    Args:
+        repository: OWNER/NAME.
+        revision: the commit.
+        path: the model's folder in the repository, if it is not its root.
+        encoder: whether it is an encoder of sentences, and no translation model.
 
     Raises:
         InputError: there is no such repository or commit, it holds no model that can be read, or
@@ -68,17 +75,25 @@ def look(repository: str, revision: str | None, path: str | None) -> Commit:
         info = api.model_info(repository, revision=revision, files_metadata=True)
     below = PurePosixPath(path or ".")
     found = {
-        name.name: sibling.lfs.sha256 if sibling.lfs else None
+        str(name.relative_to(below)): sibling.lfs.sha256 if sibling.lfs else None
         for sibling in info.siblings or []
-        if (name := PurePosixPath(sibling.rfilename)).parent == below
+        if (name := PurePosixPath(sibling.rfilename)).is_relative_to(below)
+        and (encoder or name.parent == below)
     }
     if info.sha is None or (revision is not None and info.sha != revision):
         raise InputError(f"hub {repository}: {revision} is no commit, which is {info.sha}")
-    model = sorted_out(found, f"hub {repository}, {info.sha}{f'/{path}' if path else ''}")
-    return Commit(info.sha, {name: found[name] for name in (*model.names, *model.about)})
+    where = f"hub {repository}, {info.sha}{f'/{path}' if path else ''}"
+    if encoder:
+        names = encoder_files(found, where)
+    else:
+        model = sorted_out(found, where)
+        names = [*model.names, *model.about]
+    return Commit(info.sha, {name: found[name] for name in names})
 
 
-def fetch(repository: str, revision: str, path: str | None, kept: Path) -> dict[str, str]:
+def fetch(
+    repository: str, revision: str, path: str | None, kept: Path, encoder: bool = False
+) -> dict[str, str]:
     """Download the model of one commit, and write the record of its folder.
 
     Files that came in an earlier call are not asked for again. A connection that is cut is taken up
@@ -89,6 +104,7 @@ def fetch(repository: str, revision: str, path: str | None, kept: Path) -> dict[
         revision: the commit.
         path: the model's folder in the repository, if it is not its root.
         kept: where the files are kept.
+        encoder: as in `look`.
 
     Returns:
         The SHA-256 of each file.
@@ -98,7 +114,7 @@ def fetch(repository: str, revision: str, path: str | None, kept: Path) -> dict[
     """
     hashes = {}
     with locked(kept):
-        commit = look(repository, revision, path)
+        commit = look(repository, revision, path, encoder)
         for name, told in commit.files.items():
             print(f"hub {repository}: {name}", file=sys.stderr, flush=True)
             inside = str(PurePosixPath(path or ".") / name)
@@ -129,12 +145,13 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--repository", required=True, help="OWNER/NAME")
     parser.add_argument("--revision", required=True, help="its commit")
     parser.add_argument("--path", help="the model's folder in it")
+    parser.add_argument("--encoder", action="store_true", help="it is an encoder of sentences")
     parser.add_argument("--output", type=Path, required=True, help="the record, <commit>.json")
     arguments = parser.parse_args(argv)
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     kept = arguments.output.with_suffix("")
-    fetch(arguments.repository, arguments.revision, arguments.path, kept)
+    fetch(arguments.repository, arguments.revision, arguments.path, kept, arguments.encoder)
 
 
 if __name__ == "__main__":

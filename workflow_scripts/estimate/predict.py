@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workflow_scripts.core import judges, selection
 from workflow_scripts.core.config import FILTER_ROLES
+from workflow_scripts.core.features import ENCODER
 from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.model_blocks import finished
 from workflow_scripts.core.schema import filled
@@ -30,9 +31,11 @@ _EVALUATED = 0.002
 _COMPARED = 0.00002
 # CPU-seconds per judged candidate: of its features, and of the models that some of them ask.
 _JUDGED = 0.0005
-_ASKED = {judges.ENCODER: 0.01, judges.GRAMMAR_MODEL: 0.001}
+_ASKED = {ENCODER: 0.01, judges.GRAMMAR_MODEL: 0.001}
 # CPU-seconds and bytes of a grammar model that is trained on references (judge.grammar.train).
 _GRAMMAR_TRAINED, _GRAMMAR_BYTES = 600.0, 4e6
+# CPU-seconds of a judge that is fitted to some hundred labels.
+_FITTED = 30.0
 # Beam that translates the test set (train.measures).
 _TEST_BEAM = 5
 # The time of a forward pass, as a share of forward, backward and update.
@@ -218,14 +221,14 @@ class Predictor:
     def _of_judge(self, instance: str) -> tuple[float, float, float]:
         if instance == GRAMMAR:
             return _GRAMMAR_TRAINED, 0.0, _GRAMMAR_BYTES
-        if instance not in self._config["run"]["systems"]:
-            return self._pairs * self._speeds.text.cleaned, 0.0, _GRAMMAR_BYTES
+        if instance not in self._config["run"]["systems"]:  # a judge that is fitted to labels
+            return _FITTED, 0.0, 0.0
         judged = self._distinct(instance)
         name = judges.judge_of(self._config, instance)
         needs = judges.needs(self._config["judges"][name])
         seconds = judged * (_JUDGED + sum(_ASKED.get(need, 0.0) for need in needs))
         network = 0.0
-        if judges.FORCED in needs:
+        if not needs.isdisjoint(judges.FORCED):
             network = judged * self._pieces["reference"] * self._speeds.networks["forward"].scored
         return seconds, network, judged * 4
 

@@ -99,8 +99,13 @@ class Evaluate(Stage):
     def statistics_settings(self) -> dict[str, Any]:
         """Return the settings of the corpus statistics: the pairs, and columns by kind."""
         part = self.config["evaluate"]
-        kinds = {name: next(iter(self.config["columns"][name])) for name in part["columns"]}
+        kinds = {name: self._kind(name) for name in part["columns"]}
         return {"pairs": part["pairs"], "columns": kinds, "seed": self.config["seed"]}
+
+    def _kind(self, column: str) -> str:
+        """Return the kind of a column; of a feature its name."""
+        ((kind, block),) = self.config["columns"][column].items()
+        return block["name"] if kind == "feature" else kind
 
     def columns(self, system: str) -> dict[str, Unit]:
         """Return the units of the columns that a system's statistics show beside its pairs."""

@@ -43,7 +43,7 @@ RECORD = "counting"
 BIN_ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
 ORDERS = {"unigrams": 1, "trigrams": 3}
 # The kinds of columns that are a paraphrase score: the cosine of the two sides.
-PARAPHRASE_SCORES = ("vectors", "embedding")
+PARAPHRASE_SCORES = ("vectors", "embedding", "cosine")
 
 Columns = dict[str, NDArray[np.float32]]
 

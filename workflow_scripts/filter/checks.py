@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from workflow_scripts.core.config import Config, strangers
+from workflow_scripts.core.encoder_blocks import problems as encoder_problems
+from workflow_scripts.core.features import ENCODER, LANGUAGES, NEEDS
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.core.training_sets import (
@@ -44,8 +46,25 @@ def _column_problems(name: str, column: dict[str, Any], config: Config) -> Itera
         yield from strangers(
             f"{where}.training_set", [named["training_set"]], "training_sets", config
         )
+    if "feature" in column:
+        yield from _feature_problems(name, column["feature"], config)
     if "language_model" in column:
         yield from _language_model_problems(name, column["language_model"], config)
+
+
+def _feature_problems(name: str, block: dict[str, Any], config: Config) -> Iterator[str]:
+    where, feature = f"columns.{name}.feature", block["name"]
+    if ENCODER in NEEDS[feature]:
+        yield from encoder_problems(block.get("encoder"), f"{where}.encoder")
+    elif block.get("encoder") is not None:
+        yield f"{where}.encoder: the feature {feature} needs no encoder; take it out"
+    language = config["languages"]["reference"]["code"]
+    known = LANGUAGES.get(feature, (language,))
+    if language not in known and name in model_columns(config):
+        yield (
+            f"{where}: {feature} is for references in {known[0]}, not in {language}; leave the "
+            "column out of evaluate.columns and training_sets"
+        )
 
 
 def _language_model_problems(name: str, block: dict[str, Any], config: Config) -> Iterator[str]:

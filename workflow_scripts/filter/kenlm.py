@@ -1,10 +1,11 @@
 """KenLM's programs (Heafield, 2011): n-gram models with modified Kneser-Ney smoothing."""
 
+import math
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from workflow_scripts.core import space
 from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.text import words
 
 # Of lmplz's sorting; what does not fit goes to temporary files.
 MEMORY = "1G"
@@ -46,8 +48,8 @@ def estimate(sentences: Iterable[list[str]], order: int, output: Path) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with (folder / "text").open("w", encoding="utf-8", newline="\n") as text:
-            for words in sentences:
-                text.write(" ".join(words) + "\n")
+            for sentence in sentences:
+                text.write(" ".join(sentence) + "\n")
                 count += 1
         # Small data may give no valid discounts, for which it then takes fixed ones.
         options = ["-o", str(order), "-S", MEMORY, "-T", name, "--discount_fallback"]
@@ -69,7 +71,7 @@ def _run(command: list[str], written: Path) -> None:
 def log_probabilities(model: Path, sentences: Iterable[list[str]]) -> NDArray[np.float64]:
     """Return the logarithm to base 10 of each sentence's probability, its end included."""
     command = [program("query"), "-v", "sentence", str(model)]
-    text = "".join(" ".join(words) + "\n" for words in sentences)
+    text = "".join(" ".join(sentence) + "\n" for sentence in sentences)
     done = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8")
     if done.returncode:
         raise InputError(f"query failed on {model}: {done.stderr.strip()[-1000:]}")
@@ -80,5 +82,22 @@ def log_probabilities(model: Path, sentences: Iterable[list[str]]) -> NDArray[np
 
 def perplexities(model: Path, sentences: list[list[str]]) -> NDArray[np.float64]:
     """Return the perplexity of each sentence: of its words, unknown ones and its end included."""
-    lengths = np.array([len(words) + 1 for words in sentences], np.float64)
-    return 10.0 ** (-log_probabilities(model, sentences) / lengths)
+    return 10.0 ** -_per_word(model, sentences)
+
+
+def _per_word(model: Path, sentences: list[list[str]]) -> NDArray[np.float64]:
+    """Return the mean log-probability (base 10) of each sentence's words and its end."""
+    lengths = np.array([len(sentence) + 1 for sentence in sentences], np.float64)
+    return log_probabilities(model, sentences) / lengths
+
+
+class LanguageModel:
+    """A KenLM model as the feature `language_model` asks it."""
+
+    def __init__(self, path: Path):
+        self._path = path
+
+    def log_probability(self, sentences: Sequence[str]) -> NDArray[np.float64]:
+        """Return the mean log-probability (nats) of each sentence's words and its end."""
+        found = [words(sentence) for sentence in sentences]
+        return math.log(10) * _per_word(self._path, found)

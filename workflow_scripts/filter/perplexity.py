@@ -1,34 +1,43 @@
-"""Compute the perplexity of every paraphrase of a shard under a language model (BT17 5.5)."""
+"""Compute a language model's column of a shard of pairs.
+
+It is the perplexity of the paraphrase (BT17 5.5), or the feature `language_model` of the judge.
+"""
 
 import argparse
 from pathlib import Path
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import verify_file
 from workflow_scripts.core.text import words
-from workflow_scripts.filter.kenlm import perplexities
+from workflow_scripts.filter.kenlm import LanguageModel, perplexities
 from workflow_scripts.filter.language_model import RECORD
-from workflow_scripts.filter.values import write_values
+from workflow_scripts.filter.values import Values, write_values
 
 # Each starts KenLM anew, which reads the whole model.
 BATCH = 65_536
 
 
+def values_of(model: Path, relative: bool) -> Values:
+    """Return what gives the column: perplexities, or what paraphrases are more probable by."""
+    if not relative:
+        return lambda _, paraphrases: perplexities(model, list(map(words, paraphrases)))
+    log_probability = LanguageModel(model).log_probability
+    return lambda references, paraphrases: (
+        log_probability(paraphrases) - log_probability(references)
+    )
+
+
 def main(argv: list[str] | None = None) -> None:
-    """Compute the perplexity of every paraphrase of a shard under a language model."""
+    """Compute the column of a language model for every pair of a shard."""
     parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of pair columns")
     parser.add_argument("--model", type=Path, required=True, help="of filter.language_model")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
     verify_file(arguments.model, RECORD)
-    write_values(
-        arguments.input,
-        arguments.output,
-        lambda _, paraphrases: perplexities(arguments.model, list(map(words, paraphrases))),
-        "perplexity",
-        BATCH,
-    )
+    values = values_of(arguments.model, arguments.config.get("relative", False))
+    write_values(arguments.input, arguments.output, values, "perplexity", BATCH)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ from typing import Any
 from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.embeddings import column_embedding
+from workflow_scripts.core.encoder_blocks import encoder_settings, hub_record, own_files
+from workflow_scripts.core.features import ENCODER, KNOWN_WORDS, NEEDS, REFERENCE_NLLS
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.core.training_sets import (
@@ -69,6 +71,8 @@ class Filter(Stage):
             model = [self.unit(column)]
         if column in self.columns_of_kind("embedding"):
             model = [self.embedding_of(column, system)]
+        if column in self.columns_of_kind("feature"):
+            model = list(self.feature_units(column).values())
         return [self.unit(system), *model]
 
     def shards(self, instance: str) -> int:
@@ -91,6 +95,7 @@ class Filter(Stage):
             "classifier": self.columns_of_kind("classifier"),
             "vectors": self.columns_of_kind("vectors"),
             "embedding_column": self.columns_of_kind("embedding"),
+            "feature": self.columns_of_kind("feature"),
             "training_set": list(self.training_sets),
         }
 
@@ -103,14 +108,22 @@ class Filter(Stage):
 
     def content(self, instance: str) -> dict[str, Any]:
         settings, inputs = self.settings(instance), self.inputs(instance)
-        return {**settings, "file": inputs[settings["file"]]} if inputs else settings
+        if "file" in settings:
+            return {**settings, "file": inputs[settings["file"]]}
+        if inputs:  # an encoder in a folder
+            files = self.encoder_files(instance)
+            return {**settings, "encoder": {name: inputs[path] for name, path in files.items()}}
+        if "record" in settings.get("encoder", {}):  # the revision stands for all files
+            encoder = {key: each for key, each in settings["encoder"].items() if key != "record"}
+            return {**settings, "encoder": encoder}
+        return settings
 
     def inputs(self, instance: str) -> dict[str, str]:
-        settings = self.settings(instance)
-        if "file" not in settings:
-            return {}
-        key = f"columns.{instance.split('-')[0]}.vectors.file"
-        return {settings["file"]: self.sha256(settings["file"], key)}
+        settings, where = self.settings(instance), f"columns.{instance.split('-')[0]}"
+        if "file" in settings:
+            return {settings["file"]: self.sha256(settings["file"], f"{where}.vectors.file")}
+        key = f"{where}.feature.encoder.folder"
+        return {path: self.sha256(path, key) for path in self.encoder_files(instance).values()}
 
     def columns_of_kind(self, kind: str) -> list[str]:
         """Return the run's columns that a `language_model`, a `classifier` ... computes."""
@@ -120,6 +133,44 @@ class Filter(Stage):
         """Return the unit of the embedding behind a column of a system."""
         (name,) = column_embedding(column, system, self.config)
         return ("embed", name)
+
+    def feature_units(self, column: str) -> dict[str, Unit]:
+        """Return the units that a column that is a feature reads besides its pairs, by purpose."""
+        needed = NEEDS[self.config["columns"][column]["feature"]["name"]]
+        units: dict[str, Unit] = {}
+        if KNOWN_WORDS in needed:
+            units["words"] = ("generate", "words")
+        if not set(REFERENCE_NLLS).isdisjoint(needed):
+            units["references"] = ("score", "references")
+        return units
+
+    def encoder_files(self, instance: str) -> dict[str, str]:
+        """Return the files of the encoder behind a column in a folder of the user's, by name."""
+        column = instance.split("-")[0]
+        if column not in self.columns_of_kind("feature"):
+            return {}
+        where = f"columns.{column}.feature.encoder"
+        return own_files(self._encoder(column), self.config, where)
+
+    def encoder_record(self, column: str) -> str:
+        """Return the record of the download of a column's encoder; empty if there is none."""
+        return hub_record(self._encoder(column), self.config)
+
+    def hub_block(self, record: str) -> dict[str, Any] | None:
+        """Return the block of the encoder whose files a record of downloads tells, if any."""
+        for column in self.columns_of_kind("feature"):
+            if self.encoder_record(column) == record:
+                return self._encoder(column)
+        return None
+
+    def outside(self, instance: str) -> list[str]:
+        column, dash, _ = instance.partition("-")
+        if not dash or column not in self.columns_of_kind("feature"):
+            return []
+        return [record.removesuffix(".json") for record in [self.encoder_record(column)] if record]
+
+    def _encoder(self, column: str) -> dict[str, Any] | None:
+        return self.config["columns"][column]["feature"].get("encoder")
 
     def training_set_columns(self, training_set: str) -> dict[str, Unit]:
         """Return the units of the columns that a training set needs and a model computes."""
@@ -134,9 +185,20 @@ class Filter(Stage):
         ((kind, block),) = self.config["columns"][column].items()
         if kind == "vectors":
             return {"file": selection.located(self.config, [block["file"]])[0]}
+        if kind == "feature":
+            encoder = {"encoder": encoder_settings(block.get("encoder"), self.config)}
+            return {
+                "name": block["name"],
+                "language": self.config["languages"]["reference"]["code"],
+                **(encoder if ENCODER in NEEDS[block["name"]] else {}),
+            }
         # The settings are those of the model that it reads.
-        if kind == "embedding" or (kind == "language_model" and system):
+        if kind == "embedding":
             return {}
         if kind == "language_model":
-            return {**block, "corpora": block["corpora"] or self.config["run"]["corpora"]}
+            relative = block.get("relative", False)
+            if system:
+                return {"relative": True} if relative else {}
+            corpora = block["corpora"] or self.config["run"]["corpora"]
+            return {"order": block["order"], "corpora": corpora}
         return {**block, "seed": self.config["seed"]}

@@ -19,7 +19,7 @@ BATCH = 1024
 def write_values(
     input_path: Path, output: Path, values: Values, desc: str, batch_size: int = BATCH
 ) -> None:
-    """Stream a `pair_columns` shard into a `pair_values` shard with its record.
+    """Stream a `pair_columns` shard into a `pair_values` shard, by the texts alone.
 
     Args:
         input_path: the pairs, which are verified.
@@ -28,14 +28,38 @@ def write_values(
         desc: of the progress.
         batch_size: pairs in one call of `values`.
     """
+    sides = ["reference", "paraphrase"]
+
+    def of_texts(batch: pa.RecordBatch) -> NDArray[Any]:
+        return values(*(batch.column(side).to_pylist() for side in sides))
+
+    column_values(input_path, output, sides, of_texts, desc, batch_size)
+
+
+def column_values(
+    input_path: Path,
+    output: Path,
+    columns: list[str],
+    values: Callable[[pa.RecordBatch], NDArray[Any]],
+    desc: str,
+    batch_size: int = BATCH,
+) -> None:
+    """Stream a `pair_columns` shard into a `pair_values` shard with its record.
+
+    Args:
+        input_path: the pairs, which are verified.
+        output: the shard of values; NaN becomes null.
+        columns: those of the pairs that `values` gets, besides id and rank.
+        values: computes those of some pairs.
+        desc: of the progress.
+        batch_size: pairs in one call of `values`.
+    """
 
     def computed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            texts = (batch.column(side).to_pylist() for side in ("reference", "paraphrase"))
-            found = np.asarray(values(*texts), np.float32)
+            found = np.asarray(values(batch), np.float32)
             same = {key: batch.column(key) for key in ("id", "rank")}
             yield pa.record_batch({**same, "value": pa.array(found, from_pandas=True)})
 
-    columns = ["id", "rank", "reference", "paraphrase"]
-    pairs = Input(input_path, "pair_columns").batches(columns, batch_size)
+    pairs = Input(input_path, "pair_columns").batches(["id", "rank", *columns], batch_size)
     write_shard(pairs, computed, output, "pair_values", desc)

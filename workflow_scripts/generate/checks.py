@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from workflow_scripts.core.config import Config, strangers
-from workflow_scripts.core.languages import ENGLISH
 from workflow_scripts.core.schema import filled
+
+ENGLISH = "en"
 
 # The prepositions that the catalogue's ParaBank exempts from the lower bound of the IDF.
 PREPOSITIONS = frozenset(
@@ -17,8 +18,10 @@ PREPOSITIONS = frozenset(
         *("over", "through", "to", "with"),
     )
 )
+# The keys of a search that tell from which tokens samples are drawn.
+TRUNCATIONS = ("k", "top_p", "min_p", "epsilon")
 # Instance names that the stages themselves use beside the systems' names.
-RESERVED_SYSTEMS = {"references", "idf"}
+RESERVED_SYSTEMS = {"references", "idf", "words"}
 
 
 def problems(config: Config) -> Iterator[str]:
@@ -99,6 +102,8 @@ def _exempts_english(constraints: dict[str, Any]) -> bool:
 
 def _system_problems(where: str, system: dict[str, Any], language: str) -> Iterator[str]:
     search = filled(system["search"], system["search"]["method"])
+    if search["method"] == "sample" and not any(search[key] for key in TRUNCATIONS):
+        yield f"{where}.search: method sample needs one of {', '.join(TRUNCATIONS)}"
     if search["method"] == "beam" and search["nbest"] > search["beam_size"]:
         yield (
             f"{where}.search: nbest ({search['nbest']}) is above beam_size ({search['beam_size']})"

@@ -8,6 +8,7 @@ from typing import Any
 
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.seeding import generator
+from workflow_scripts.generate.spare import Spare
 from workflow_scripts.generate.words import Phrase, Word, phrases_of, words_of
 
 Segment = Callable[[str], list[str]]
@@ -61,14 +62,16 @@ def constraint_sets(
 
     Each set takes n distinct words (those with at least one letter; forms that differ in case
     only are one word where `case` holds) without replacement, n uniform over the integers from
-    floor(least x words) to floor(greatest x words). Sets are independent of each other and of
-    everything but the seed, the reference and its id.
+    floor(least x words) to floor(greatest x words). Words that are spared count there, but are
+    never taken; a set takes all others if they are fewer than n. Sets are independent of each other
+    and of everything but the seed, the reference and its id.
 
     Args:
         reference: the sentence.
         identifier: its id.
         config: {"kind": "negative", "choose": "random", "sets", "fraction": [least, greatest],
-            "case": also forbid the lower-cased and the capitalised form}.
+            "case": also forbid the lower-cased and the capitalised form, "spare": words that may
+            not be forbidden}.
         seed: of the draws.
         segment: gives the Viterbi pieces of a text.
     """
@@ -78,12 +81,15 @@ def constraint_sets(
     distinct: dict[str, list[Word]] = {}
     for word in words_of(reference):
         distinct.setdefault(word.text.lower() if case else word.text, []).append(word)
-    occurrences = list(distinct.values())
-    least, greatest = (math.floor(share(bound) * len(occurrences)) for bound in config["fraction"])
+    least, greatest = (math.floor(share(bound) * len(distinct)) for bound in config["fraction"])
+    spared = Spare(config.get("spare", {})).of(reference)
+    occurrences = [
+        words for words in distinct.values() if spared.isdisjoint(word.text for word in words)
+    ]
     sets = []
     for number in range(config["sets"]):
         random = generator(seed, "constraints", identifier, number)
-        count = int(random.integers(least, greatest + 1))
+        count = min(int(random.integers(least, greatest + 1)), len(occurrences))
         drawn = sorted(random.choice(len(occurrences), count, replace=False).tolist())
         words = [word for index in drawn for word in occurrences[index]]
         phrases = phrases_of(words, case, segment)

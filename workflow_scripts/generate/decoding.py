@@ -1,7 +1,7 @@
 """The searches of the forward model behind one function: samples, or a beam's n-best list."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from workflow_scripts.core.schema import filled
@@ -9,6 +9,7 @@ from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, sample
+from workflow_scripts.nmt.truncation import Truncation
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,9 @@ def decode(
         samples = sample(
             model,
             (SampleRequest(each.id, each.set, each.source, each.avoid) for each in requests),
-            k=search["k"],
             samples=search["samples"],
             seed=seed,
+            **{each.name: search[each.name] for each in fields(Truncation)},
             temperature=search["temperature"],
             batch_rows=batch_rows,
         )

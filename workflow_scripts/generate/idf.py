@@ -9,7 +9,7 @@ import heapq
 import math
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -41,10 +41,7 @@ def plain_words(reference: str) -> list[str]:
 
 
 def document_frequencies(
-    references: Iterable[str],
-    folder: Path,
-    most: int = MOST_WORDS,
-    words: Callable[[str], Iterable[str]] = plain_words,
+    references: Iterable[str], folder: Path, most: int = MOST_WORDS
 ) -> Iterator[Count]:
     """Yield every word and the number of references it stands in, in the order of the words.
 
@@ -52,12 +49,11 @@ def document_frequencies(
         references: read once.
         folder: for temporary files.
         most: distinct words in memory; the rest of the vocabulary is on disk.
-        words: gives the distinct words of a reference.
     """
     counts: Counter[str] = Counter()
     runs: list[Path] = []
     for reference in references:
-        counts.update(words(reference))
+        counts.update(plain_words(reference))
         if len(counts) >= most:
             runs.append(folder / str(len(runs)))
             lines = (f"{word}\t{count}\n" for word, count in sorted(counts.items()))

@@ -33,7 +33,7 @@ def _constraints(config: Config, system: str | None) -> dict[str, Any]:
 
 
 class Generate(Stage):
-    """The references, the IDF of their words where a system needs it, and each system."""
+    """The references, their words and the IDF of these where they are needed, and each system."""
 
     name = "generate"
     version = 2
@@ -46,19 +46,20 @@ class Generate(Stage):
     def instances(self) -> list[str | None]:
         systems = self.config["run"]["systems"]
         idf = ["idf"] if any(needs_idf(self.config, system) for system in systems) else []
-        return ["references", *idf, *systems]
+        words = ["words"] if selection.known_words(self.config) else []
+        return ["references", *idf, *words, *systems]
 
     def reads(self, instance: str) -> list[Unit]:
-        if instance in ("references", "idf"):
+        if instance in ("references", "idf", "words"):
             return [selection.pairs(self.config)]
         idf = [self.unit("idf")] if needs_idf(self.config, instance) else []
         return [self.unit("references"), *idf, ("train", "forward")]
 
     def shards(self, instance: str) -> int:
-        return 0 if instance == "idf" else self.config["shards"]["late"]
+        return 0 if instance in ("idf", "words") else self.config["shards"]["late"]
 
     def records(self, instance: str) -> list[str]:
-        return {"references": ["sampling"], "idf": ["idf"]}.get(instance, [])
+        return {"references": ["sampling"], "idf": ["idf"], "words": ["words"]}.get(instance, [])
 
     def settings(self, instance: str) -> dict[str, Any]:
         if instance == "references":
@@ -70,6 +71,8 @@ class Generate(Stage):
         if instance == "idf":
             training = selection.training_corpora(self.config)
             return {"corpora": training or self.config["run"]["corpora"]}
+        if instance == "words":
+            return {}
         system = self.config["systems"][instance]
         constraints = constraints_of(self.config, instance)
         if constraints and (pairs := self._located_pairs(instance)):

@@ -24,6 +24,7 @@ from workflow_scripts.generate.constraints import (
 from workflow_scripts.generate.idf import plain_words, read_idf
 from workflow_scripts.generate.inflection import inflections, other_verb_forms
 from workflow_scripts.generate.ppdb import Paraphrases, read_paraphrases
+from workflow_scripts.generate.spare import Spare
 from workflow_scripts.generate.words import Word, phrases_of, words_of
 from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS
 
@@ -38,6 +39,7 @@ class Variants:
         segment: gives the Viterbi pieces of a text.
         idf: of the words that may be chosen by it.
         paraphrases: those of pairs.
+        spare: the words that may not be forbidden.
     """
 
     def __init__(
@@ -47,12 +49,14 @@ class Variants:
         segment: Segment,
         idf: Mapping[str, float],
         paraphrases: Paraphrases,
+        spare: Spare,
     ):
         self._variants = variants
         self._seed = seed
         self._segment = segment
         self._idf = idf
         self._paraphrases = paraphrases
+        self._spare = spare
 
     def sets(self, reference: str, identifier: str) -> list[ConstraintSet]:
         """Return the sets of a reference: one of each variant, one for each word of a pair.
@@ -60,6 +64,8 @@ class Variants:
         A variant for which the reference has no word has no set.
         """
         candidates = self.candidates(reference)
+        spared = {word.lower() for word in self._spare.of(reference)}
+        forbidding = [word for word in candidates if word not in spared]
         words = words_of(reference)
         sets = []
         for name, variant in self._variants.items():
@@ -70,9 +76,11 @@ class Variants:
             if "first" in variant["choose"]:
                 found = self._first(reference, variant["choose"]["first"])
             elif variant["kind"] == "pair":
-                found = self._pairs(words, candidates, variant, random)
+                found = self._pairs(words, forbidding, variant, random)
+            elif variant["kind"] == "negative":
+                found = self._negative(words, forbidding, variant, random)
             else:
-                found = self._single(words, candidates, variant, random)
+                found = self._positive(candidates, variant, random)
             sets += [replace(each, variant=name) for each in found]
         return sets
 
@@ -92,18 +100,23 @@ class Variants:
         phrases = frozenset((start, *self._segment(form)) for form in forms)
         return [ConstraintSet([f"{start} {text}"], [], frozenset(), phrases, [])]
 
-    def _single(
+    def _negative(
         self,
         words: list[Word],
         candidates: list[str],
         variant: dict[str, Any],
         random: np.random.Generator,
     ) -> list[ConstraintSet]:
-        """Forbid the chosen words of a reference together, or want them, if there are any."""
+        """Forbid the chosen words of a reference together, if there are any."""
+        chosen = choose(candidates, variant["choose"], random)
         inflect = filled(variant, "variant")["inflect"]
-        if variant["kind"] == "negative":
-            chosen = choose(candidates, variant["choose"], random)
-            return [self._without(words, chosen, inflect)] if chosen else []
+        return [self._without(words, chosen, inflect)] if chosen else []
+
+    def _positive(
+        self, candidates: list[str], variant: dict[str, Any], random: np.random.Generator
+    ) -> list[ConstraintSet]:
+        """Want the chosen words of a reference together, if there are any."""
+        inflect = filled(variant, "variant")["inflect"]
         if inflect:
             candidates = [word for word in candidates if other_verb_forms(word)]
         chosen = choose(candidates, variant["choose"], random)
@@ -140,6 +153,7 @@ class Variants:
             for word in chosen
             for lead in {each.lead for each in words if each.text.lower() == word}
             for form in (inflections(word) if inflect else [word])
+            if not self._spare.lists(form)
         ]
         return negative(chosen, phrases_of(forms, case=True, segment=self._segment))
 
@@ -189,4 +203,5 @@ def set_maker(
     paraphrases = Paraphrases()
     for kind, path in config.get("pairs", {}).items():
         paraphrases = read_paraphrases(kind, Path(path), idf)
-    return Variants(config["variants"], seed, segment, idf, paraphrases).sets
+    spare = Spare(config.get("spare", {}))
+    return Variants(config["variants"], seed, segment, idf, paraphrases, spare).sets

@@ -9,13 +9,13 @@ import numpy as np
 
 from workflow_scripts.core import judges
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.languages import ENGLISH
+from workflow_scripts.core.features import ENCODER, ENGLISH, NEEDS
 from workflow_scripts.core.manifest import verify
+from workflow_scripts.generate.known_words import read_words
 from workflow_scripts.judge.encoder import encoder_folder, load_encoder
 from workflow_scripts.judge.features import Models, compute
 from workflow_scripts.judge.features.dictionary import WithDictionary
 from workflow_scripts.judge.grammar.model import Grammar
-from workflow_scripts.judge.known_words import read_words
 from workflow_scripts.judge.model import Judge
 from workflow_scripts.judge.pairs import Numbers, Pairs
 from workflow_scripts.nmt.loaders import load_model
@@ -70,21 +70,21 @@ def load_models(
     Args:
         features: their names.
         config: {"encoder": its settings, "language": of the references}.
-        known_words: what `known_words.collect` wrote; None where no feature needs it.
+        known_words: what `generate.known_words` wrote; None where no feature needs it.
         grammar: folder of the model; None for the one that ships.
         device: of torch, for the encoder.
 
     Raises:
         InputError: a model is missing or damaged.
     """
-    needs = {need for name in features for need in judges.NEEDS[name]}
+    needs = {need for name in features for need in NEEDS[name]}
     words = None if known_words is None else read_words(known_words)
     language = config["language"]
-    encoder = encoder_folder(config["encoder"]) if judges.ENCODER in needs else None
+    encoder = encoder_folder(config["encoder"]) if ENCODER in needs else None
     return Models(
         encoder=None if encoder is None else load_encoder(encoder, device),
         grammar=Grammar.load(grammar or "english") if judges.GRAMMAR_MODEL in needs else None,
-        known_words=WithDictionary(words) if words is not None and language == ENGLISH else words,
+        known_words=WithDictionary(words) if words is not None and language in ENGLISH else words,
         language=language,
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from workflow_scripts.core import encoder_blocks, judges
 from workflow_scripts.core.config import Config
-from workflow_scripts.core.languages import ENGLISH
+from workflow_scripts.core.features import ENCODER, ENGLISH, LANGUAGES, NEEDS
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.suggestion import suggestion
 
@@ -33,7 +33,7 @@ def _judge_problems(where: str, block: dict[str, Any], language: str) -> Iterato
                 f"{where}: {', '.join(block)} belong to a judge that the run fits; name its labels "
                 "or ratings too, or leave the block empty for the judge that ships"
             )
-        elif language != ENGLISH:
+        elif language not in ENGLISH:
             yield (
                 f"{where}: the judge that ships knows English (en) only, and the references are "
                 f"'{language}'; {_OWN}"
@@ -43,16 +43,16 @@ def _judge_problems(where: str, block: dict[str, Any], language: str) -> Iterato
         yield f"{where}: a judge is fitted to labels or to ratings; take one of the two out"
     named = judges.features(block)
     for feature in named:
-        if feature not in judges.NEEDS:
-            known = suggestion(feature, list(judges.NEEDS))
+        if feature not in NEEDS:
+            known = suggestion(feature, list(NEEDS))
             yield f"{where}.features: '{feature}' is no feature{known}"
     yield from encoder_blocks.problems(block.get("encoder"), f"{where}.encoder")
     if judges.LANGUAGE_MODEL in judges.needs(block):
         yield f"{where}.features: a run has no model for 'language_model'; take it out"
-    if language == ENGLISH:
+    if language in ENGLISH:
         return
     for feature in named:
-        if feature in judges.ENGLISH_ONLY:
+        if language not in LANGUAGES.get(feature, (language,)):
             yield (
                 f"{where}.features: '{feature}' knows English (en) only, and the references are "
                 f"'{language}'; take it out"
@@ -63,7 +63,7 @@ def _judge_problems(where: str, block: dict[str, Any], language: str) -> Iterato
             f"{where}.grammar: the grammar model that ships knows English (en) only, and the "
             f"references are '{language}'; write grammar: run, which trains one on them"
         )
-    if judges.ENCODER in needs and full["encoder"] is None:
+    if ENCODER in needs and full["encoder"] is None:
         yield (
             f"{where}.encoder: the encoder that is installed knows English (en) only, and the "
             f"references are '{language}'; name one that knows that language, or take 'cosine' out "

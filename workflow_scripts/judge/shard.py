@@ -145,7 +145,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--input", type=Path, required=True, help="shard of scored candidates")
     parser.add_argument("--references", type=Path, help="shard of the references' own scores")
     parser.add_argument("--judge", default="default", help="judge.json; or the one that ships")
-    parser.add_argument("--known-words", type=Path, help="words.parquet")
+    parser.add_argument("--words", type=Path, help="words.txt, those of the references")
     parser.add_argument("--grammar", type=Path, help="folder; without it the one that ships")
     parser.add_argument("--forward", type=Path, help="folder of that model, for forced decoding")
     parser.add_argument("--output", type=Path, required=True)
@@ -154,9 +154,7 @@ def main(argv: list[str] | None = None) -> None:
     with unchanged(arguments.inputs):
         judge = Judge.load(arguments.judge)
         device = choose_device(arguments.device).type
-        models = load_models(
-            judge.features, config, arguments.known_words, arguments.grammar, device
-        )
+        models = load_models(judge.features, config, arguments.words, arguments.grammar, device)
         decoder = None
         if arguments.forward is not None:
             batch = arguments.batch_tokens

@@ -6,13 +6,14 @@ from typing import Any
 
 from workflow_scripts.core import encoder_blocks, judges, selection
 from workflow_scripts.core.config import Config
+from workflow_scripts.core.features import ENCODER, KNOWN_WORDS, REFERENCE_NLLS
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.judge.checks import problems
 
-# What judges share, and what belongs to a judge that is fitted in the run. No name of a system has
-# a dash.
-KNOWN_WORDS, GRAMMAR, FITTED = "known-words", "run-grammar", "-fitted"
+# The grammar model of the run's references, and the end of the names of judges that the run fits.
+# No name of a system has a dash.
+GRAMMAR, FITTED = "run-grammar", "-fitted"
 
 
 def fitted_units(config: Config, system: str) -> list[Unit]:
@@ -23,9 +24,9 @@ def fitted_units(config: Config, system: str) -> list[Unit]:
 
 
 class Judge(Stage):
-    """The words and the grammar that judges of the run need, each that is fitted, each system.
+    """The grammar that judges of the run need, each judge that is fitted, each system.
 
-    An instance is `known-words`, `run-grammar`, `<judge>-fitted` or `<system>`.
+    An instance is `run-grammar`, `<judge>-fitted` or `<system>`.
     """
 
     name = "judge"
@@ -48,37 +49,35 @@ class Judge(Stage):
         }
 
     def instances(self) -> list[str | None]:
-        words = [KNOWN_WORDS] if judges.need(self.config, judges.KNOWN_WORDS) else []
         grammar = [GRAMMAR] if any(map(judges.own_grammar, self.blocks.values())) else []
         systems = self.config["run"]["systems"]
         judged = [name for name in systems if judges.judge_of(self.config, name) is not None]
-        return [*words, *grammar, *self.fitted, *judged]
+        return [*grammar, *self.fitted, *judged]
 
     def reads(self, instance: str) -> list[Unit]:
-        if instance in (KNOWN_WORDS, GRAMMAR):
+        if instance == GRAMMAR:
             return [selection.pairs(self.config)]
         block = self._block(instance)
         needs, models = judges.needs(block), self.models(instance)
         if instance in self.fitted:
             return [*models.values(), *self._decoders(instance)]
-        own = [("score", "references")] if judges.REFERENCE_SCORES in needs else []
+        own = [("score", "references")] if not needs.isdisjoint(REFERENCE_NLLS) else []
         fitted = fitted_units(self.config, instance)
         return [("score", instance), *own, *fitted, *models.values(), *self._decoders(instance)]
 
     def models(self, instance: str) -> dict[str, Unit]:
-        """Return the units of this stage that the features of a judge or a system need."""
+        """Return the units that the features of a judge or a system need, by what they are."""
         block = self._block(instance)
-        words = judges.KNOWN_WORDS in judges.needs(block)
+        words = KNOWN_WORDS in judges.needs(block)
         return {
-            **({"known_words": self.unit(KNOWN_WORDS)} if words else {}),
+            **({"words": ("generate", "words")} if words else {}),
             **({"grammar": self.unit(GRAMMAR)} if judges.own_grammar(block) else {}),
         }
 
     def model_files(self, instance: str) -> dict[str, str]:
-        """Return the files of this stage that a judge or a system reads, by their options."""
-        names = {"known_words": "words.parquet", "grammar": "model.json"}
-        units = self.models(instance)
-        files = {f"--{key.replace('_', '-')}": (units[key], names[key]) for key in units}
+        """Return the files of models that a judge or a system reads, by their options."""
+        names = {"words": "words.txt", "grammar": "model.json"}
+        files = {f"--{key}": (unit, names[key]) for key, unit in self.models(instance).items()}
         if instance not in self.fitted:
             for unit in fitted_units(self.config, instance):
                 files["--judge"] = (unit, "judge.json")
@@ -86,7 +85,7 @@ class Judge(Stage):
 
     def forced(self, instance: str) -> bool:
         """Tell whether the features of a judge or a system need forced decoding."""
-        return judges.FORCED in judges.needs(self._block(instance))
+        return not judges.needs(self._block(instance)).isdisjoint(judges.FORCED)
 
     def _decoders(self, instance: str) -> list[Unit]:
         return [("train", "forward")] if self.forced(instance) else []
@@ -98,7 +97,7 @@ class Judge(Stage):
     def records(self, instance: str) -> list[str]:
         if instance in self.fitted:
             return ["fitting"]
-        return {KNOWN_WORDS: ["words"], GRAMMAR: ["model"]}.get(instance, [])
+        return ["model"] if instance == GRAMMAR else []
 
     def files(self, instance: str) -> list[str]:
         return self.shard_files(instance)
@@ -108,8 +107,6 @@ class Judge(Stage):
 
     def settings(self, instance: str) -> dict[str, Any]:
         language = self.config["languages"]["reference"]["code"]
-        if instance == KNOWN_WORDS:
-            return {}
         if instance == GRAMMAR:
             return {"seed": self.config["seed"]}
         block = self._block(instance)
@@ -126,7 +123,7 @@ class Judge(Stage):
 
     def content(self, instance: str) -> dict[str, Any]:
         settings = self.settings(instance)
-        if instance in (KNOWN_WORDS, GRAMMAR):
+        if instance == GRAMMAR:
             return settings
         block, hashes = self._block(instance), self.inputs(instance)
         given = self._given(block) if instance in self.fitted else {}
@@ -138,7 +135,7 @@ class Judge(Stage):
         return {**content, "shipped": judges.fingerprint(*self._shipped(instance))}
 
     def inputs(self, instance: str) -> dict[str, str]:
-        if instance in (KNOWN_WORDS, GRAMMAR):
+        if instance == GRAMMAR:
             return {}
         where = f"judges.{self._name(instance)}"
         given = self._given(self._block(instance)) if instance in self.fitted else {}
@@ -158,10 +155,10 @@ class Judge(Stage):
 
     def hub_record(self, instance: str) -> str:
         """Return the record of an encoder's download from the hub; empty if there is none."""
-        if instance in (KNOWN_WORDS, GRAMMAR):
+        if instance == GRAMMAR:
             return ""
         block = self._block(instance)
-        if judges.ENCODER not in judges.needs(block):
+        if ENCODER not in judges.needs(block):
             return ""
         return encoder_blocks.hub_record(block.get("encoder"), self.config)
 
@@ -188,14 +185,14 @@ class Judge(Stage):
 
     def _encoder(self, block: dict[str, Any]) -> dict[str, Any] | None:
         """Return the settings of a judge's encoder; None if it needs none."""
-        if judges.ENCODER not in judges.needs(block):
+        if ENCODER not in judges.needs(block):
             return None
         return encoder_blocks.encoder_settings(block.get("encoder"), self.config)
 
     def _encoder_files(self, instance: str) -> dict[str, str]:
         """Return the paths of an encoder's files in a folder of the user's, by their names."""
         block = self._block(instance)
-        if judges.ENCODER not in judges.needs(block):
+        if ENCODER not in judges.needs(block):
             return {}
         where = f"judges.{self._name(instance)}.encoder"
         return encoder_blocks.own_files(block.get("encoder"), self.config, where)

@@ -1,4 +1,4 @@
-"""The search core: translation models, top-k sampling, beam search and scoring.
+"""The search core: translation models, truncated sampling, beam search and scoring.
 
 `loaders.load_model` reads a model folder. `sampling.sample`, `beam.translate` and `scoring.score`
 stream requests through the model. `translate` and `score` are their command lines; `inspect`

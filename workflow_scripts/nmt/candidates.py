@@ -1,6 +1,6 @@
 """The best next tokens of every slot."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +12,13 @@ from workflow_scripts.nmt.linear import Linear, fill_up, filled_up
 from workflow_scripts.nmt.model import Model, log_normaliser
 from workflow_scripts.nmt.network import OUTPUT_MULTIPLE
 from workflow_scripts.nmt.shortlist import Ids
+from workflow_scripts.nmt.truncation import Truncation
 from workflow_scripts.nmt.vocabulary import EOS, PAD, UNK
 
 # Rows of logits that a CPU reads at once. It reads them several times; so few stay in its cache.
 CACHED_ROWS = 16
+# How many of the best tokens are looked at first, to find those that a truncation keeps.
+FIRST_LOOK = 32
 
 
 def output_rows(device: torch.device) -> int:
@@ -110,6 +113,76 @@ class OutputLayer:
             found.ids = sets.piece[found.ids]
         return found
 
+    def kept(
+        self,
+        hidden: Tensor,
+        slots: Tensor,
+        forbidden: Tensor,
+        truncation: Truncation,
+        temperature: float,
+        number: Tensor | None = None,
+        reads: bool = True,
+    ) -> Candidates:
+        """Return the tokens that a truncation keeps, for the output [N, D] of some slots.
+
+        They are found exactly: no matter how many they are, and among all tokens but the forbidden.
+        Rows that have fewer than others are filled up with tokens of log-probability minus
+        infinity.
+
+        Args:
+            hidden: [N, D].
+            slots: [P], the slot of each row of the result; a slot may have several rows, which
+                follow one another if there are more rows than slots.
+            forbidden: [P, F], tokens that may not be drawn; a number below 0 is none.
+            truncation: without a `k`, which needs only `best`.
+            temperature: divides the logits before the truncation, not the log-probabilities.
+            number: [N], of the slot's set, as in `best`.
+            reads: whether the host may read how many are kept. Otherwise all tokens are sorted, and
+                the result has as many columns.
+        """
+        sets = self._sets
+        forbidden = forbidden.clamp(min=PAD)  # <pad> is never a candidate
+        if sets is not None:
+            forbidden = sets.column[forbidden]
+        shared = len(slots) > len(hidden)
+        cut = _Cut(truncation, temperature, reads)
+        size = output_rows(hidden.device)
+        parts: list[tuple[Tensor, Tensor]] = []
+        for part, stops in zip(slots.split(size), forbidden.split(size), strict=True):
+            places, place = part, torch.arange(len(part), device=part.device)
+            if shared:
+                places, place = part.unique_consecutive(return_inverse=True)
+            numbers = None if number is None else number[places]
+            parts += self._kept(hidden[places], place, stops, cut, numbers)
+        width = max(ids.shape[1] for ids, _ in parts)
+        ids = torch.cat([F.pad(ids, (0, width - ids.shape[1])) for ids, _ in parts])
+        if sets is not None:
+            ids = sets.piece[ids]
+        values = [F.pad(part, (0, width - part.shape[1]), value=-torch.inf) for _, part in parts]
+        return Candidates(ids, torch.cat(values), hidden.new_zeros(len(slots), 0))
+
+    def _kept(
+        self,
+        hidden: Tensor,
+        place: Tensor,
+        forbidden: Tensor,
+        cut: "_Cut",
+        number: Tensor | None,
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield ids and log-probabilities for some rows at a time, of at most `output_rows`."""
+        out = self._words(fill_up(hidden))[: len(hidden)]
+        others = F.linear(hidden, self._other_weight, self._other_bias).float().logsumexp(dim=1)
+        rows = CACHED_ROWS if hidden.device.type == "cpu" else len(place)
+        for part, stops in zip(place.split(rows), forbidden.split(rows), strict=True):
+            logits = out[part].float()
+            if self._sets is not None:
+                assert number is not None
+                logits = logits + self._sets.mask[number[part]]
+            stopped = logits.gather(1, stops).logsumexp(dim=1)
+            ids, values, total = cut(logits.scatter_(1, stops, -torch.inf))
+            normaliser = torch.logaddexp(torch.logaddexp(total, stopped), others[part])
+            yield ids, values - normaliser[:, None]
+
     def _best(
         self, hidden: Tensor, count: int, asked: Tensor, number: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
@@ -136,6 +209,47 @@ class OutputLayer:
         values, ids = blockwise_topk(logits, count)
         scores = logits.gather(1, asked)
         return ids, values, scores, log_normaliser(logits, values[:, 0])
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """A truncation at a temperature; `reads`: whether the host may read how many are kept."""
+
+    truncation: Truncation
+    temperature: float
+    reads: bool
+
+    def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return what is kept of the logits [N, V].
+
+        Returns:
+            The columns and logits [N, kept], best first; a row that keeps fewer has minus infinity
+            in the place of others. And log sum exp of all logits [N].
+        """
+        everything = logits.shape[1]
+        count = min(FIRST_LOOK, everything) if self.reads else everything
+        values, ids = blockwise_topk(logits, count)
+        total = log_normaliser(logits.clone(), values[:, 0])
+        scaled = total
+        if self.temperature != 1:
+            best = values[:, 0] / self.temperature
+            scaled = log_normaliser(logits / self.temperature, best)
+        kept, certain = self._kept(values, scaled)
+        while count < everything and not certain.all():
+            (rows,) = (~certain).nonzero(as_tuple=True)
+            gap = min(7 * count, everything - count)
+            count += gap
+            more, columns = blockwise_topk(logits[rows], count)
+            values = F.pad(values, (0, gap), value=-torch.inf).index_copy(0, rows, more)
+            ids = F.pad(ids, (0, gap)).index_copy(0, rows, columns)
+            kept, certain = self._kept(values, scaled)
+        if self.reads:
+            count = max(1, int(kept.sum(dim=1).amax()))
+            values, ids, kept = values[:, :count], ids[:, :count], kept[:, :count]
+        return ids, values.masked_fill(~kept, -torch.inf), total
+
+    def _kept(self, values: Tensor, total: Tensor) -> tuple[Tensor, Tensor]:
+        return self.truncation.kept(values.double() / self.temperature, total.double())
 
 
 @dataclass

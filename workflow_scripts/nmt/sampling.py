@@ -1,4 +1,4 @@
-"""Top-k sampling with negative constraints, for a stream of requests (ParaBank 2, 2.1)."""
+"""Truncated sampling with negative constraints, for a stream of requests (ParaBank 2, 2.1)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -19,6 +19,7 @@ from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.randomness import derive, request_key, uniform
 from workflow_scripts.nmt.shortlist import Ids
 from workflow_scripts.nmt.streaming import default_stride, run_search
+from workflow_scripts.nmt.truncation import Truncation
 from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD
 
 
@@ -56,38 +57,47 @@ def sample(
     model: Model,
     requests: Iterable[SampleRequest],
     *,
-    k: int,
     samples: int,
     seed: int,
+    k: int | None = None,
+    top_p: float | None = None,
+    min_p: float | None = None,
+    epsilon: float | None = None,
     temperature: float = 1.0,
     batch_rows: int = 512,
     stride: int | None = None,
 ) -> Iterator[SampleResult]:
     """Yield the samples of every request, in the order of the requests.
 
-    Each token is drawn from the `k` most probable ones that complete no forbidden phrase; their
-    probabilities are renormalised. A sample depends only on (seed, id, set, number of the sample),
-    and on the rounding of floating-point sums. With the same device, threads, `batch_rows` and
-    `stride` it is the same to the bit. If the model cannot read a source (`Model.can_read`), all
-    its samples are dropped.
+    Each token is drawn from those that complete no forbidden phrase and that `k`, `top_p`, `min_p`
+    and `epsilon` leave; their probabilities are renormalised. A sample depends only on (seed, id,
+    set, number of the sample), and on the rounding of floating-point sums. With the same device,
+    threads, `batch_rows` and `stride` it is the same to the bit. If the model cannot read a source
+    (`Model.can_read`), all its samples are dropped.
 
     Args:
         model: generates.
         requests: read when rows become free. Requests with the same source share its encoding if
             they follow one another.
-        k: how many tokens to draw from.
         samples: how many samples each request gets.
         seed: of the run.
-        temperature: divides the log-probabilities before the draw; NLLs are those at temperature 1.
+        k: how many tokens to draw from. For this and the next three, at least one of which is
+            needed, see `Truncation`.
+        top_p: the probability that the tokens to draw from have together.
+        min_p: the share of the most probable token's probability that they have at least.
+        epsilon: the probability that they have at least.
+        temperature: divides the log-probabilities before the truncation and the draw; NLLs are
+            those at temperature 1.
         batch_rows: most hypotheses at a time; with the longest sentence it bounds the memory.
         stride: how many steps follow one another with equal shapes, without reading from the
             device. Rows that have ended wait for the last of these steps. Above 1 no two samples
             share a row of the decoder. Default: `streaming.default_stride`.
     """
     stride = default_stride(model.device) if stride is None else stride
-    if min(k, samples, batch_rows, stride) < 1 or not temperature > 0:
-        raise InputError("k, samples, batch_rows, stride and temperature must be above zero")
-    settings = _Settings(k, samples, seed, temperature, stride)
+    if min(samples, batch_rows, stride) < 1 or not temperature > 0:
+        raise InputError("samples, batch_rows, stride and temperature must be above zero")
+    truncation = Truncation(k, top_p, min_p, epsilon)
+    settings = _Settings(truncation, samples, seed, temperature, stride)
     yield from run_search(partial(_Sampler, model, settings), requests, batch_rows, 1)
 
 
@@ -95,7 +105,7 @@ def sample(
 class _Settings:
     """Arguments of `sample`."""
 
-    k: int
+    truncation: Truncation
     samples: int
     seed: int
     temperature: float
@@ -195,28 +205,57 @@ class _Sampler:
         No shape depends on the draw, and the host does not read it. So the host never waits for an
         accelerator.
         """
-        k, temperature = self._settings.k, self._settings.temperature
-        rows, negative = self._rows, self._negative
+        rows = self._rows
         tokens = rows.token.new_empty(len(self._decoder))
         tokens[rows.slot] = rows.token
         hidden = self._decoder.step(tokens)
-        # However many of the best tokens are forbidden to a row, k others are among these.
-        best = self._output_layer.best(
-            hidden, k + negative.forbidden.shape[1], number=self._decoder.place
-        )
-        ids, log_probabilities = best.ids[rows.slot], best.log_probabilities[rows.slot]
-        # A shortlist may leave fewer tokens than were asked for.
-        allowed = excludes(ids, negative.forbidden[rows.state]) & log_probabilities.isfinite()
+        ids, log_probabilities, kept = self._candidates(hidden)
         numbers = uniform(rows.key, rows.length)
-        drawn = draw(ids, log_probabilities, allowed, k, temperature, numbers)[:, None]
+        temperature = self._settings.temperature
+        drawn = draw(ids, log_probabilities, kept, temperature, numbers)[:, None]
         goes_on = ~rows.ended()
-        tokens = ids.gather(1, drawn)[:, 0].where(allowed.any(dim=1), PAD)
+        tokens = ids.gather(1, drawn)[:, 0].where(kept.any(dim=1), PAD)
         rows.token = tokens.where(goes_on, rows.token)
         rows.nll = rows.nll - log_probabilities.gather(1, drawn)[:, 0].where(goes_on, 0)
         rows.length = rows.length + goes_on
         # A row that had ended before writes its last token again.
         rows.output.scatter_(1, rows.length[:, None] - 1, rows.token[:, None])
-        rows.state = negative.moves.advance(rows.state, rows.token)
+        rows.state = self._negative.moves.advance(rows.state, rows.token)
+
+    def _candidates(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the tokens that rows may draw, given the decoder's output for the slots.
+
+        Returns:
+            Ids, log-probabilities, and which may be drawn, each [rows, candidates], best first.
+        """
+        rows, settings, place = self._rows, self._settings, self._decoder.place
+        forbidden = self._negative.forbidden
+        if settings.truncation.k is None:
+            # Rows that are alike in both share their candidates.
+            alike, index = self._distinct(rows.slot * len(forbidden) + rows.state)
+            found = self._output_layer.kept(
+                hidden,
+                alike // len(forbidden),
+                forbidden[alike % len(forbidden)],
+                settings.truncation,
+                settings.temperature,
+                place,
+                reads=settings.stride == 1,
+            )
+            log_probabilities = found.log_probabilities[index]
+            return found.ids[index], log_probabilities, log_probabilities.isfinite()
+        # However many of the best tokens are forbidden to a row, k others are among these.
+        best = self._output_layer.best(
+            hidden, settings.truncation.k + forbidden.shape[1], number=place
+        )
+        ids, log_probabilities = best.ids[rows.slot], best.log_probabilities[rows.slot]
+        # A shortlist may leave fewer tokens than were asked for.
+        allowed = excludes(ids, forbidden[rows.state]) & log_probabilities.isfinite()
+        scores = (log_probabilities.double() / settings.temperature).masked_fill(
+            ~allowed, -torch.inf
+        )
+        kept, _ = settings.truncation.kept(scores, scores[:, 0])
+        return ids, log_probabilities, kept
 
     def _compact(self) -> None:
         """Give rows that have ended to their jobs, and let the decoder follow the others."""
@@ -316,30 +355,23 @@ class _Sampler:
 
 
 def draw(
-    ids: Tensor,
-    log_probabilities: Tensor,
-    allowed: Tensor,
-    k: int,
-    temperature: float,
-    numbers: Tensor,
+    ids: Tensor, log_probabilities: Tensor, kept: Tensor, temperature: float, numbers: Tensor
 ) -> Tensor:
-    """Draw one of the best `k` allowed candidates of every row.
+    """Draw one of the candidates of every row that are kept.
 
     The cumulative distribution runs over the tokens in the order of their ids. So it stays nearly
     the same if rounding changes the order of two candidates of nearly equal probability.
 
     Args:
-        ids: [rows, candidates], best first.
+        ids: [rows, candidates].
         log_probabilities: [rows, candidates].
-        allowed: [rows, candidates].
-        k: how many candidates to keep.
+        kept: [rows, candidates].
         temperature: divides the log-probabilities.
         numbers: [rows] in [0, 1).
 
     Returns:
-        The chosen column [rows]; in a row where nothing is allowed it has no meaning.
+        The chosen column [rows]; in a row where nothing is kept it has no meaning.
     """
-    kept = allowed & (allowed.cumsum(dim=1) <= k)
     scaled = (log_probabilities.double() / temperature).masked_fill(~kept, -torch.inf)
     order = ids.argsort(dim=1)
     cumulative = scaled.softmax(dim=1).gather(1, order).cumsum(dim=1)

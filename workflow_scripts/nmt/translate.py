@@ -1,4 +1,4 @@
-"""Translates JSON lines by beam search, with lexical constraints, or by top-k sampling.
+"""Translates JSON lines by beam search, with lexical constraints, or by truncated sampling.
 
 Every input line is an object in Sockeye's form: `text`, and optionally `constraints` (phrases
 that must appear), `avoid` (phrases that must not), `id` (default: the line number) and `set`
@@ -7,7 +7,7 @@ plain text with --raw. A phrase that begins with `<s>` is tied to the sentence s
 is an error, but those of the output, which are replaced.
 
 Every output line repeats its input and adds `translation` and `score` (null where there is
-none), with --nbest or --sample also `translations` and `scores`, with --sample `dropped`, and
+none), with --nbest or samples also `translations` and `scores`, with samples `dropped`, and
 `unmet` where constraints could not be satisfied. Scores are NLLs in nats per token, </s>
 included; lower is better.
 """
@@ -42,6 +42,8 @@ KEYS = ("text", "constraints", "avoid", "id", "set")
 # What the output lines add. An input line may have them: it may be an output line itself.
 ADDED_KEYS = ("translation", "score", "translations", "scores", "dropped", "unmet")
 SAMPLE_DEFAULTS: dict[str, float] = {"samples": 1, "seed": 1, "temperature": 1.0}
+# Any of these options means sampling. By the argument of `sample` that each one sets.
+TRUNCATIONS = {"k": "sample", "top_p": "top_p", "min_p": "min_p", "epsilon": "epsilon"}
 
 
 @dataclass(frozen=True)
@@ -217,8 +219,19 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
     beam = parser.add_argument_group("beam search")
     beam.add_argument("--beam-size", type=int, help="default: 5")
     beam.add_argument("--nbest", type=int, help="default: 1, which writes no lists")
-    sampling = parser.add_argument_group("sampling")
+    sampling = parser.add_argument_group(
+        "sampling", "done if one of the first four is given; they are applied in this order"
+    )
     sampling.add_argument("--sample", type=int, metavar="K", help="draw from the best K tokens")
+    sampling.add_argument(
+        "--top-p", type=float, metavar="P", help="from the fewest best tokens of probability P"
+    )
+    sampling.add_argument(
+        "--min-p", type=float, metavar="S", help="from tokens of the share S of the best one's"
+    )
+    sampling.add_argument(
+        "--epsilon", type=float, metavar="E", help="from tokens of probability E or more"
+    )
     sampling.add_argument("--samples", type=int, help="samples per line; default: 1")
     sampling.add_argument("--seed", type=int, help="default: 1")
     sampling.add_argument("--temperature", type=float, help="default: 1")
@@ -231,16 +244,25 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
     add_text_options(parser)
     arguments = parser.parse_args(argv)
     own, foreign = SAMPLE_DEFAULTS, BEAM_DEFAULTS
-    if arguments.sample is None:
+    if not truncation(arguments):
         own, foreign = foreign, own
     for name in foreign:
         if getattr(arguments, name) is not None:
-            side = "without" if foreign is BEAM_DEFAULTS else "with"
-            parser.error(f"--{name.replace('_', '-')} is used {side} --sample only")
+            side = "without" if foreign is BEAM_DEFAULTS else "with one of"
+            parser.error(
+                f"--{name.replace('_', '-')} is used {side} --sample, --top-p, --min-p and "
+                "--epsilon only"
+            )
     for name, value in own.items():
         if getattr(arguments, name) is None:
             setattr(arguments, name, value)
     return arguments
+
+
+def truncation(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of `sample` that truncate; none for beam search."""
+    given = {name: getattr(arguments, option) for name, option in TRUNCATIONS.items()}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -251,14 +273,15 @@ def main(argv: list[str] | None = None) -> None:
     )
     spm_models = arguments.spm_source, arguments.spm_target
     source, target = coders(model, arguments.model, arguments.raw, *spm_models)
-    for_samples = arguments.sample is not None
+    cut = truncation(arguments)
+    for_samples = bool(cut)
     reader = LineReader(model, source, target, for_samples=for_samples)
     lines = reader.read(arguments.input)
     if for_samples:
         draw = partial(
             sample,
             model,
-            k=arguments.sample,
+            **cut,
             samples=arguments.samples,
             seed=arguments.seed,
             temperature=arguments.temperature,

@@ -7,7 +7,7 @@ their case, punctuation and blanks. In English, contractions count as what they 
 import re
 from collections.abc import Callable
 
-from workflow_scripts.core.languages import ENGLISH
+from workflow_scripts.core.features import ENGLISH
 from workflow_scripts.core.text import letters_and_digits
 
 # English only. The ending of a word, and the words in its place. 's stands for "is" after these
@@ -40,6 +40,6 @@ def written_out(text: str) -> str:
 
 def spelt(language: str) -> Callable[[str], str]:
     """Return the function that gives equal texts for nearly equal ones of a language (ISO 639)."""
-    if language == ENGLISH:
+    if language in ENGLISH:
         return lambda text: letters_and_digits(written_out(text))
     return letters_and_digits

@@ -343,6 +343,16 @@ def negative(**changes):
 @pytest.mark.parametrize(
     ("constraints", "search", "expected"),
     [
+        (
+            {"spare": {"capitalised": "always"}, "variants": {"a": None}},
+            BEAM,
+            "constraints.spare.capitalised: 'always' is not one of [None, 'inside', 'everywhere']",
+        ),
+        (
+            {"spare": {"digit": True}, "variants": {"a": None}},
+            BEAM,
+            "constraints.spare: unknown key 'digit'; did you mean 'digits'?",
+        ),
         ({"idff": IDF}, BEAM, "constraints: unknown key 'idff'; did you mean 'idf'?"),
         ({"variants": {}}, BEAM, "constraints.variants: {} "),
         ({"variants": {"a": False}}, BEAM, "constraints.variants: all are false"),
@@ -406,6 +416,30 @@ def test_message_names_the_variant(config, constraints, search, expected):
         "constraints": constraints,
     }
     assert expected in message(config, {"run": {"systems": ["own"]}})
+
+
+@pytest.mark.parametrize(
+    ("search", "expected"),
+    [
+        ({"k": None}, "parabank2.search: method sample needs one of k, top_p, min_p, epsilon"),
+        ({"k": 0}, "parabank2.search.k: 0 is less than the minimum of 1"),
+        (
+            {"top_p": 1.0},
+            "parabank2.search.top_p: 1.0 is greater than or equal to the maximum of 1",
+        ),
+        ({"min_p": 0}, "parabank2.search.min_p: 0 is less than or equal to the minimum of 0"),
+        ({"epsilon": "0.1"}, "parabank2.search.epsilon: '0.1' is not of type 'number', 'null'"),
+        ({"top_k": 5}, "parabank2.search: unknown key 'top_k'; did you mean 'top_p'"),
+    ],
+)
+def test_message_names_the_truncation(config, search, expected):
+    assert expected in message(config, {"systems": {"parabank2": {"search": search}}})
+
+
+@pytest.mark.parametrize("cut", [{"top_p": 0.9}, {"min_p": 0.05}, {"epsilon": 0.01, "top_p": 0.5}])
+def test_a_recipe_takes_another_truncation_than_the_catalogue(config, cut):
+    search = {"k": None, **cut}
+    validate(merged(config, {"systems": {"parabank2": {"search": search}}}))
 
 
 def test_choice_by_idf_needs_bounds_and_inflection_english(config):

@@ -14,6 +14,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seal import read_sealed
 from workflow_scripts.corpus import hub
 from workflow_scripts.corpus.pin import pinned_model
+from workflow_scripts.judge.encoder import encoder_folder
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -66,6 +67,34 @@ def test_a_folder_of_the_repository_may_hold_the_model(served, output):
     command(output, path="students")
     folder = output.with_suffix("") / "students"
     assert {name: (folder / name).read_bytes() for name in FILES} == FILES
+
+
+ENCODER = {
+    "modules.json": b"[]",
+    "config.json": b"{}",
+    "1_Pooling/config.json": b'{"a": 1}',
+    "model.safetensors": b"weights",
+}
+
+
+@pytest.mark.parametrize("path", [None, "small/one"])
+def test_the_files_of_an_encoder_come_with_their_folders(served, output, path):
+    others = {"README.md": b"read", "onnx/model.onnx": b"x", "pytorch_model.bin": b"x"}
+    files = {**ENCODER, **others}
+    served.files = {f"{path}/{name}" if path else name: each for name, each in files.items()}
+    words = ["--repository", REPOSITORY, "--revision", COMMIT, "--output", str(output)]
+    hub.main([*words, "--encoder", *(["--path", path] if path else [])])
+    folder = output.with_suffix("") / (path or ".")
+    names = read_sealed(output)["files"]
+    assert {name: (folder / name).read_bytes() for name in names} == ENCODER
+    assert not (folder / "README.md").exists()
+    settings = {"hub": REPOSITORY, "record": output, **({"path": path} if path else {})}
+    assert encoder_folder(settings) == folder
+
+
+def test_a_repository_without_an_encoder_is_refused(served, output):
+    with pytest.raises(InputError, match=r"hub someone/.*has no modules\.json"):
+        hub.fetch(REPOSITORY, COMMIT, None, output.with_suffix(""), encoder=True)
 
 
 @pytest.fixture

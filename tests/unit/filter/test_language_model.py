@@ -10,6 +10,8 @@ from workflow_scripts.filter import kenlm as programs
 from workflow_scripts.filter import language_model, perplexity
 from workflow_scripts.filter.kenlm import estimate, log_probabilities, perplexities
 from workflow_scripts.generate.sample_references import place
+from workflow_scripts.judge.features import Models, compute
+from workflow_scripts.judge.pairs import Pairs
 
 SUBJECTS, VERBS = ["The dog", "A cat", "My brother", "The old man"], ["sees", "likes", "hears"]
 OBJECTS = ["the house.", "a red car.", "an apple.", "the river."]
@@ -65,13 +67,24 @@ def test_perplexity_of_every_paraphrase(folder, kenlm, tmp_path):
     rows = [pair(f"c:{number}", 1, "A cat.", text) for number, text in enumerate(texts)]
     shard = write_table(tmp_path / "in" / "0000.parquet", "pair_columns", rows)
     output = tmp_path / "out" / "0000.parquet"
-    perplexity.main(arguments(input=shard, model=model, output=output))
+    perplexity.main(arguments({}, input=shard, model=model, output=output))
     found = list(read_rows(output, "pair_values"))
     assert [(row["id"], row["rank"]) for row in found] == [(row["id"], 1) for row in rows]
     values = [row["value"] for row in found]
     assert values[0] < 10 < values[1]
     assert values[0] < 10 < values[2]
     assert all(np.isfinite(values))
+
+    # The same model, relative to the reference.
+    perplexity.main(arguments({"relative": True}, input=shard, model=model, output=output))
+    found = [row["value"] for row in read_rows(output, "pair_values")]
+    (of_reference,) = perplexities(model, [["a", "cat"]])
+    np.testing.assert_allclose(found, np.log(of_reference) - np.log(values), rtol=1e-5)
+    pairs = Pairs(["A cat."] * len(texts), texts)
+    models = Models(language_model=programs.LanguageModel(model))
+    np.testing.assert_allclose(
+        compute(pairs, ["language_model"], models)["language_model"], found, rtol=1e-6
+    )
 
 
 def test_it_is_kenlms_own_value(kenlm, tmp_path):

@@ -114,6 +114,23 @@ def test_results_do_not_depend_on_sharding_or_batches(generated, model, sentence
         )
 
 
+def test_truncation_and_spared_words_are_those_of_the_configuration(model, sentences, tmp_path):
+    pairs = [(number, *pair) for number, pair in enumerate(sentences)]
+    # So little is left that every step takes the most probable token.
+    search = {"method": "sample", "k": None, "top_p": 0.001, "samples": 3, "temperature": 3.0}
+    words = sorted({word.text.lower() for _, text in sentences for word in words_of(text)})
+    constraints = {**CONSTRAINTS, "fraction": [1.0, 1.0], "spare": {"words": words[1:]}}
+    config = CONFIG | {"search": search, "constraints": constraints}
+    rows = list(read_rows(run_main(tmp_path / "run", model, pairs, config), "candidates"))
+    for row in rows:
+        assert {word.lower() for each in row["sets"] for word in each["avoid"]} <= {words[0]}
+        for number in range(3):
+            texts = {each["text"] for each in row["candidates"] if each["set"] == number}
+            assert len(texts) <= 1
+    assert any(row["candidates"] for row in rows)
+    assert any(each["avoid"] for row in rows for each in row["sets"])
+
+
 def test_without_constraints_and_with_an_unreadable_source(model, sentences, tmp_path):
     pairs = [(1, *sentences[0]), (2, "slovo " * 200, "A word."), (3, *sentences[1])]
     config = CONFIG | {"constraints": None}

@@ -14,6 +14,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.generate.ppdb import Paraphrases, Rule
+from workflow_scripts.generate.spare import Spare
 from workflow_scripts.generate.variants import Variants, choose, set_maker
 
 REFERENCE = "I told her I was proud to work for them."
@@ -25,8 +26,9 @@ def letters(text):
     return [piece for word in text.split() for piece in ("▁" + word[0], *word[1:])]
 
 
-def make(variants, idf=None, paraphrases=None, seed=1):
-    return Variants(variants, seed, letters, idf or IDF, paraphrases or Paraphrases())
+def make(variants, idf=None, paraphrases=None, seed=1, spare=None):
+    paraphrases = paraphrases or Paraphrases()
+    return Variants(variants, seed, letters, idf or IDF, paraphrases, Spare(spare or {}))
 
 
 def sets_of(variant, reference=REFERENCE, identifier="c:1", **options):
@@ -234,3 +236,25 @@ def test_a_word_list_names_pairs(word_list, tmp_path):
         ("ppdb", ["houses"]),
     ]
     assert all(len(each.want) == 1 and each.want != each.avoid for each in found)
+
+
+def test_spared_words_are_never_forbidden_but_can_be_wanted():
+    spare = {"words": ["Proud", "to"]}
+    ((proud, *rest),) = (each.want for each in sets_of(positive(highest=1), spare=spare))
+    assert (proud, rest) == ("proud", [])
+    (found,) = sets_of(negative(highest=9), spare=spare)
+    assert found.avoid == ["told", "work", "for"]
+    rules = Paraphrases()
+    for word in IDF:
+        rules.add(Rule(word, "other", 1.0, None))
+    sets = sets_of({"kind": "pair", "choose": {"highest": 9}}, paraphrases=rules, spare=spare)
+    assert [each.avoid for each in sets] == [["told"], ["work"], ["for"]]
+
+
+def test_a_spared_form_of_a_forbidden_word_is_not_forbidden():
+    inflected = negative(highest=1) | {"inflect": True}
+    idf = {"work": 7.2}
+    (found,) = sets_of(inflected, idf=idf)
+    (other,) = sets_of(inflected, idf=idf, spare={"words": ["works"]})
+    assert found.spellings - other.spellings == {"works", "Works"}
+    assert other.spellings < found.spellings

@@ -5,9 +5,7 @@ import copy
 import pytest
 
 from tests.configs import run_on_testbed
-from workflow_scripts.core import judges
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.judge.features import FEATURES
 from workflow_scripts.judge.stage import Judge
 from workflow_scripts.select.stage import Select
 from workflow_scripts.stages import run_layout
@@ -41,19 +39,6 @@ def keys(config):
     return {unit: layout.key(*unit) for unit in layout.units()}
 
 
-def test_what_features_need_is_what_they_say():
-    columns = {
-        **dict.fromkeys(("forward_nll", "backward_nll"), judges.SCORES),
-        **{f"reference_{way}_nll": judges.REFERENCE_SCORES for way in ("forward", "backward")},
-        **dict.fromkeys(("forward_total", "forward_worst"), judges.FORCED),
-    }
-    assert judges.NEEDS.keys() == FEATURES.keys()
-    for name, feature in FEATURES.items():
-        needed = {columns[each] for each in feature.columns} | set(feature.models)
-        assert set(judges.NEEDS[name]) == needed, name
-        assert (feature.languages is not None) == (name in judges.ENGLISH_ONLY), name
-
-
 def test_a_run_without_a_judge_has_no_unit(config):
     config["run"]["systems"] = ["parabank2"]
     assert units(config) == []
@@ -67,7 +52,7 @@ def test_a_run_without_a_judge_has_no_unit(config):
     ("features", "instances", "read"),
     [
         (["overlap_1"], [], []),
-        (["unknown_words"], ["known-words"], [("judge", "known-words")]),
+        (["unknown_words"], [], [("generate", "words")]),
         (["grammar"], ["run-grammar"], [("judge", "run-grammar")]),
         (["forward_total"], [], [("train", "forward")]),
         (["forward_gain"], [], [("score", "references")]),

@@ -1,9 +1,12 @@
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workflow_scripts.nmt import candidates
 from workflow_scripts.nmt.candidates import OutputLayer, blockwise_topk
 from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.truncation import Truncation
 
 
 @settings(deadline=None)
@@ -33,3 +36,40 @@ def test_log_probabilities_are_of_the_full_softmax(tiny: Model):
     expected = tiny.logits(hidden).log_softmax(dim=1)
     assert torch.allclose(best.log_probabilities, expected.gather(1, best.ids), atol=1e-5)
     assert torch.allclose(best.asked, expected.gather(1, asked), atol=1e-5)
+
+
+@pytest.mark.parametrize("look", [1, 2, 32])
+@pytest.mark.parametrize("temperature", [1.0, 1.6])
+@pytest.mark.parametrize("cut", [{"top_p": 0.8}, {"min_p": 0.1}, {"epsilon": 0.03}])
+def test_what_is_kept_is_exact_however_few_tokens_are_looked_at_first(
+    tiny: Model, monkeypatch: pytest.MonkeyPatch, look: int, temperature: float, cut: dict
+):
+    monkeypatch.setattr(candidates, "FIRST_LOOK", look)
+    torch.manual_seed(3)
+    hidden = torch.randn(40, tiny.network.sizes.size)
+    slots = torch.arange(60) * 2 // 3  # two rows of every other slot
+    forbidden = torch.stack([torch.randperm(24)[:5] for _ in range(60)])
+    forbidden[::3, 2:] = -1
+    logits = tiny.logits(hidden)[slots].double()
+    full = logits.log_softmax(dim=1)
+    logits[:, :3] = -torch.inf
+    for row, stops in zip(logits, forbidden.tolist(), strict=True):
+        row[[stop for stop in stops if stop >= 0]] = -torch.inf
+    ranked = (logits / temperature).sort(dim=1, descending=True)
+    mask, _ = Truncation(**cut).kept(ranked.values, ranked.values.logsumexp(dim=1))
+    expected = [
+        dict(zip(ids[some].tolist(), scores[ids[some]].tolist(), strict=True))
+        for ids, some, scores in zip(ranked.indices, mask, full, strict=True)
+    ]
+    for reads in (True, False):
+        found = OutputLayer(tiny).kept(
+            hidden, slots, forbidden, Truncation(**cut), temperature, reads=reads
+        )
+        some = found.log_probabilities.isfinite()
+        kept = [
+            dict(zip(ids[here].tolist(), scores[here].tolist(), strict=True))
+            for ids, here, scores in zip(found.ids, some, found.log_probabilities, strict=True)
+        ]
+        assert [set(each) for each in kept] == [set(each) for each in expected]
+        for each, other in zip(kept, expected, strict=True):
+            assert each == pytest.approx(other, abs=1e-5)

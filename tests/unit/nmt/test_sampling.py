@@ -20,6 +20,13 @@ PHRASES = st.lists(
     ).map(tuple),
     max_size=12,
 )
+TRUNCATIONS = st.one_of(
+    st.builds(lambda k: {"k": k}, st.integers(1, 30)),
+    *(
+        st.builds(lambda share, name=name: {name: share}, st.floats(0.01, 0.99))
+        for name in ("top_p", "min_p", "epsilon")
+    ),
+)
 REQUESTS = st.lists(
     st.builds(
         SampleRequest,
@@ -43,9 +50,9 @@ def outputs(results: list[SampleResult]) -> list[tuple[list[list[int]], int]]:
 
 
 @settings(deadline=None, max_examples=40)
-@given(requests=REQUESTS, k=st.integers(1, 30))
-def test_no_output_contains_a_forbidden_phrase(either: Model, requests, k: int):
-    results = list(sample(either, requests, k=k, samples=5, seed=3, batch_rows=16))
+@given(requests=REQUESTS, cut=TRUNCATIONS)
+def test_no_output_contains_a_forbidden_phrase(either: Model, requests, cut):
+    results = list(sample(either, requests, **cut, samples=5, seed=3, batch_rows=16))
     assert [result.request for result in results] == requests
     for result in results:
         assert len(result.outputs) + result.dropped == 5
@@ -58,9 +65,14 @@ def test_no_output_contains_a_forbidden_phrase(either: Model, requests, k: int):
 
 
 @settings(deadline=None, max_examples=25)
-@given(requests=REQUESTS, rows=st.integers(1, 40), order=st.randoms(use_true_random=False))
-def test_samples_depend_on_their_own_request_alone(either: Model, requests, rows: int, order):
-    settings = {"k": 5, "samples": 4, "seed": 7}
+@given(
+    requests=REQUESTS,
+    cut=st.sampled_from([{"k": 5}, {"top_p": 0.8}, {"min_p": 0.1}, {"epsilon": 0.03}]),
+    rows=st.integers(1, 40),
+    order=st.randoms(use_true_random=False),
+)
+def test_samples_depend_on_their_own_request_alone(either: Model, requests, cut, rows: int, order):
+    settings = {**cut, "samples": 4, "seed": 7}
     expected = list(sample(either, requests, **settings))
     indices = list(range(len(requests)))
     order.shuffle(indices)
@@ -72,15 +84,18 @@ def test_samples_depend_on_their_own_request_alone(either: Model, requests, rows
     )
 
 
-def test_repeating_is_identical_to_the_bit(either: Model):
+@pytest.mark.parametrize("cut", [{"k": 8}, {"top_p": 0.9}])
+def test_repeating_is_identical_to_the_bit(either: Model, cut):
     requests = [SampleRequest(str(n), 0, [4 + n, 5], []) for n in range(9)]
-    runs = [list(sample(either, requests, k=8, samples=6, seed=1, batch_rows=20)) for _ in "ab"]
+    runs = [list(sample(either, requests, **cut, samples=6, seed=1, batch_rows=20)) for _ in "ab"]
     assert runs[0] == runs[1]
 
 
-def test_nlls_are_those_of_forced_decoding(either: Model):
+@pytest.mark.parametrize("cut", [{"k": 10}, {"top_p": 0.9}, {"min_p": 0.05}, {"epsilon": 0.01}])
+@pytest.mark.parametrize("temperature", [0.7, 1.0])
+def test_nlls_are_those_of_forced_decoding(either: Model, cut, temperature: float):
     requests = [SampleRequest("x", n, [4, 5, 6], [(7,), (8, 9)]) for n in range(20)]
-    results = list(sample(either, requests, k=10, samples=20, seed=5, temperature=0.7))
+    results = list(sample(either, requests, **cut, samples=20, seed=5, temperature=temperature))
     pairs = [([4, 5, 6], output) for result in results for output in result.outputs if output]
     nlls = [
         nll
@@ -107,8 +122,29 @@ def test_seed_id_set_and_sample_all_matter(either: Model):
     )
 
 
+def left(weights: dict[int, float], cut: dict[str, float]) -> dict[int, float]:
+    """The probabilities that a truncation leaves of the weights, by its definition."""
+    shares = {token: weight / sum(weights.values()) for token, weight in weights.items()}
+    ranked = sorted(shares, key=lambda token: -shares[token])
+    if "k" in cut:
+        ranked = ranked[: int(cut["k"])]
+    if "top_p" in cut:
+        mass = sum(shares[token] for token in ranked)
+        ahead = [sum(shares[token] for token in ranked[:n]) for n in range(len(ranked))]
+        ranked = [
+            t for t, before in zip(ranked, ahead, strict=True) if before < cut["top_p"] * mass
+        ]
+    if "min_p" in cut:
+        ranked = [token for token in ranked if shares[token] >= cut["min_p"] * shares[ranked[0]]]
+    if "epsilon" in cut:
+        mass = sum(shares[token] for token in ranked)
+        best, *rest = ranked
+        ranked = [best, *(token for token in rest if shares[token] >= cut["epsilon"] * mass)]
+    return {token: shares[token] / sum(shares[each] for each in ranked) for token in ranked}
+
+
 def short_outputs(
-    model: Model, request: SampleRequest, k: int, temperature: float, longest: int
+    model: Model, request: SampleRequest, cut: dict[str, float], temperature: float, longest: int
 ) -> dict[tuple[int, ...], float]:
     """The exact probability of every output of at most `longest` pieces, by enumeration."""
     memory = model.remember(*model.encode([request.source]))
@@ -117,29 +153,42 @@ def short_outputs(
     while prefixes:
         prefix, probability = prefixes.popitem()
         scores = model.logits(model.decode([list(prefix)], memory)[-1:])[0].double().tolist()
-        allowed = [
-            token
+        weights = {
+            token: math.exp(scores[token] / temperature)
             for token in range(EOS, len(model.target_vocab))
             if not any((BOS, *prefix, token)[-len(p) :] == p for p in request.avoid)
-        ]
-        best = sorted(allowed, key=lambda token: -scores[token])[:k]
-        weights = {token: math.exp(scores[token] / temperature) for token in best}
-        for token, weight in weights.items():
-            share = probability * weight / sum(weights.values())
+        }
+        for token, share in left(weights, cut).items():
             if token == EOS:
-                probabilities[prefix] = share
+                probabilities[prefix] = probability * share
             elif len(prefix) < longest:
-                prefixes[(*prefix, token)] = share
+                prefixes[(*prefix, token)] = probability * share
     return probabilities
 
 
-@pytest.mark.parametrize(("k", "temperature"), [(4, 1.0), (6, 0.7), (21, 1.5)])
-def test_distribution_is_the_renormalised_top_k(either: Model, k: int, temperature: float):
+@pytest.mark.parametrize(
+    ("cut", "temperature", "stride"),
+    [
+        ({"k": 4}, 1.0, 1),
+        ({"k": 6}, 0.7, 1),
+        ({"k": 21}, 1.5, 1),
+        ({"top_p": 0.6}, 1.0, 1),
+        ({"top_p": 0.9}, 1.5, 4),
+        ({"min_p": 0.15}, 1.0, 4),
+        ({"min_p": 0.1}, 0.7, 1),
+        ({"epsilon": 0.06}, 1.0, 1),
+        ({"epsilon": 0.02}, 1.5, 4),
+        ({"k": 12, "top_p": 0.8, "min_p": 0.2, "epsilon": 0.09}, 1.2, 1),
+        ({"top_p": 0.8, "epsilon": 0.07}, 1.2, 1),
+    ],
+)
+def test_distribution_is_the_truncated_one(either: Model, cut, temperature: float, stride: int):
     count = 4000
     avoid = [(7,), (8,), (9, 10), (11, EOS), (BOS, 12), (13, 13)]
     request = SampleRequest("chi-square", 0, [4, 9, 5, 6], avoid)
-    exact = short_outputs(either, request, k, temperature, longest=2)
-    result = next(sample(either, [request], k=k, samples=count, seed=2, temperature=temperature))
+    exact = short_outputs(either, request, cut, temperature, longest=2)
+    arguments = {"samples": count, "seed": 2, "temperature": temperature, "stride": stride}
+    result = next(sample(either, [request], **cut, **arguments))
     drawn = Counter(tuple(output) for output in result.outputs if len(output) <= 2)
     assert set(drawn) <= set(exact)
     # Longer and unfinished outputs are one cell, as are those too rare for a cell of their own.
@@ -154,22 +203,23 @@ def test_distribution_is_the_renormalised_top_k(either: Model, k: int, temperatu
     assert torch.special.gammaincc(degrees, torch.tensor(statistic / 2).double()) > 0.001
 
 
-def test_draw_takes_the_best_allowed_and_no_other():
+def test_draw_takes_what_is_kept_and_no_other():
     ids = torch.tensor([[8, 5, 9, 4]])
     log_probabilities = torch.tensor([[0.4, 0.3, 0.2, 0.1]]).log()
-    allowed = torch.tensor([[True, False, True, True]])
+    kept = torch.tensor([[True, False, True, False]])
     points = [0.0, 0.66, 0.67, 1 - 2**-53]
     columns = [
-        int(draw(ids, log_probabilities, allowed, 2, 1.0, torch.tensor([point]).double()))
+        int(draw(ids, log_probabilities, kept, 1.0, torch.tensor([point]).double()))
         for point in points
     ]
     # Of 8 (0.4) and 9 (0.2), in the order of ids: 8 up to two thirds.
     assert columns == [0, 0, 2, 2]
 
 
-def test_a_sample_without_any_allowed_token_is_dropped(either: Model):
+@pytest.mark.parametrize("cut", [{"k": 3}, {"top_p": 0.9}, {"min_p": 0.1}, {"epsilon": 0.1}])
+def test_a_sample_without_any_allowed_token_is_dropped(either: Model, cut):
     request = SampleRequest("x", 0, [4], [(token,) for token in range(EOS, 24)])
-    result = next(sample(either, [request], k=3, samples=4, seed=1))
+    result = next(sample(either, [request], **cut, samples=4, seed=1))
     assert (result.outputs, result.dropped) == ([], 4)
 
 

@@ -88,10 +88,11 @@ def restricted_nll(model: Model, source: list[int], output: list[int], allowed: 
     return -float(logits.log_softmax(1).gather(1, labels[:, None]).mean())
 
 
+@pytest.mark.parametrize("cut", [{"k": 20}, {"top_p": 0.95}, {"min_p": 0.01}, {"epsilon": 0.001}])
 @torch.inference_mode()
-def test_samples_are_in_their_set_with_its_nll(short: Model):
+def test_samples_are_in_their_set_with_its_nll(short: Model, cut):
     requests = [SampleRequest(str(n), 0, source, [(7,)]) for n, source in enumerate([[5, 6], [9]])]
-    for result in sample(short, requests, k=20, samples=30, seed=1):
+    for result in sample(short, requests, **cut, samples=30, seed=1):
         allowed = expected_set(result.request.source)
         assert result.outputs
         assert set().union(*result.outputs) <= allowed - {7}
@@ -122,11 +123,14 @@ def test_beams_are_in_their_set_with_wanted_pieces(short: Model):
 @pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(
-    requests=test_sampling.REQUESTS, k=st.integers(1, 30), rows=st.integers(1, 40), data=st.data()
+    requests=test_sampling.REQUESTS,
+    cut=test_sampling.TRUNCATIONS,
+    rows=st.integers(1, 40),
+    data=st.data(),
 )
-def test_samples_depend_on_their_own_request_alone(short: Model, requests, k, rows, data):
+def test_samples_depend_on_their_own_request_alone(short: Model, requests, cut, rows, data):
     order = data.draw(st.permutations(range(len(requests))))
-    arguments = {"k": k, "samples": 4, "seed": 7}
+    arguments = {**cut, "samples": 4, "seed": 7}
     alone = [next(sample(short, [request], **arguments)) for request in requests]
     together = list(
         sample(short, [requests[number] for number in order], **arguments, batch_rows=rows)
@@ -155,11 +159,15 @@ def test_steps_at_a_stretch(short: Model, requests, rows: int, stride: int):
 
 def test_a_sample_with_nothing_left_is_dropped(short: Model):
     avoid = [(piece,) for piece in expected_set([5, 6])]
-    (result,) = sample(short, [SampleRequest("1", 0, [5, 6], avoid)], k=3, samples=4, seed=1)
-    assert (result.outputs, result.dropped) == ([], 4)
+    for cut in ({"k": 3}, {"top_p": 0.9}):
+        request = SampleRequest("1", 0, [5, 6], avoid)
+        (result,) = sample(short, [request], **cut, samples=4, seed=1)
+        assert (result.outputs, result.dropped) == ([], 4)
 
 
-@pytest.mark.parametrize("start", [test_stride.sampler, test_stride.beams])
+@pytest.mark.parametrize(
+    "start", [test_stride.sampler, test_stride.top_p_sampler, test_stride.beams]
+)
 @torch.inference_mode()
 def test_steps_read_nothing_from_the_device(short: Model, start):
     search = start(short)

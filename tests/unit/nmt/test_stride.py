@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from tests.unit.nmt import test_beam
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.no_data import Recorder, without_data
-from tests.unit.nmt.test_sampling import REQUESTS
+from tests.unit.nmt.test_sampling import REQUESTS, TRUNCATIONS
 from workflow_scripts.nmt import beam, sampling, streaming
 from workflow_scripts.nmt.beam import BeamRequest, BeamResult, translate
 from workflow_scripts.nmt.decoder import Decoder
 from workflow_scripts.nmt.loaders import PRECISIONS, load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
+from workflow_scripts.nmt.truncation import Truncation
 
 pytestmark = pytest.mark.slow
 
@@ -33,9 +34,9 @@ def assert_same(results: Results, expected: Results) -> None:
 
 
 @settings(deadline=None, max_examples=25)
-@given(requests=REQUESTS, k=st.integers(1, 30), rows=st.integers(1, 40), stride=st.integers(2, 20))
-def test_random_models(either: Model, requests, k: int, rows: int, stride: int):
-    arguments = {"k": k, "samples": 4, "seed": 7}
+@given(requests=REQUESTS, cut=TRUNCATIONS, rows=st.integers(1, 40), stride=st.integers(2, 20))
+def test_random_models(either: Model, requests, cut, rows: int, stride: int):
+    arguments = {**cut, "samples": 4, "seed": 7}
     at_a_stretch = sample(either, requests, **arguments, batch_rows=rows, stride=stride)
     assert_same(list(at_a_stretch), list(sample(either, requests, **arguments)))
 
@@ -99,10 +100,15 @@ def test_beams_of_a_trained_model(oracle: Model, oracle_dir: Path, name: str):
     assert_same(list(at_a_stretch), list(translate(oracle, requests, **arguments)))
 
 
-def sampler(model: Model) -> sampling._Sampler:
+def sampler(model: Model, **cut: float) -> sampling._Sampler:
+    cut = cut or {"k": 5}
     requests = [SampleRequest(str(n), 0, [4, 5, 6][:n], [(7,), (8, 9)]) for n in (1, 2, 3)]
-    settings = sampling._Settings(k=5, samples=4, seed=1, temperature=1.0, stride=4)
+    settings = sampling._Settings(Truncation(**cut), samples=4, seed=1, temperature=1.0, stride=4)
     return sampling._Sampler(model, settings, iter(requests), 16)
+
+
+def top_p_sampler(model: Model) -> sampling._Sampler:
+    return sampler(model, top_p=0.9)
 
 
 def beams(model: Model) -> beam._Search:
@@ -111,7 +117,7 @@ def beams(model: Model) -> beam._Search:
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("start", [sampler, beams])
+@pytest.mark.parametrize("start", [sampler, top_p_sampler, beams])
 @pytest.mark.parametrize("name", ["tiny_folder", "student_folder"])
 @torch.inference_mode()
 def test_steps_of_a_stride_have_equal_shapes_and_read_nothing(

