@@ -18,6 +18,8 @@ COLUMNS = (
     *("worker_id_anon", "ref_id", "ref_len", "sys_id", "candidate", "NLL"),
     *("human_score", "gm"),
 )
+# Beside those of ParaBank: what a judge is fitted with, where the ratings are of our own.
+OWN_COLUMNS = ("source", "reference", "backward_nll")
 # A file may lack it: the aggregates don't need it.
 OPTIONAL = "NLL"
 # The system of the controls: the reference itself, hidden among its paraphrases.
@@ -46,6 +48,10 @@ class Rating:
     """Semantic similarity, 0 to 100; None where it was not given, as for nonsense."""
     grammar: int
     """`NONSENSICAL`, `UNGRAMMATICAL` or `GRAMMATICAL`."""
+    source: str | None = None
+    """Text of the foreign sentence; None where the file has none, as ParaBank's."""
+    reference_text: str | None = None
+    backward_nll: float | None = None
 
     @property
     def control(self) -> bool:
@@ -78,7 +84,8 @@ def read_ratings(path: Path) -> list[Rating]:
             f"{path}, line 1: no column {', '.join(missing)}; the header names the columns "
             f"{', '.join(COLUMNS)}, separated by tabs"
         )
-    repeated = sorted({name for name in COLUMNS if names.count(name) > 1})
+    known = (*COLUMNS, *OWN_COLUMNS)
+    repeated = [name for name in known if names.count(name) > 1]
     if repeated:
         raise InputError(f"{path}, line 1: column {', '.join(repeated)} is there twice")
     found = list(_ratings(path, names, lines))
@@ -138,6 +145,9 @@ def _rating(row: dict[str, str]) -> Rating:
         nll=nll,
         score=score,
         grammar=int(grammar),
+        source=row.get("source") or None,
+        reference_text=row.get("reference") or None,
+        backward_nll=_number(row, "backward_nll"),
     )
 
 
@@ -147,6 +157,13 @@ def _number(row: dict[str, str], name: str) -> float | None:
         return finite(text) if text else None
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
+
+
+def reference_texts(ratings: Sequence[Rating]) -> dict[str, str]:
+    """Return the texts of references by id: as the file has them, or else as controls show them."""
+    controls = {each.reference: each.paraphrase for each in ratings if each.control}
+    given = {each.reference: each.reference_text for each in ratings if each.reference_text}
+    return controls | given
 
 
 def by_pair(ratings: Sequence[Rating]) -> dict[str, dict[Pair, list[Rating]]]:

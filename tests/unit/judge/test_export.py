@@ -7,7 +7,7 @@ from tests.unit.judge.test_store import do_all, join
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.judge.annotate.export import LABEL_COLUMNS, export, middle, table_of_marks
 from workflow_scripts.judge.annotate.modes import Answer, UnansweredError, label_of, read_answer
-from workflow_scripts.judge.rating_file import Rating, read_ratings
+from workflow_scripts.judge.rating_file import Rating, read_ratings, reference_texts
 from workflow_scripts.judge.ratings import aggregate
 
 
@@ -30,9 +30,16 @@ def test_ratings_are_those_that_judge_ratings_reads(tmp_path):
     path = tmp_path / "ratings.tsv"
     assert export(path, "similarity", store.judged()) == len(rows(path)) - 1 == 12
     found = read_ratings(path)
-    assert Rating("1", "r0", "4", ("one",), "Paraphrase 0 of 0.", 0.5, None, 0) in found
-    assert Rating("2", "r0", "4", ("one", "two"), "Paraphrase 1 of 0.", 0.5, 62.5, 1) in found
-    assert Rating("1", "r1", "4", ("0",), "This is reference 1.", None, 100.0, 2) in found
+    text = "This is reference 0."
+    nonsense = Rating(
+        "1", "r0", "4", ("one",), "Paraphrase 0 of 0.", 0.5, None, 0, "Zdroj 0.", text
+    )
+    both = Rating(
+        *("2", "r0", "4", ("one", "two"), "Paraphrase 1 of 0.", 0.5, 62.5, 1, "Zdroj 0.", text)
+    )
+    control = Rating("1", "r0", "4", ("0",), text, None, 100.0, 2, "Zdroj 0.", text)
+    assert all(each in found for each in (nonsense, both, control))
+    assert reference_texts(found) == {"r0": text, "r1": "This is reference 1."}
     assert aggregate(found)["two"] == {
         "similarity": 81.25,
         "grammatical": 50.0,

@@ -8,7 +8,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.judge import ratings
 from workflow_scripts.judge.agreement import agreement
 from workflow_scripts.judge.annotators import left_out
-from workflow_scripts.judge.rating_file import COLUMNS, Rating, read_ratings
+from workflow_scripts.judge.rating_file import COLUMNS, Rating, read_ratings, reference_texts
 
 
 def write(path, rows, columns=COLUMNS):
@@ -182,6 +182,12 @@ def test_extra_columns_and_another_order_are_no_hindrance(tmp_path):
             grammar=2,
         )
     ]
+
+
+def test_texts_of_references_are_those_of_controls(tmp_path):
+    rows = [row(), row(systems="0", text="The reference."), row(ref="r2")]
+    found = read_ratings(write(tmp_path / "ratings.tsv", rows))
+    assert reference_texts(found) == {"r1": "The reference."}
 
 
 def test_text_is_taken_as_it_stands(tmp_path):

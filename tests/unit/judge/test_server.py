@@ -2,6 +2,7 @@
 
 import http.client
 import re
+import sqlite3
 import threading
 from collections import Counter
 from contextlib import contextmanager
@@ -331,6 +332,24 @@ def test_what_is_no_form_is_refused_and_the_server_goes_on(store, body, headers)
         connection.send(body)
         assert connection.getresponse().status in (400, 303, 200)
         assert len(browser.get()) > 1000
+
+
+def test_an_answer_that_could_not_be_stored_is_not_acknowledged(store, monkeypatch, capsys):
+    def full(*_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with serving(store, controls=0) as port:
+        browser = Browser(port, "Ana")
+        number = browser.number
+        with monkeypatch.context() as patched:
+            patched.setattr(store, "answer", full)
+            assert "Nothing was stored" in browser.rate()
+            assert browser.status == 503
+        assert "database or disk is full" in capsys.readouterr().err
+        browser.get()
+        assert browser.number == number
+        browser.rate()
+    assert len(store.judged()) == 5
 
 
 def test_twenty_people_at_once_lose_nothing_and_double_nothing(tmp_path):

@@ -161,7 +161,7 @@ def serve(store: Store, arguments: argparse.Namespace) -> None:
         raise InputError(
             f"no page at {arguments.host}, port {arguments.port}: {error}; choose another --port"
         ) from error
-    host = socket.gethostname() if arguments.host in ("0.0.0.0", "::") else arguments.host
+    host = socket.gethostname() if arguments.host == "0.0.0.0" else arguments.host
     if campaign.by_name:
         print(link(host, server.server_port))
     for name in arguments.annotator:

@@ -10,9 +10,9 @@ from workflow_scripts.core.text import words
 from workflow_scripts.judge.annotate.items import BIN_ENDS, Item, Reference, bin_of
 from workflow_scripts.judge.annotate.modes import Mode, label_of
 from workflow_scripts.judge.annotate.store import Judged
-from workflow_scripts.judge.rating_file import COLUMNS, CONTROL
+from workflow_scripts.judge.rating_file import COLUMNS, CONTROL, OWN_COLUMNS
 
-RATING_COLUMNS = (*COLUMNS, "source", "reference", "backward_nll")
+RATING_COLUMNS = (*COLUMNS, *OWN_COLUMNS)
 LABEL_COLUMNS = (
     *("id", "source", "reference", "paraphrase", "forward_nll", "backward_nll", "label"),
 )

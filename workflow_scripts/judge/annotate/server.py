@@ -4,8 +4,9 @@ A person is known by a secret in a cookie. On this machine alone it is given for
 annotators are named beforehand, each gets a link that holds it, and nobody else sees anything.
 """
 
+import sqlite3
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
@@ -37,7 +38,7 @@ MAX_FORM = 1 << 16
 MAX_NAME = 60
 # Seconds without a byte after which a connection is closed.
 IDLE = 60.0
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LOOPBACK = ("127.0.0.1", "localhost")
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; "
@@ -103,6 +104,22 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Show a page."""
+        self._guarded(self._get)
+
+    def do_POST(self) -> None:
+        """Take a form."""
+        self._guarded(self._post)
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        """Answer a request; where the database fails, say that nothing was taken."""
+        try:
+            work()
+        except sqlite3.Error as error:
+            print(f"{self._campaign.store.path}: {error}", file=sys.stderr)
+            text = "Nothing was stored, as the database fails. Go back and send it again later."
+            self._message(HTTPStatus.SERVICE_UNAVAILABLE, text)
+
+    def _get(self) -> None:
         path, query = self._target()
         if path in ASSETS:
             self._send(HTTPStatus.OK, self.server.assets[path], ASSETS[path])
@@ -119,8 +136,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._own_page(person, path, {})
 
-    def do_POST(self) -> None:
-        """Take a form."""
+    def _post(self) -> None:
         path, _ = self._target()
         form = self._form()
         if form is None:
@@ -346,5 +362,4 @@ def _filled(page: Page) -> dict[str, str]:
 
 def link(host: str, port: int, token: str | None = None) -> str:
     """Return the address of the page, for the annotator with this secret."""
-    shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}/" + (f"?{urlencode({'token': token})}" if token else "")
+    return f"http://{host}:{port}/" + (f"?{urlencode({'token': token})}" if token else "")
