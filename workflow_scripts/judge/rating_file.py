@@ -19,7 +19,7 @@ COLUMNS = (
     *("human_score", "gm"),
 )
 # Beside those of ParaBank: what a judge is fitted with, where the ratings are of our own.
-OWN_COLUMNS = ("source", "reference", "backward_nll")
+OWN_COLUMNS = ("source", "ref_sent", "backward_nll")
 # A file may lack it: the aggregates don't need it.
 OPTIONAL = "NLL"
 # The system of the controls: the reference itself, hidden among its paraphrases.
@@ -43,7 +43,7 @@ class Rating:
     """Those that gave this paraphrase; `CONTROL` says that it is the reference itself."""
     paraphrase: str
     nll: float | None
-    """Forward NLL per target token, in nats; None where the file has none."""
+    """Forward NLL per target token, in nats; None where it is not known."""
     score: float | None
     """Semantic similarity, 0 to 100; None where it was not given, as for nonsense."""
     grammar: int
@@ -128,7 +128,7 @@ def _rating(row: dict[str, str]) -> Rating:
     systems = tuple(dict.fromkeys(row["sys_id"].split()))
     if not systems:
         raise ValueError("sys_id is empty; it has one system or several, with blanks between")
-    nll, score = (_number(row, name) for name in (OPTIONAL, "human_score"))
+    score = _number(row, "human_score")
     if score is not None and not 0 <= score <= PERFECT:
         raise ValueError(f"human_score {row['human_score']} is not from 0 to 100")
     grammar = _number(row, "gm")
@@ -142,13 +142,19 @@ def _rating(row: dict[str, str]) -> Rating:
         length=row["ref_len"],
         systems=systems,
         paraphrase=row["candidate"],
-        nll=nll,
+        nll=_nll(row, OPTIONAL),
         score=score,
         grammar=int(grammar),
         source=row.get("source") or None,
-        reference_text=row.get("reference") or None,
-        backward_nll=_number(row, "backward_nll"),
+        reference_text=row.get("ref_sent") or None,
+        backward_nll=_nll(row, "backward_nll"),
     )
+
+
+def _nll(row: dict[str, str], name: str) -> float | None:
+    """Return an NLL. ParaBank's file has -1 where none is known, and -2 for controls."""
+    number = _number(row, name)
+    return None if number is None or number < 0 else number
 
 
 def _number(row: dict[str, str], name: str) -> float | None:

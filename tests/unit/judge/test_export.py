@@ -47,7 +47,7 @@ def test_ratings_are_those_that_judge_ratings_reads(tmp_path):
         "by_length": {"4": {"similarity": 81.25, "grammatical": 50.0, "pairs": 2}},
     }
     head, first = rows(path)[:2]
-    assert head[8:] == ["source", "reference", "backward_nll"]
+    assert head[8:] == ["source", "ref_sent", "backward_nll"]
     assert first[8].startswith("Zdroj ")
     # No name leaves the database.
     assert "Ana" not in path.read_text()

@@ -190,6 +190,11 @@ def test_texts_of_references_are_those_of_controls(tmp_path):
     assert reference_texts(found) == {"r1": "The reference."}
 
 
+@pytest.mark.parametrize(("nll", "known"), [("0.25", 0.25), ("", None), ("-1", None), ("-2", None)])
+def test_a_negative_nll_is_not_known(tmp_path, nll, known):
+    assert read_ratings(write(tmp_path / "ratings.tsv", [row(nll=nll)]))[0].nll == known
+
+
 def test_text_is_taken_as_it_stands(tmp_path):
     text = '"Quoted," he said — \\t\u2028 it\'s 5 €'
     file = write(tmp_path / "ratings.tsv", [row(text=text)])
