@@ -97,6 +97,8 @@ def read_ratings(path: Path) -> list[Rating]:
 def _ratings(path: Path, names: list[str], lines: Iterator[tuple[int, str]]) -> Iterator[Rating]:
     lengths: dict[str, tuple[str, int]] = {}
     for number, line in lines:
+        if not line:  # as some editors leave at the end
+            continue
         fields = line.split("\t")
         if len(fields) != len(names):
             raise InputError(

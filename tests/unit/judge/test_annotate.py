@@ -1,13 +1,16 @@
 """The command: campaigns are made, served, killed, gone on with and exported."""
 
+import http.client
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -93,7 +96,7 @@ def test_what_was_acknowledged_survives_a_kill(run, tmp_path):
                 if browser.number != number:
                     with lock:
                         acknowledged.update((name, text, score) for text in texts)
-        except OSError:  # the server is gone
+        except (OSError, http.client.HTTPException):  # the server is gone
             return
 
     options = ("--pairs", "pairs.tsv", "--judgments", "3", "--controls", "0")
@@ -112,7 +115,10 @@ def test_what_was_acknowledged_survives_a_kill(run, tmp_path):
         assert served.end(signal.SIGKILL) == -signal.SIGKILL
         for person in people:
             person.join()
-    store = Store(Path("ratings/pairs-similarity.sqlite"))
+    path = Path("ratings/pairs-similarity.sqlite")
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    store = Store(path)
     names = {store.annotator(store.token(f"p{n}"))[0]: f"p{n}" for n in range(10)}
     stored = Counter(
         (names[each.annotator], each.item.paraphrase, each.answer.score) for each in store.judged()

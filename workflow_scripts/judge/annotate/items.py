@@ -296,6 +296,8 @@ def of_file(path: Path, per_bin: int | None, seed: int) -> Material:
         raise InputError(f"{path}, line 1: no column {', '.join(missing)}; tabs part the columns")
     pairs, texts = [], dict[str, tuple[str, int]]()
     for number, line in lines:
+        if not line:
+            continue
         fields = line.split("\t")
         if len(fields) != len(names):
             raise InputError(
