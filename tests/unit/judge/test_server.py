@@ -352,6 +352,7 @@ def test_an_answer_that_could_not_be_stored_is_not_acknowledged(store, monkeypat
     assert len(store.judged()) == 5
 
 
+@pytest.mark.slow
 def test_twenty_people_at_once_lose_nothing_and_double_nothing(tmp_path):
     people, wanted = 20, 3
     store = campaign(tmp_path, references=40)

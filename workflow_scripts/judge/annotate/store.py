@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, fields
 from fractions import Fraction
 from pathlib import Path
@@ -413,8 +413,7 @@ def create(path: Path, settings: Mapping[str, Any], material: Material) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)
-        database = _connect(path)
-        with _writing(database):
+        with closing(_connect(path)) as database, _writing(database):
             tables = database.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
             if tables[0]:
                 return
@@ -441,7 +440,6 @@ def create(path: Path, settings: Mapping[str, Any], material: Material) -> None:
             )
             database.execute(f"PRAGMA application_id = {_APPLICATION}")
             database.execute(f"PRAGMA user_version = {_VERSION}")
-        database.close()
     except (OSError, sqlite3.DatabaseError) as error:
         raise InputError(f"{path}: no database can be made there ({error})") from error
 
