@@ -94,6 +94,34 @@ rule evaluate_answers:
         " --output {output.answers:q} 2>&1 | tee {log:q}"
 
 
+# Only runs with people's ratings have it. The file counts by its content, which names the folder.
+rule evaluate_ratings:
+    input:
+        selected=unit_file("select", "manifest.json"),
+        ratings=ancient(EVALUATE.ratings_files()),
+    output:
+        ratings="<results>/evaluate/{system}/{version}/ratings.json",
+        record="<results>/evaluate/{system}/{version}/rating.json",
+    params:
+        config=unit_config("evaluate"),
+        inputs=unit_inputs("evaluate"),
+        selected=unit_folder("select"),
+        shards=len(LATE),
+    log:
+        "<results>/logs/evaluate/{system}/{version}/ratings.log",
+    benchmark:
+        "<results>/benchmarks/evaluate/{system}/{version}/ratings.tsv"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(60),
+    conda:
+        "../envs/text.yaml"
+    shell:
+        "python -m workflow_scripts.evaluate.ratings --config {params.config:q}"
+        " --folder {params.selected:q} --shards {params.shards} --ratings {input.ratings:q}"
+        " --inputs {params.inputs:q} --output {output.ratings:q} 2>&1 | tee {log:q}"
+
+
 rule evaluate_statistics:
     input:
         columns=statistics_manifests,

@@ -127,6 +127,7 @@ def write_bitext(folder: Path) -> Path:
     for name, pairs in corpora.items():
         write_pairs(folder, name, pairs)
     write_graded(folder / "graded.tsv", [reference for _, reference in corpora["dev"]])
+    write_ratings(folder / "ratings.tsv")
     words = {word for _, reference in corpora["train"] for word in reference.lower().split()}
     draw = random.Random(1)
     vectors = [f"{word.rstrip('.')} {draw.random():.3f} -0.5" for word in sorted(words)]
@@ -142,6 +143,17 @@ def write_graded(path: Path, sentences: list[str]) -> None:
         for first, second in pairs
     )
     path.write_text("".join(lines), encoding="utf-8", newline="\n")
+
+
+def write_ratings(path: Path) -> None:
+    """Write what two people might say of paraphrases of the first references."""
+    columns = ("worker_id_anon", "ref_id", "ref_len", "sys_id", "candidate", "human_score", "gm")
+    rows = [
+        (who, f"train:{number}", 9, "micro", "A sentence.", 10 * number, 2)
+        for who in ("a", "b")
+        for number in range(1, 9)
+    ]
+    write_lines(path, ["\t".join(map(str, row)) for row in (columns, *rows)])
 
 
 def text_corpus(name: str, **more: Any) -> dict[str, Any]:
@@ -278,6 +290,7 @@ def config(data: Path) -> dict[str, Any]:
         "evaluate": {
             **{"bootstrap": 50, "pairs": 20, "columns": ["score", "told"]},
             "reference_scores": True,
+            "ratings": {"file": "ratings.tsv", "min_judgments": 1},
         },
         "release": {"title": "Micro paraphrases", "licence": "cc0-1.0"},
         "compute": {"device": "cpu", "precision": "fp32", "train_threads": 1, "search_threads": 1},

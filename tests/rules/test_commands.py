@@ -195,7 +195,7 @@ def damage(path: Path, how: Callable[[Path, bytes], bytes]) -> bytes:
     [
         *("clean_shard", "subword_train", "subword_segment", "train_model"),
         *("generate_sample", "generate_references", "generate_shard", "score_shard"),
-        *("score_references", "evaluate_bounds"),
+        *("score_references", "evaluate_bounds", "evaluate_ratings"),
         *("select_threshold", "select_shard", "filter_columns", "filter_classifier"),
         *("filter_classified", "filter_paraphrase_score", "filter_training_set"),
         *("evaluate_measures", "evaluate_statistics"),

@@ -15,7 +15,9 @@ BLOCKS = 10_000
 CHUNK = 64
 
 
-def resampled(blocks: NDArray[np.int64], samples: int, seed: int) -> Iterator[NDArray[np.float64]]:
+def resampled(
+    blocks: NDArray[np.int64] | NDArray[np.float64], samples: int, seed: int
+) -> Iterator[NDArray[np.float64]]:
     """Yield the sums of `samples` bootstrap samples of the blocks, chunk by chunk.
 
     Args:

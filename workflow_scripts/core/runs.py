@@ -46,6 +46,15 @@ def link_name(stage: str, instance: str | None) -> str:
     return ".".join(part for part in (stage, instance) if part)
 
 
+def run_folder(name: Path) -> Path:
+    """Return the folder of a run that is given by its name or its folder.
+
+    A run comes before another folder of its name: the working directory may have a `demo`.
+    """
+    of_a_run = (RUNS / name / "config.yaml").exists() or not name.is_dir()
+    return RUNS / name if of_a_run else name
+
+
 def root_of(run: Path) -> Path:
     """Return the working directory of a run; `runs` may be a link to another disk."""
     absolute = run.absolute()

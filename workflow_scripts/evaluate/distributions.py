@@ -77,20 +77,3 @@ def mean_idf(some: Sentences, idf: Floats) -> Floats:
     """Return the mean IDF of each sentence's words; NaN without any."""
     total = np.bincount(some.owners, idf[some.words], minlength=len(some.lengths))
     return np.where(some.lengths > 0, total / np.maximum(some.lengths, 1), np.nan)
-
-
-def spearman(first: Floats, second: Floats) -> float | None:
-    """Return Spearman's rank correlation over the places where both numbers are known.
-
-    Equal numbers share the mean of their ranks. None if all numbers of a side are the same.
-    """
-    known = ~(np.isnan(first) | np.isnan(second))
-    ranks = np.stack([_ranks(first[known]), _ranks(second[known])])
-    if known.sum() < 2 or (ranks.std(axis=1) == 0).any():
-        return None
-    return float(np.corrcoef(ranks)[0, 1])
-
-
-def _ranks(values: Floats) -> Floats:
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return (counts.cumsum() - (counts - 1) / 2)[places]

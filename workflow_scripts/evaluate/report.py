@@ -7,13 +7,15 @@ from markupsafe import Markup
 
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.evaluate import plots
-from workflow_scripts.evaluate.length_table import length_table
+from workflow_scripts.evaluate.length_table import heading, length_table
 from workflow_scripts.evaluate.results import (
     all_answers,
     all_bounds,
     all_measures,
+    all_ratings,
     all_statistics,
     most_paraphrases,
+    rating_rows,
     shown_groups,
 )
 
@@ -70,6 +72,21 @@ def bound_rows(found: dict[str, Any], quantiles: list[dict[str, Any]]) -> list[d
         }
         for quantile, bound in wanted
     ]
+
+
+def ratings(run: FinishedRun) -> dict[str, Any]:
+    """Return what people say of every system."""
+    found = all_ratings(run)
+    rated = {system: each["figures"] for system, each in found.items() if each["figures"]}
+    spans = next(iter(rated.values()))["by_length"] if rated else []
+    return {
+        # The people and the agreement are those of the file, the same for every system.
+        "people": next(iter(found.values())),
+        "found": found,
+        "rows": {system: rating_rows(figures) for system, figures in rated.items()},
+        "headings": [heading(span) for span in spans],
+        "lengths": {system: figures["by_length"] for system, figures in rated.items()},
+    }
 
 
 def diversity(run: FinishedRun) -> dict[str, Any]:

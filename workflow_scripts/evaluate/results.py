@@ -27,6 +27,11 @@ def read_answers(path: Path) -> dict[str, Any]:
     return read_json(path, "answering")
 
 
+def read_ratings(path: Path) -> dict[str, Any]:
+    """Return a ratings.json, checked against its record."""
+    return read_json(path, "rating")
+
+
 def all_measures(run: FinishedRun) -> dict[str, dict[str, Any]]:
     """Return the measures.json of every system, by system."""
     return {
@@ -57,6 +62,29 @@ def all_answers(run: FinishedRun) -> dict[str, dict[str, Any]]:
         system: read_answers(run.folder("evaluate", system) / "answers.json")
         for system in run.instances("evaluate")
     }
+
+
+def all_ratings(run: FinishedRun) -> dict[str, dict[str, Any]]:
+    """Return the ratings.json of every system, by system."""
+    return {
+        system: read_ratings(run.folder("evaluate", system) / "ratings.json")
+        for system in run.instances("evaluate")
+    }
+
+
+def rating_rows(figures: dict[str, Any] | None) -> list[tuple[str, dict[str, Any]]]:
+    """Return the rows of a table of ratings with their names.
+
+    Args:
+        figures: of a ratings.json; None where nothing of a system was rated.
+    """
+    if figures is None:
+        return []
+    return [
+        ("all", figures["all"]),
+        *((f"rank {each['rank']}", each) for each in figures["ranks"]),
+        *((each["oracle"], each) for each in figures["oracles"]),
+    ]
 
 
 def shown_groups(groups: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -11,6 +11,10 @@ from workflow_scripts.filter.stage import column_units
 
 # References whose candidates are measured at each bound, at most (evaluate/bounds.py).
 BOUNDS_SAMPLE = 2000
+# What people must do for their ratings to count, as in judge/annotators.py (a test compares them).
+# The key that names the file of people's ratings.
+_RATINGS_FILE = "evaluate.ratings.file"
+_ANNOTATORS = {"min_judgments": 25, "max_failed_controls": 0.1}
 
 
 class Evaluate(Stage):
@@ -35,7 +39,8 @@ class Evaluate(Stage):
     def records(self, instance: str) -> list[str]:
         bounding = ["bounding"] if selection.reference_scores(self.config) else []
         answering = ["answering"] if self.answers_file() else []
-        return ["evaluation", "counting", *bounding, *answering]
+        rating = ["rating"] if self._ratings() else []
+        return ["evaluation", "counting", *bounding, *answering, *rating]
 
     def sections(self) -> dict[int, str]:
         bounds = {45: "workflow_scripts.evaluate.report:bounds"}
@@ -45,6 +50,7 @@ class Evaluate(Stage):
             **(bounds if selection.reference_scores(self.config) else {}),
             **(answers if self.answers_file() else {}),
             50: "workflow_scripts.evaluate.report:diversity",
+            **({55: "workflow_scripts.evaluate.report:ratings"} if self._ratings() else {}),
             60: "workflow_scripts.evaluate.report:statistics",
             80: "workflow_scripts.evaluate.report:quality",
         }
@@ -53,6 +59,7 @@ class Evaluate(Stage):
         names = ["diversity", "between_ranks", "lengths", "statistics", "bins"]
         names += ["bounds"] if selection.reference_scores(self.config) else []
         names += ["answers"] if self.answers_file() else []
+        names += ["ratings", "ratings_by_length"] if self._ratings() else []
         return {name: f"workflow_scripts.evaluate.tables:{name}" for name in names}
 
     def settings(self, instance: str) -> dict[str, Any]:
@@ -71,22 +78,41 @@ class Evaluate(Stage):
             # How the trees come about is the part of the syntax stage.
             "syntax": {"levels": part["syntax"]["levels"]} if part["syntax"] else None,
             "seed": self.config["seed"],
-            # Left out where there is none: the names of existing folders follow from the settings.
+            # Left out where there are none: the names of existing folders follow from the settings.
             **({"answers": answers} if answers else {}),
+            **({"ratings": self._ratings()} if self._ratings() else {}),
         }
 
     def content(self, instance: str) -> dict[str, Any]:
-        hashes = [*self.inputs(instance).values()]
-        return {**self.settings(instance), **({"answers": hashes} if hashes else {})}
+        settings = self.settings(instance)
+        if answers := self.answers_file():
+            settings["answers"] = [self.sha256(answers, "evaluate.answers")]
+        if settings.get("ratings"):
+            hashes = [self.sha256(path, _RATINGS_FILE) for path in self.ratings_files()]
+            settings["ratings"] = {**settings["ratings"], "file": hashes}
+        return settings
 
     def inputs(self, instance: str) -> dict[str, str]:
-        path = self.answers_file()
-        return {path: self.sha256(path, "evaluate.answers")} if path else {}
+        answers = self.answers_file()
+        return {
+            **({answers: self.sha256(answers, "evaluate.answers")} if answers else {}),
+            **{path: self.sha256(path, _RATINGS_FILE) for path in self.ratings_files()},
+        }
 
     def answers_file(self) -> str | None:
         """Return the file of right answers, if the run has one."""
         path = self.config["evaluate"].get("answers")
         return selection.located(self.config, [path])[0] if path else None
+
+    def ratings_files(self) -> list[str]:
+        """Return where the file of people's ratings is; none if the run has none."""
+        block = self.config["evaluate"].get("ratings")
+        return [*selection.located(self.config, [block["file"]])] if block else []
+
+    def _ratings(self) -> dict[str, Any]:
+        """Return which annotators count, where the run has ratings; else nothing."""
+        block = self.config["evaluate"].get("ratings") or {}
+        return {key: block.get(key, usual) for key, usual in _ANNOTATORS.items()} if block else {}
 
     def statistics_settings(self) -> dict[str, Any]:
         """Return the settings of the corpus statistics: the pairs, and columns by kind."""

@@ -16,6 +16,7 @@ from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.rank_correlation import spearman
 from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.evaluate.distributions import (
@@ -26,7 +27,6 @@ from workflow_scripts.evaluate.distributions import (
     ngrams,
     repetition,
     sentences,
-    spearman,
 )
 from workflow_scripts.evaluate.parse_entropy import (
     COLUMNS,

@@ -11,7 +11,9 @@ from workflow_scripts.evaluate.results import (
     all_answers,
     all_bounds,
     all_measures,
+    all_ratings,
     all_statistics,
+    rating_rows,
 )
 
 
@@ -169,3 +171,38 @@ def answers(run: FinishedRun) -> Table:
             own = (int(rank), found["right"], found["paraphrases"])
             rows.append((system, *counts, *own, found["share"], None, None, None))
     return Table(("system", "prompts", "found", "rank", "right", "paraphrases", *names), rows)
+
+
+def ratings(run: FinishedRun) -> Table:
+    """Return what people say of all pairs, of every rank and of the oracle systems.
+
+    As ParaBank 2, Table 1.
+    """
+    columns = (
+        *("system", "row", "references", "pairs", "rated"),
+        *("similarity", "similarity_low", "similarity_high"),
+        *("grammatical", "grammatical_low", "grammatical_high"),
+        *("one_minus_bleu", "intersection_over_union", "length_ratio"),
+    )
+    rows = [
+        (
+            *(system, name, each["references"], row["pairs"], row["rated"]),
+            *(row["similarity"], *_ends(row["interval"]["similarity"])),
+            *(row["grammatical"], *_ends(row["interval"]["grammatical"])),
+            *(row["one_minus_bleu"], row.get("intersection_over_union"), row.get("length_ratio")),
+        )
+        for system, each in all_ratings(run).items()
+        for name, row in rating_rows(each["figures"])
+    ]
+    return Table(columns, rows)
+
+
+def ratings_by_length(run: FinishedRun) -> Table:
+    """Return what people say of all pairs by the length of the reference (ParaBank, Table 4)."""
+    columns = ("system", "from", "to", "pairs", "rated", "similarity", "grammatical")
+    rows = [
+        (system, *(part[column] for column in columns[1:]))
+        for system, each in all_ratings(run).items()
+        for part in (each["figures"] or {"by_length": []})["by_length"]
+    ]
+    return Table(columns, rows)

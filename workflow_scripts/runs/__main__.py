@@ -12,7 +12,7 @@ from tabulate import tabulate
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.runs import RUNS
+from workflow_scripts.core.runs import RUNS, run_folder
 from workflow_scripts.runs.catalogue import describe, run_folders, run_line, size_text
 from workflow_scripts.runs.compare import compare
 from workflow_scripts.runs.garbage import alone, delete, find_garbage, forget, results_of
@@ -25,15 +25,6 @@ def list_runs(_: argparse.Namespace) -> None:
     if not folders:
         raise InputError(f"no run below {RUNS}/: call this in the working directory of runs")
     print(describe([run_line(folder) for folder in folders]))
-
-
-def run_folder(name: Path) -> Path:
-    """Return the folder of a run that is given by its name or its folder.
-
-    A run comes before another folder of its name: the working directory may have a `demo`.
-    """
-    of_a_run = (RUNS / name / "config.yaml").exists() or not name.is_dir()
-    return RUNS / name if of_a_run else name
 
 
 def show_run(arguments: argparse.Namespace) -> None:

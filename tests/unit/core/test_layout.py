@@ -529,6 +529,30 @@ def test_right_answers_name_the_folders_of_evaluate_by_their_content(config, tmp
         folders(config)
 
 
+def test_ratings_move_nothing_but_what_shows_them(config, tmp_path):
+    before = folders(config)
+    config["evaluate"]["ratings"] = None
+    assert folders(config) == before
+    file = tmp_path / "ratings.tsv"
+    file.write_text("some")
+    config["evaluate"]["ratings"] = {"file": str(file)}
+    rated = folders(config)
+    assert stages({unit for unit in before if rated[unit] != before[unit]}) == {
+        "evaluate",
+        "release",
+    }
+    config["evaluate"]["ratings"]["min_judgments"] = 25  # what it is where it is left out
+    assert folders(config) == rated
+    moved = tmp_path / "moved.tsv"
+    file.rename(moved)
+    config["evaluate"]["ratings"]["file"] = str(moved)
+    assert folders(config) == rated
+    moved.write_text("another")
+    assert stages({unit for unit in before if folders(config)[unit] != rated[unit]}) == {
+        *("evaluate", "release"),
+    }
+
+
 def test_a_system_that_the_run_leaves_out_has_no_references_scored(config):
     config["systems"]["paranmt"]["select"]["keep"] = {"reference_quantile": 0.5}
     assert ("score", "references") not in folders(config)

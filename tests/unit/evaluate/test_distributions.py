@@ -12,7 +12,6 @@ from workflow_scripts.evaluate.distributions import (
     ngrams,
     repetition,
     sentences,
-    spearman,
 )
 
 texts = st.lists(st.lists(st.sampled_from("abcde"), max_size=8).map(" ".join), max_size=6)
@@ -47,13 +46,3 @@ def test_idf_is_over_documents():
     assert idf[numbers["zebra"]] == 2
     assert mean_idf(others, idf)[:2] == pytest.approx([(np.log2(4 / 3) + 1) / 2, 2])
     assert np.isnan(mean_idf(others, idf)[2])
-
-
-def test_rank_correlation():
-    first = np.array([0.1, 0.4, 0.4, 0.9, np.nan])
-    assert spearman(first, first**3) == pytest.approx(1)
-    assert spearman(first, -first) == pytest.approx(-1)
-    # Ranks 1, 2.5, 2.5, 4 and 1, 3, 2, 4.
-    assert spearman(first, np.array([1.0, 3, 2, 7, 5])) == pytest.approx(0.9486832981)
-    assert spearman(first, np.ones(5)) is None
-    assert spearman(first[4:], first[:1]) is None

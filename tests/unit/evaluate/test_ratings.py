@@ -1,0 +1,260 @@
+"""What people say of a system's paraphrases, its ranks, and the oracle systems."""
+
+import json
+
+import pytest
+
+from tests.unit.pages import Reader
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.tables import read_rows
+from workflow_scripts.evaluate import ratings, tables
+from workflow_scripts.evaluate.ratings import Rated, RatedReference, of_pairs, rated_reference
+from workflow_scripts.evaluate.ratings import summary as summary_of
+from workflow_scripts.evaluate.stage import _ANNOTATORS
+from workflow_scripts.judge.annotators import MAX_FAILED_CONTROLS, MIN_JUDGMENTS
+from workflow_scripts.judge.rating_file import COLUMNS, Rating
+from workflow_scripts.judge.ratings import aggregate
+
+BEST = 5
+
+
+def reference(*scores, listed=None, text="the old dog sleeps in the house"):
+    """A reference whose paraphrases have these scores; None: flagged as nonsense, no score."""
+    rated = [
+        Rated(rank, f"{text} {rank}", score, score is not None)
+        for rank, score in enumerate(scores, start=1)
+    ]
+    return RatedReference(text, listed or len(scores), rated)
+
+
+def ranks(found):
+    return [each and each.rank for each in (found.highest(), found.median(), found.lowest())]
+
+
+@pytest.mark.parametrize(
+    ("scores", "chosen"),
+    [
+        ((50, 90, 10, 70, 30), [2, 1, 3]),
+        ((80, 80, 80), [1, 2, 3]),  # ties: the better rank is max, the worse one min
+        ((90, 50), [1, 2, 2]),  # of two the lower one is the median
+        ((50, 90), [2, 1, 1]),
+        ((60, 60), [1, 2, 2]),
+        ((90, 70, 70, 10), [1, 3, 4]),
+        ((40,), [1, 1, 1]),
+        ((None, 40, None, 60), [4, 2, 2]),  # what has no score takes no part
+        ((None,), [None, None, None]),
+    ],
+)
+def test_oracles_take_a_paraphrase_by_its_score(scores, chosen):
+    assert ranks(reference(*scores)) == chosen
+
+
+def test_a_rank_beyond_the_last_repeats_it():
+    two = reference(90, 50)
+    assert [two.at(rank).rank for rank in (1, 2, 3, 5)] == [1, 2, 2, 2]
+    # The last one was not rated: it is not the one before.
+    unrated = reference(90, listed=2)
+    assert [unrated.at(rank) for rank in (2, 3)] == [None, None]
+
+
+def test_figures_of_all_pairs_ranks_and_oracles():
+    found = summary_of([reference(90, 50), reference(None, 40, text="a b c")], 3, 50, 1)
+    shown = {
+        name: (row["similarity"], row["grammatical"], row["pairs"], row["rated"])
+        for name, row in [
+            ("all", found["all"]),
+            *((each["rank"], each) for each in found["ranks"]),
+            *((each["oracle"], each) for each in found["oracles"]),
+        ]
+    }
+    assert shown == {
+        "all": (60.0, 75.0, 3, 4),
+        1: (90.0, 50.0, 1, 2),
+        2: (45.0, 100.0, 2, 2),
+        3: (45.0, 100.0, 2, 2),
+        "max": (65.0, 100.0, 2, 2),
+        "median": (45.0, 100.0, 2, 2),
+        "min": (45.0, 100.0, 2, 2),
+    }
+    spans = {(each["from"], each["to"]): each["similarity"] for each in found["by_length"]}
+    assert spans == {(0, 5): 40.0, (6, 10): 70.0, (11, 20): None, (21, 40): None, (41, None): None}
+    # The words of the pairs that a row has: four pairs, each with one word more.
+    assert found["all"]["length_ratio"] == pytest.approx((8 / 7 + 4 / 3) / 2)
+    assert found["oracles"][0]["one_minus_bleu"] > 0
+
+
+def test_intervals_are_of_references():
+    many = [reference(float(10 * (n % 10)), 50.0) for n in range(200)]
+    found = summary_of(many, 2, 300, 1)
+    first, second = (each["interval"]["similarity"] for each in found["ranks"])
+    assert first["low"] < 45 < first["high"]
+    assert second == {"low": 50.0, "high": 50.0}
+    assert found["all"]["interval"]["grammatical"] == {"low": 100.0, "high": 100.0}
+
+
+def test_a_rating_belongs_to_the_text_whatever_system_it_names():
+    row = {
+        "id": "c:1",
+        "reference": "A text.",
+        "paraphrases": [{"text": "Same."}, {"text": "A text."}, {"text": "Unrated."}],
+    }
+    given = of_pairs(
+        [
+            Rating("a", "c:1", "2", ("other",), "Same.", None, 80.0, 2),
+            Rating("b", "c:1", "2", ("other",), "Same.", None, 60.0, 1),
+            Rating("a", "c:1", "2", ("0",), "A text.", None, 100.0, 2),
+            Rating("a", "c:2", "2", ("other",), "Unrated.", None, 10.0, 2),
+        ]
+    )
+    found = rated_reference(row, given, BEST)
+    assert found == RatedReference("A text.", 3, [Rated(1, "Same.", 70.0, False)])
+    assert rated_reference({**row, "id": "c:3"}, given, BEST) is None
+    assert rated_reference(row, given, 1).listed == 1
+
+
+def test_who_counts_is_the_same_as_in_the_command():
+    assert _ANNOTATORS == {
+        "min_judgments": MIN_JUDGMENTS,
+        "max_failed_controls": MAX_FAILED_CONTROLS,
+    }
+
+
+def write_ratings(path, rows):
+    lines = ["\t".join(COLUMNS), *("\t".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def selected(run, system):
+    """The rows of a system's selection whose texts can stand in a line of a file."""
+    folder = run.folder("select", system)
+    for path in sorted(folder.glob("[0-9]*.parquet")):
+        for row in read_rows(path, "paraphrases"):
+            if not {"\t", "\n"} & set(row["reference"]):
+                yield row
+
+
+@pytest.fixture(scope="module")
+def rated_run(made_up_run, tmp_path_factory):
+    """The made-up run with ratings of what one of its systems selected, and the other did not.
+
+    Returns its FinishedRun, the folders by system, and the file.
+    """
+    folder = tmp_path_factory.mktemp("rated")
+    others = {
+        (row["id"], each["text"])
+        for row in selected(made_up_run, "beam")
+        for each in row["paraphrases"]
+    }
+    rows = []
+    for row in list(selected(made_up_run, "parabank2"))[5:45]:
+        for rank, each in enumerate(row["paraphrases"]):
+            for who in ("a", "b") if (row["id"], each["text"]) not in others else ():
+                score = "" if rank == 4 else 95 - 10 * rank - (who == "b")
+                gm = 0 if rank == 4 else 1 if rank == 3 and who == "b" else 2
+                same = (row["id"], 7, "parabank2", each["text"], 0.5)
+                rows.append((who, *same, score, gm))
+    rows += [("few", *rows[0][1:])]
+    file = write_ratings(folder / "ratings.tsv", rows)
+    folders = {system: folder / system for system in made_up_run.systems}
+    for system in made_up_run.systems:
+        ratings.main(arguments(made_up_run, system, file, folders[system] / "ratings.json"))
+    more = {f"evaluate/{system}": at for system, at in folders.items()}
+    return made_up_run.finished(more=more), folders, file
+
+
+def arguments(run, system, file, output):
+    config = {"system": system, "best": BEST, "bootstrap": 50, "seed": 1, "ratings": _ANNOTATORS}
+    return [
+        *("--config", json.dumps(config), "--folder", str(run.folder("select", system))),
+        *("--shards", "2", "--ratings", str(file), "--output", str(output)),
+    ]
+
+
+def figures(folders, system):
+    return json.loads((folders[system] / "ratings.json").read_text())
+
+
+def test_figures_of_a_system_are_those_of_judge_ratings(rated_run):
+    _, folders, file = rated_run
+    found = figures(folders, "parabank2")
+    assert found["left_out"] == {"few": "1 of at least 25 judgments"}
+    assert found["annotators"] == 2
+    kept = [each for each in ratings.read_ratings(file) if each.annotator != "few"]
+    expected = aggregate(kept)["parabank2"]
+    everything = found["figures"]["all"]
+    assert everything["similarity"] == pytest.approx(expected["similarity"])
+    assert everything["grammatical"] == pytest.approx(expected["grammatical"])
+    assert everything["pairs"] == expected["pairs"]
+    assert found["ratings"] == len(kept)
+    first, *_, last = found["figures"]["ranks"]
+    assert first["similarity"] == 94.5
+    assert last["rank"] == BEST
+    assert found["figures"]["oracles"][0]["similarity"] == 94.5
+
+
+def test_the_report_shows_every_row(rated_run):
+    from workflow_scripts.core.report.section import sections
+
+    run, folders, _ = rated_run
+    (section,) = sections(["workflow_scripts.evaluate.report:ratings"], run)
+    page = str(section.html)
+    assert Reader(page).faults == []
+    shown = figures(folders, "parabank2")["figures"]
+    for row in (shown["all"], *shown["ranks"], *shown["oracles"]):
+        if row["similarity"] is not None:
+            assert f">{row['similarity']:.2f} <" in page
+    for name in ("all", "rank 1", "rank 5", "max", "median", "min"):
+        assert f"<td>{name}</td>" in page
+    assert "What 2 people say (1 more are left out" in page
+    assert "Nothing that beam selected was rated." in page
+
+
+def test_the_tables_have_every_figure(rated_run):
+    run, folders, _ = rated_run
+    shown = figures(folders, "parabank2")["figures"]
+    table = tables.ratings(run)
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert [row["row"] for row in rows] == [
+        *("all", "rank 1", "rank 2", "rank 3", "rank 4", "rank 5", "max", "median", "min"),
+    ]
+    assert {row["system"] for row in rows} == {"parabank2"}
+    expected = [shown["all"], *shown["ranks"], *shown["oracles"]]
+    for row, each in zip(rows, expected, strict=True):
+        assert (row["similarity"], row["grammatical"]) == (each["similarity"], each["grammatical"])
+    assert rows[0]["similarity_low"] == shown["all"]["interval"]["similarity"]["low"]
+    spans = tables.ratings_by_length(run)
+    assert len(spans.rows) == 5
+    assert [row[5] for row in spans.rows] == [each["similarity"] for each in shown["by_length"]]
+
+
+def test_a_system_of_which_nothing_was_rated_is_told(made_up_run, rated_run, tmp_path, capsys):
+    row = next(row for row in selected(made_up_run, "beam") if row["paraphrases"])
+    rows = [("a", row["id"], 7, "x", f"Another {n}", "", 50, 2) for n in range(25)]
+    file = write_ratings(tmp_path / "ratings.tsv", rows)
+    ratings.main(arguments(made_up_run, "beam", file, tmp_path / "ratings.json"))
+    assert "has no rating of what beam selected" in capsys.readouterr().err
+    assert json.loads((tmp_path / "ratings.json").read_text())["figures"] is None
+
+
+@pytest.mark.parametrize(
+    ("identifier", "count", "message"),
+    [
+        ("elsewhere:1", 25, "ref_id are of no reference of this run .the first is elsewhere:1"),
+        ("news:2", 24, "all 1 annotators are left out"),
+    ],
+)
+def test_ratings_that_say_nothing_are_refused(made_up_run, tmp_path, identifier, count, message):
+    rows = [("a", identifier, 7, "x", f"Another {n}", "", 50, 2) for n in range(count)]
+    file = write_ratings(tmp_path / "ratings.tsv", rows)
+    with pytest.raises(InputError, match=message):
+        ratings.main(arguments(made_up_run, "beam", file, tmp_path / "ratings.json"))
+    assert not (tmp_path / "ratings.json").exists()
+
+
+def test_a_file_that_changed_since_it_was_planned_is_refused(made_up_run, rated_run, tmp_path):
+    _, _, file = rated_run
+    inputs = ["--inputs", json.dumps({str(file): "0" * 64})]
+    output = tmp_path / "ratings.json"
+    with pytest.raises(InputError, match="changed since the run was planned"):
+        ratings.main([*arguments(made_up_run, "beam", file, output), *inputs])

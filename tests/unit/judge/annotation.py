@@ -1,0 +1,112 @@
+"""A made-up run and a made-up file of pairs for the tests of the annotation page."""
+
+import yaml
+
+from workflow_scripts.core.atomic import write_json
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.judge.annotate.items import of_file
+from workflow_scripts.judge.annotate.store import Store, create
+
+SHARDS = 2
+COLUMNS = ("id", "source", "reference", "paraphrase", "system", "forward_nll", "paraphrase_score")
+
+
+def references(count=12):
+    return [
+        {
+            "id": f"c:{number}",
+            "source": f"Zdroj {number}.",
+            "reference": f"Reference number {number}.",
+            "corpus": "news" if number % 2 else "web",
+        }
+        for number in range(count)
+    ]
+
+
+def paraphrase(rank, text):
+    nlls = {"forward_nll": 0.25 * rank, "backward_nll": float("inf"), "sum": None}
+    return {"rank": rank, "text": text, **nlls, "cluster": rank, "probability": None, "variant": ""}
+
+
+def write_unit(run, stage, instance, schema, shards):
+    """Write a unit below the run's results, and the run's link to it."""
+    folder = run.parent.parent / "results" / stage / instance / "v1-0123456789ab"
+    for number, rows in enumerate(shards):
+        path = folder / f"{number:04d}.parquet"
+        with TableWriter(path, schema) as writer:
+            for row in rows:
+                writer.write(row)
+        write_record(path, len(rows), len(rows), {})
+    write_json(folder / "manifest.json", {})
+    link = run / f"{stage}.{instance}"
+    link.symlink_to(folder)
+    return folder
+
+
+def write_selected(run, system, texts):
+    """Write the selection of a system: the texts of each reference by its id."""
+    rows = [
+        {
+            **row,
+            "paraphrases": [paraphrase(n, text) for n, text in enumerate(texts(row), start=1)],
+            **{"candidates": 9, "kept": 2, "reason": ""},
+        }
+        for row in references()
+    ]
+    shards = [rows[shard::SHARDS] for shard in range(SHARDS)]
+    return write_unit(run, "select", system, "paraphrases", shards)
+
+
+def write_run(folder):
+    """Write the run `mine` of two systems, which agree on the first paraphrase."""
+    run = folder / "runs" / "mine"
+    run.mkdir(parents=True)
+    config = {
+        "results": "results",
+        "run": {"systems": ["one", "two"]},
+        "languages": {"reference": {"code": "en"}},
+        "shards": {"late": SHARDS},
+        "corpora": {"news": {}, "web": {}},
+        "columns": {"cosine": {"vectors": {}}, "told": {"classifier": {}}},
+    }
+    (run / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    last = references()[-1]["id"]
+    write_selected(
+        run,
+        "one",
+        lambda row: [] if row["id"] == last else [f"Same {row['id']}", f"One {row['id']}"],
+    )
+    write_selected(
+        run,
+        "two",
+        lambda row: [] if row["id"] == last else [f"Same {row['id']}", f"Two {row['id']}", "Third"],
+    )
+    return run
+
+
+def write_pairs(path, references=6, each=5, **more):
+    """Write a file of pairs; `more` gives a column's value by reference and paraphrase."""
+    columns = [
+        name for name in COLUMNS if name in ("id", "reference", "paraphrase") or name in more
+    ]
+    lines = ["\t".join(columns)]
+    for reference in range(references):
+        for number in range(each):
+            row = {
+                "id": f"r{reference}",
+                "reference": f"This is reference {reference}.",
+                "paraphrase": f"Paraphrase {number} of {reference}.",
+                **{name: value(reference, number) for name, value in more.items()},
+            }
+            lines.append("\t".join(str(row[name]) for name in columns))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def campaign(folder, mode="similarity", clock=None, per_bin=None, **pairs):
+    """Return the store of a new campaign about a file of pairs."""
+    file = write_pairs(folder / "pairs.tsv", **pairs)
+    path = folder / "campaign.sqlite"
+    create(path, {"mode": mode, "seed": 1}, of_file(file, per_bin, 1))
+    return Store(path, **({"clock": clock} if clock else {}))

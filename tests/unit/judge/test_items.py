@@ -1,0 +1,178 @@
+"""What is rated: pairs of a run or of a file."""
+
+import pytest
+
+from tests.unit.judge.annotation import references, write_pairs, write_run, write_unit
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.judge.annotate.items import (
+    Item,
+    Wanted,
+    bin_of,
+    of_file,
+    of_run,
+    run_systems,
+    run_units,
+)
+
+
+def wanted(**changes):
+    default = {
+        **{"references": 100, "systems": ["one", "two"], "best": None, "corpora": None},
+        **{"per_bin": None, "column": None, "seed": 1},
+    }
+    return Wanted(**{**default, **changes})
+
+
+@pytest.fixture
+def run(tmp_path):
+    return write_run(tmp_path)
+
+
+def test_a_pair_of_several_systems_is_there_once_and_counts_for_all(run):
+    found = of_run(run, wanted())
+    by_text = {(each.reference, each.paraphrase): each for each in found.items}
+    assert len(by_text) == len(found.items) == 11 * 4
+    assert by_text["c:3", "Same c:3"].systems == ("one", "two")
+    assert by_text["c:3", "One c:3"].systems == ("one",)
+    assert by_text["c:3", "Third"].systems == ("two",)
+
+
+def test_what_is_known_of_a_pair_comes_along(run):
+    found = of_run(run, wanted(systems=["one"]))
+    assert Item("c:3", "One c:3", ("one",), forward_nll=0.5) in found.items
+    reference = next(each for each in found.references if each.id == "c:3")
+    assert (reference.text, reference.source) == ("Reference number 3.", "Zdroj 3.")
+
+
+def test_references_are_drawn_by_the_seed_among_those_with_paraphrases(run):
+    def drawn(**changes):
+        return {each.id for each in of_run(run, wanted(**changes)).references}
+
+    everything = {row["id"] for row in references()} - {"c:11"}
+    assert drawn() == everything
+    five = drawn(references=5)
+    assert len(five) == 5
+    assert five < everything
+    assert drawn(references=5) == five
+    assert five < drawn(references=6)
+    assert drawn(references=5, seed=2) != five
+    # The lot of a reference does not depend on the systems.
+    assert drawn(references=5, systems=["two"]) == five
+
+
+def test_ranks_and_corpora_can_be_chosen(run):
+    best = of_run(run, wanted(best=1))
+    assert {each.paraphrase.split()[0] for each in best.items} == {"Same"}
+    news = of_run(run, wanted(corpora=["news"]))
+    assert {int(each.id[2:]) % 2 for each in news.references} == {1}
+
+
+def write_scores(run, system, score):
+    """Write the paraphrase scores of a system: of a row and rank."""
+    rows = [
+        {"id": row["id"], "rank": rank, "value": score(row, rank)}
+        for row in references()[:-1]
+        for rank in (1, 2, 3)
+    ]
+    shards = [[row for row in rows if int(row["id"][2:]) % 2 == shard] for shard in (0, 1)]
+    write_unit(run, "filter", f"cosine-{system}", "pair_values", shards)
+
+
+def test_bins_hold_so_many_pairs_each(run):
+    write_scores(run, "two", lambda row, rank: [None, 0.1, 0.95][rank - 1])
+    found = of_run(run, wanted(systems=["two"], column="cosine", per_bin=4))
+    assert [each.paraphrase_score for each in found.items] == pytest.approx([0.1] * 4 + [0.95] * 4)
+    assert {each.paraphrase.split()[0] for each in found.items} == {"Two", "Third"}
+
+
+@pytest.mark.parametrize(
+    ("score", "number"),
+    [(-0.5, 0), (0.2, 0), (0.2001, 1), (0.4, 1), (0.8, 3), (0.81, 4), (1.0, 4), (1.0000001, 4)],
+)
+def test_a_bin_has_its_upper_end(score, number):
+    assert bin_of(score) == number
+
+
+def test_units_tell_campaigns_of_different_selections_apart(run):
+    assert run_units(run, wanted()) == ["select.one/v1-0123456789ab", "select.two/v1-0123456789ab"]
+    write_scores(run, "two", lambda row, rank: 0.5)
+    assert run_units(run, wanted(systems=["two"], column="cosine")) == [
+        "select.two/v1-0123456789ab",
+        "filter.cosine-two/v1-0123456789ab",
+    ]
+
+
+def test_faults_of_a_run_are_named(run, tmp_path):
+    with pytest.raises(InputError, match="has no system three, but one, two"):
+        run_systems(run, ["three"])
+    with pytest.raises(InputError, match="no run there"):
+        run_systems(tmp_path / "elsewhere", None)
+    with pytest.raises(InputError, match="has no corpus books"):
+        of_run(run, wanted(corpora=["books"]))
+    with pytest.raises(InputError, match=r"told is no paraphrase score .* are: cosine"):
+        run_units(run, wanted(column="told"))
+    (run / "select.two").resolve().joinpath("manifest.json").unlink()
+    with pytest.raises(InputError, match=r"select\.two is not finished"):
+        run_units(run, wanted())
+
+
+def test_a_damaged_selection_is_refused(run):
+    path = run / "select.one" / "0000.parquet"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(InputError, match=r"0000\.parquet"):
+        of_run(run, wanted())
+
+
+def test_a_file_of_pairs_may_name_systems_and_repeat_pairs(tmp_path):
+    file = tmp_path / "pairs.tsv"
+    rows = [
+        ("paraphrase", "id", "reference", "system", "forward_nll", "label"),
+        ("One.", "r1", "Text.", "a", "0.5", "G"),
+        ("One.", "r1", "Text.", "b c", "", "B"),
+        ("Two.", "r1", "Text.", "b", "", "B"),
+    ]
+    file.write_text("\n".join(map("\t".join, rows)) + "\n")
+    found = of_file(file, None, 1)
+    assert found.items == [
+        Item("r1", "One.", ("a", "b", "c"), forward_nll=0.5),
+        Item("r1", "Two.", ("b",)),
+    ]
+
+
+def test_labelled_pairs_can_be_labelled_anew(data_dir):
+    found = of_file(data_dir / "labelled_pt_en" / "labels.tsv", None, 1)
+    assert len(found.items) > 300
+    assert all(each.source for each in found.references)
+    assert {each.systems for each in found.items} == {("pairs",)}
+
+
+def test_pairs_of_a_file_are_drawn_by_bins(tmp_path):
+    file = write_pairs(tmp_path / "pairs.tsv", paraphrase_score=lambda r, n: 0.1 + 0.2 * n)
+    found = of_file(file, 3, 1)
+    assert [bin_of(each.paraphrase_score or 0) for each in found.items] == [
+        number for number in range(5) for _ in range(3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("id\treference\n", "line 1: no column paraphrase"),
+        ("id\treference\tparaphrase\na\tb\n", "line 2 has 2 fields, the header 3"),
+        ("id\treference\tparaphrase\na\t\tc\n", "line 2: reference is empty"),
+        ("id\treference\tparaphrase\n", "no paraphrase to rate"),
+        (
+            "id\treference\tparaphrase\na\tb\tc\na\tx\td\n",
+            "line 3: the reference of a is another one than in line 2",
+        ),
+        ("id\treference\tparaphrase\tsystem\na\tb\tc\t0\n", "line 2: system '0'"),
+        ("id\treference\tparaphrase\tforward_nll\na\tb\tc\tx\n", "line 2: forward_nll: 'x'"),
+        ("id\treference\tparaphrase\na\tb\rb\tc\n", "a has a text with a tab or a line feed"),
+    ],
+)
+def test_faults_of_a_file_are_named(tmp_path, content, message):
+    file = tmp_path / "pairs.tsv"
+    file.write_bytes(content.encode())
+    with pytest.raises(InputError, match=message) as error:
+        of_file(file, None, 1)
+    assert str(file) in str(error.value)

@@ -1,0 +1,1 @@
+"""People rate paraphrases on a page of ours (docs/annotate.md)."""
