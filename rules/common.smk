@@ -393,18 +393,20 @@ def judge_inputs(wildcards):
     instance = judge_instance(wildcards)
     read = LAYOUT.upstream(("judge", instance))
     files = JUDGE.model_files(instance)
-    if ("train", "forward") in read:
-        files["--forward"] = f"{LAYOUT.folder('train', 'forward')}/model.json"
+    for role in ("forward", "backward"):
+        if ("train", role) in read:
+            files[f"--{role}"] = f"{LAYOUT.folder('train', role)}/model.json"
     if REFERENCE_SCORES in read:
         files["--references"] = f"{LAYOUT.folder(*REFERENCE_SCORES)}/{wildcards.shard}.parquet"
     return files
 
 
 def judge_options(wildcards):
-    """Params function: the options that name these files, or the folders of models."""
+    """Params function: the options that name these files, or the folders of translation models."""
     options = []
     for option, path in judge_inputs(wildcards).items():
-        options += [option, path.removesuffix("/model.json")]
+        folder = option in ("--forward", "--backward")
+        options += [option, path.removesuffix("/model.json") if folder else path]
     return options
 
 
@@ -453,6 +455,12 @@ def idf_file(wildcards):
 def pair_files(wildcards):
     """Input function: the files of paraphrases that the system's constraints come from."""
     return GENERATE.pair_files(wildcards.system)
+
+
+def answers_file(wildcards):
+    """Input function: the file of right answers that paraphrases are compared with."""
+    path = EVALUATE.answers_file()
+    return [path] if path else []
 
 
 def vocabulary_config(wildcards):

@@ -66,6 +66,34 @@ rule evaluate_bounds:
         " --threshold {input.threshold:q} --output {output.bounds:q} 2>&1 | tee {log:q}"
 
 
+# Only runs with a file of right answers have it. The file counts by its content, which names the
+# folder; a later time alone is no reason to run.
+rule evaluate_answers:
+    input:
+        selected=unit_file("select", "manifest.json"),
+        answers=ancient(answers_file),
+    output:
+        answers="<results>/evaluate/{system}/{version}/answers.json",
+        record="<results>/evaluate/{system}/{version}/answering.json",
+    params:
+        inputs=unit_inputs("evaluate"),
+        folder=unit_folder("select"),
+        shards=len(LATE),
+    log:
+        "<results>/logs/evaluate/{system}/{version}/answers.log",
+    benchmark:
+        "<results>/benchmarks/evaluate/{system}/{version}/answers.tsv"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(120),
+    conda:
+        "../envs/text.yaml"
+    shell:
+        "python -m workflow_scripts.evaluate.run_answers --answers {input.answers:q}"
+        " --inputs {params.inputs:q} --folder {params.folder:q} --shards {params.shards}"
+        " --output {output.answers:q} 2>&1 | tee {log:q}"
+
+
 rule evaluate_statistics:
     input:
         columns=statistics_manifests,

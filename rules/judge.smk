@@ -36,6 +36,37 @@ rule judge_grammar:
 
 # The user's files count by their content, which names the folder; a later time alone is no reason to
 # run.
+rule judge_fit:
+    input:
+        ancient(judge_files),
+        units=judge_units,
+    output:
+        judge="<results>/judge/{fitted}/{version}/judge.json",
+        record="<results>/judge/{fitted}/{version}/fitting.json",
+    params:
+        config=unit_config("judge", "{fitted}"),
+        inputs=unit_inputs("judge", "{fitted}"),
+        options=judge_options,
+    log:
+        "<results>/logs/judge/{fitted}/{version}/judge.log",
+    benchmark:
+        "<results>/benchmarks/judge/{fitted}/{version}/judge.tsv"
+    threads: COMPUTE["search_threads"]
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(240),
+        device=COMPUTE["device"],
+        batch_tokens=COMPUTE["batch_tokens"],
+    conda:
+        "../envs/embed.yaml"
+    shell:
+        "python -m workflow_scripts.judge.fit_run --config {params.config:q}"
+        " --inputs {params.inputs:q} {params.options:q}"
+        " --device {resources.device} --batch-tokens {resources.batch_tokens} --threads {threads}"
+        " --output {output.judge:q} 2>&1 | tee {log:q}"
+
+
+# The same holds for these.
 rule judge_shard:
     input:
         ancient(judge_files),

@@ -6,13 +6,32 @@ from pathlib import Path
 from tests.e2e import micro
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, selected, table, write_table
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.tables import read_rows
+from workflow_scripts.core.tokens import known_words
 from workflow_scripts.filter import (
     classify,
     columns,
+    feature_values,
     paraphrase_score,
     train_classifier,
     training_set,
 )
+
+# Those that need no model but words.
+FEATURES = ("unknown_words", "numbers", "names", "negation", "length_ratio", "edit_distance")
+
+
+def feature(folder: Path, shard: Path, name: str) -> list[float | None]:
+    """Return the values of a column that is a feature."""
+    words = folder / "words.txt"
+    if not words.exists():
+        micro.write_lines(words, sorted(known_words(["The doctor sold the car.", "a dog here"])))
+        write_record(words, 0, 0, {})
+    output = folder / name / "0000.parquet"
+    config = {"name": name, "language": "en"}
+    feature_values.main(arguments(config, input=shard, words=words, output=output))
+    return [row["value"] for row in read_rows(output, "pair_values")]
 
 
 def outputs(folder: Path) -> Outputs:
@@ -37,7 +56,9 @@ def outputs(folder: Path) -> Outputs:
     scores = folder / "scores" / "0000.parquet"
     given = ["--input", str(shard), "--vectors", str(folder / "vectors.txt")]
     paraphrase_score.main([*given, "--output", str(scores)])
+    features = {name: feature(folder, shard, name) for name in FEATURES}
     return {
+        "features": features,
         "scores": table(scores, "pair_values"),
         "columns": table(shard, "pair_columns"),
         "columns_record": counts(shard.with_suffix(".json")),

@@ -16,7 +16,7 @@ from workflow_scripts.stages import STAGES, run_layout
 # Letters in a line of units: the longest name of one.
 WIDTH = 25
 # One of each kind but `vectors`, which needs a file of the user's.
-COLUMNS = ("perplexity", "lstm", "paraphrase_score")
+COLUMNS = ("perplexity", "lstm", "paraphrase_score", "unknown_words")
 # A visit of a stage: a stage that is needed, then left, then needed again has two.
 Visit = tuple[str, int]
 LEGEND = (
@@ -33,6 +33,7 @@ def everything(results: Path) -> dict[str, Any]:
     config["corpora"]["web"] = {"testbed": {"first": 500000, "count": 100}}
     config["run"] |= {"corpora": ["testbed", "web"], "systems": ["parabank"]}
     config["dual_filter"]["enabled"] = True
+    config["columns"]["unknown_words"] = {"feature": {"name": "unknown_words"}}
     labels = results / "labels.tsv"
     labels.write_text("", encoding="utf-8")
     features = ["forward_worst", "forward_gain", "grammar", "unknown_words"]

@@ -68,7 +68,7 @@ def workplace(finished, tmp_path_factory) -> Pipeline:
 
 # What the micro run does without, and tests of its own try: downloads, the filter of the bitext,
 # finished models, constraints by IDF, trees, columns that an embedding computes or that are
-# features.
+# features, judges, right answers.
 APART = (
     "corpus_download",
     "corpus_hub",
@@ -77,7 +77,8 @@ APART = (
     "generate_idf",
     "syntax",
 )
-APART += ("filter_embedding_score", "filter_feature", "generate_words")
+APART += ("filter_embedding_score", "filter_feature", "generate_words", "judge")
+APART += ("evaluate_answers",)
 KENLM = set() if micro.HAS_KENLM else {"filter_language_model", "filter_perplexity"}
 RULES = [
     name

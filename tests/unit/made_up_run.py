@@ -14,7 +14,7 @@ from workflow_scripts.core.atomic import write_json, write_text
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.core.tables import TableWriter, read_rows
-from workflow_scripts.evaluate import bounds, measures, statistics
+from workflow_scripts.evaluate import bounds, measures, run_answers, statistics
 from workflow_scripts.filter import columns
 from workflow_scripts.select.threshold import RECORD
 
@@ -86,6 +86,9 @@ class Run:
 
     def bounds(self, system):
         return self.folder("evaluate", system) / "bounds.json"
+
+    def answers(self, system):
+        return self.folder("evaluate", system) / "answers.json"
 
     def statistics(self, system):
         return self.folder("evaluate", system) / "statistics.json"
@@ -222,6 +225,22 @@ def write_bounds(root, system):
     arguments += ["--threshold", str(folders["select"] / "threshold.json")]
     output = root / "evaluate" / system / "v1-0123456789ab" / "bounds.json"
     bounds.main([*arguments, "--output", str(output)])
+
+
+def write_answers(root, system):
+    """Call the paraphrases of ranks 1 and 3 of one reference right, and one that it has not."""
+    folder = root / "select" / system / "v1-0123456789ab"
+    files = sorted(folder.glob("0*.parquet"))
+    rows = [row for path in files for row in read_rows(path, "paraphrases")][len(HOSTILE) :]
+    first = next(row for row in rows if len(row["paraphrases"]) >= 3)
+    right = [first["paraphrases"][rank]["text"] for rank in (0, 2)]
+    answers = [(text, weight) for text, weight in zip([*right, "no such"], (1, 2, 5), strict=True)]
+    lines = [f"{first['reference']}\t{text}\t{weight}" for text, weight in answers]
+    path = root / f"answers.{system}.tsv"
+    write_text(path, "\n".join([*lines, "in no corpus\tanswer\t1", ""]))
+    arguments = ["--answers", str(path), "--folder", str(folder), "--shards", str(SHARDS)]
+    output = root / "evaluate" / system / "v1-0123456789ab" / "answers.json"
+    run_answers.main([*arguments, "--output", str(output)])
 
 
 def write_trees(root, system, random):
@@ -374,10 +393,11 @@ def build_run(root, monkeypatch):
         write_measures(root, system, model)
         write_statistics(root, system)
         write_bounds(root, system)
+        write_answers(root, system)
         for stage in ("score", "select"):
             found = write_manifest(root, stage, system, {"best": BEST}, shards=SHARDS)
             units[f"{stage}/{system}"] = found
-        parts = [measures.RECORD, statistics.RECORD, bounds.RECORD]
+        parts = [measures.RECORD, statistics.RECORD, bounds.RECORD, run_answers.RECORD]
         found = write_manifest(root, "evaluate", system, {"groups": GROUPS}, parts=parts)
         units[f"evaluate/{system}"] = found
     block = {

@@ -12,7 +12,7 @@ from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "the", "dog", "cat", "sees", "."]
 
 
-def write_model(folder: Path) -> Path:
+def write_model(folder: Path, layers: int = 1) -> Path:
     """Write the model below a folder, and return its own."""
     tokenizer = Tokenizer(
         WordPiece({word: i for i, word in enumerate(VOCABULARY)}, unk_token="[UNK]")
@@ -28,7 +28,7 @@ def write_model(folder: Path) -> Path:
     torch.manual_seed(1)
     config = BertConfig(
         vocab_size=len(VOCABULARY),
-        **{"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2},
+        **{"hidden_size": 8, "num_hidden_layers": layers, "num_attention_heads": 2},
         **{"intermediate_size": 8, "max_position_embeddings": 32},
     )
     BertModel(config).save_pretrained(folder / "plain")

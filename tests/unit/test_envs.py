@@ -20,6 +20,7 @@ NAMES = sorted({path.stem for path in ROOT.glob("envs/*.yaml")} - {MXNET})
 DISTRIBUTIONS = {
     "yaml": "pyyaml",
     "huggingface_hub": "huggingface-hub",
+    "sklearn": "scikit-learn",
     "sentence_transformers": "sentence-transformers",
 }
 # Has nothing but constants.

@@ -32,10 +32,22 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "overlap_3": (),
     "edit_distance": (),
     "words": (),
+    "tokens_kept": (ENCODER,),
+    "tokens_kept_below": (ENCODER,),
+    "worst_kept": (ENCODER,),
+    "spread_added": (ENCODER,),
+    "reference_vector": (ENCODER,),
+    "forward_root": ("forward_nll",),
+    "changed_pronouns": (),
+    "invented_words": (),
+    "dropped_words": (),
+    "repeated_words": (),
 }
 ENGLISH = ("en", "eng")
 # Those that are for some languages of references alone.
-LANGUAGES = {"negation": ENGLISH}
+LANGUAGES = dict.fromkeys(
+    ("negation", "changed_pronouns", "invented_words", "dropped_words"), ENGLISH
+)
 
 
 def column_features(config: dict[str, Any]) -> dict[str, dict[str, Any]]:

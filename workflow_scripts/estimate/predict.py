@@ -34,8 +34,8 @@ _JUDGED = 0.0005
 _ASKED = {ENCODER: 0.01, judges.GRAMMAR_MODEL: 0.001}
 # CPU-seconds and bytes of a grammar model that is trained on references (judge.grammar.train).
 _GRAMMAR_TRAINED, _GRAMMAR_BYTES = 600.0, 4e6
-# CPU-seconds of a judge that is fitted to some hundred labels.
-_FITTED = 30.0
+# CPU-seconds and bytes of a judge that is fitted to some hundred labels.
+_FITTED, _JUDGE_BYTES = 30.0, 50_000.0
 # Beam that translates the test set (train.measures).
 _TEST_BEAM = 5
 # The time of a forward pass, as a share of forward, backward and update.
@@ -222,7 +222,7 @@ class Predictor:
         if instance == GRAMMAR:
             return _GRAMMAR_TRAINED, 0.0, _GRAMMAR_BYTES
         if instance not in self._config["run"]["systems"]:  # a judge that is fitted to labels
-            return _FITTED, 0.0, 0.0
+            return _FITTED, 0.0, _JUDGE_BYTES
         judged = self._distinct(instance)
         name = judges.judge_of(self._config, instance)
         needs = judges.needs(self._config["judges"][name])

@@ -9,6 +9,7 @@ from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.evaluate import plots
 from workflow_scripts.evaluate.length_table import length_table
 from workflow_scripts.evaluate.results import (
+    all_answers,
     all_bounds,
     all_measures,
     all_statistics,
@@ -102,6 +103,13 @@ def quality(run: FinishedRun) -> dict[str, Any] | None:
     measures = all_measures(run)
     found = _of_groups(measures, "testbed")
     return {"quality": found, "most_paraphrases": most_paraphrases(measures)} if found else None
+
+
+def answers(run: FinishedRun) -> dict[str, Any]:
+    """Return how many paraphrases are right answers, and the ranks that any system has."""
+    found = all_answers(run)
+    ranks = {rank for each in found.values() for rank in each["by_rank"]}
+    return {"answers": found, "ranks": sorted(ranks, key=int)}
 
 
 def _of_groups(

@@ -22,6 +22,11 @@ def read_bounds(path: Path) -> dict[str, Any]:
     return read_json(path, "bounding")
 
 
+def read_answers(path: Path) -> dict[str, Any]:
+    """Return an answers.json, checked against its record."""
+    return read_json(path, "answering")
+
+
 def all_measures(run: FinishedRun) -> dict[str, dict[str, Any]]:
     """Return the measures.json of every system, by system."""
     return {
@@ -42,6 +47,14 @@ def all_bounds(run: FinishedRun) -> dict[str, dict[str, Any]]:
     """Return the bounds.json of every system, by system."""
     return {
         system: read_bounds(run.folder("evaluate", system) / "bounds.json")
+        for system in run.instances("evaluate")
+    }
+
+
+def all_answers(run: FinishedRun) -> dict[str, dict[str, Any]]:
+    """Return the answers.json of every system, by system."""
+    return {
+        system: read_answers(run.folder("evaluate", system) / "answers.json")
         for system in run.instances("evaluate")
     }
 

@@ -34,13 +34,16 @@ class Evaluate(Stage):
 
     def records(self, instance: str) -> list[str]:
         bounding = ["bounding"] if selection.reference_scores(self.config) else []
-        return ["evaluation", "counting", *bounding]
+        answering = ["answering"] if self.answers_file() else []
+        return ["evaluation", "counting", *bounding, *answering]
 
     def sections(self) -> dict[int, str]:
         bounds = {45: "workflow_scripts.evaluate.report:bounds"}
+        answers = {85: "workflow_scripts.evaluate.report:answers"}
         return {
             40: "workflow_scripts.evaluate.report:scores",
             **(bounds if selection.reference_scores(self.config) else {}),
+            **(answers if self.answers_file() else {}),
             50: "workflow_scripts.evaluate.report:diversity",
             60: "workflow_scripts.evaluate.report:statistics",
             80: "workflow_scripts.evaluate.report:quality",
@@ -49,6 +52,7 @@ class Evaluate(Stage):
     def tables(self) -> dict[str, str]:
         names = ["diversity", "between_ranks", "lengths", "statistics", "bins"]
         names += ["bounds"] if selection.reference_scores(self.config) else []
+        names += ["answers"] if self.answers_file() else []
         return {name: f"workflow_scripts.evaluate.tables:{name}" for name in names}
 
     def settings(self, instance: str) -> dict[str, Any]:
@@ -56,6 +60,7 @@ class Evaluate(Stage):
         seen = selection.seen_corpora(self.config)
         all_known = selection.knows_all_seen(self.config)
         part = self.config["evaluate"]
+        answers = self.answers_file()
         return {
             "system": instance,
             "best": self.config["systems"][instance]["select"]["best"],
@@ -66,7 +71,22 @@ class Evaluate(Stage):
             # How the trees come about is the part of the syntax stage.
             "syntax": {"levels": part["syntax"]["levels"]} if part["syntax"] else None,
             "seed": self.config["seed"],
+            # Left out where there is none: the names of existing folders follow from the settings.
+            **({"answers": answers} if answers else {}),
         }
+
+    def content(self, instance: str) -> dict[str, Any]:
+        hashes = [*self.inputs(instance).values()]
+        return {**self.settings(instance), **({"answers": hashes} if hashes else {})}
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        path = self.answers_file()
+        return {path: self.sha256(path, "evaluate.answers")} if path else {}
+
+    def answers_file(self) -> str | None:
+        """Return the file of right answers, if the run has one."""
+        path = self.config["evaluate"].get("answers")
+        return selection.located(self.config, [path])[0] if path else None
 
     def statistics_settings(self) -> dict[str, Any]:
         """Return the settings of the corpus statistics: the pairs, and columns by kind."""

@@ -7,7 +7,12 @@ from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.table import Table
 from workflow_scripts.evaluate.diversity import mean
 from workflow_scripts.evaluate.length_table import per_reference
-from workflow_scripts.evaluate.results import all_bounds, all_measures, all_statistics
+from workflow_scripts.evaluate.results import (
+    all_answers,
+    all_bounds,
+    all_measures,
+    all_statistics,
+)
 
 
 def _groups(measures: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -149,3 +154,18 @@ def bounds(run: FinishedRun) -> Table:
                 )
             )
     return Table(columns, rows)
+
+
+def answers(run: FinishedRun) -> Table:
+    """Return how many paraphrases are right answers: a row for all ranks, and one for each."""
+    names = ("precision", "weighted_recall", "weighted_macro_f1", "distinct_right")
+    rows: list[tuple[Any, ...]] = []
+    for system, each in all_answers(run).items():
+        counts = (each["prompts"], each["found"])
+        by_rank = each["by_rank"].items()
+        total = [sum(found[name] for _, found in by_rank) for name in ("right", "paraphrases")]
+        rows.append((system, *counts, None, *total, *(each[name] for name in names)))
+        for rank, found in by_rank:
+            own = (int(rank), found["right"], found["paraphrases"])
+            rows.append((system, *counts, *own, found["share"], None, None, None))
+    return Table(("system", "prompts", "found", "rank", "right", "paraphrases", *names), rows)

@@ -2,7 +2,7 @@
 
 import argparse
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,7 +15,7 @@ from workflow_scripts.core.rows import CandidatesRow, GeneratedCandidate, Refere
 from workflow_scripts.core.shard import Input, Tally, write_shard
 from workflow_scripts.generate.constraints import ConstraintSet, blocked_words
 from workflow_scripts.generate.decoding import Decoding, Request, decode
-from workflow_scripts.generate.variants import set_maker
+from workflow_scripts.generate.variants import SetMaker, set_maker
 from workflow_scripts.generate.words import words_of
 from workflow_scripts.nmt.kinds import model_files
 from workflow_scripts.nmt.loaders import load_model
@@ -187,7 +187,7 @@ def generate(
     model: Model,
     source_segmenter: Segmenter,
     reference_segmenter: Segmenter,
-    make_sets: Callable[[str, str], list[ConstraintSet]],
+    make_sets: SetMaker,
     config: dict[str, Any],
     batch_rows: int,
 ) -> Iterator[tuple[CandidatesRow, Counter[str]]]:
@@ -198,7 +198,7 @@ def generate(
         model: the forward model.
         source_segmenter: of its source side.
         reference_segmenter: of its target side.
-        make_sets: makes the constraint sets of a reference, given it and its id.
+        make_sets: makes the constraint sets of a reference.
         config: {"system", "search", "seed"}.
         batch_rows: hypotheses at work at once.
 
@@ -212,7 +212,7 @@ def generate(
         for row in rows:
             job = open_job(
                 row,
-                make_sets(row["reference"], row["id"]),
+                make_sets(row["reference"], row["id"], row["source"]),
                 model.source_ids(source_segmenter.pieces(row["source"])),
                 vocabulary,
                 share=search["method"] == "beam",

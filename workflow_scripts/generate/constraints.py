@@ -56,7 +56,12 @@ def share(value: float) -> Fraction:
 
 
 def constraint_sets(
-    reference: str, identifier: str, config: dict[str, Any] | None, seed: int, segment: Segment
+    reference: str,
+    identifier: str,
+    config: dict[str, Any] | None,
+    seed: int,
+    segment: Segment,
+    source: str = "",
 ) -> list[ConstraintSet]:
     """Draw the constraint sets of a reference; one empty set where the config is None.
 
@@ -64,7 +69,7 @@ def constraint_sets(
     only are one word where `case` holds) without replacement, n uniform over the integers from
     floor(least x words) to floor(greatest x words). Words that are spared count there, but are
     never taken; a set takes all others if they are fewer than n. Sets are independent of each other
-    and of everything but the seed, the reference and its id.
+    and of everything but the seed, the pair and its id.
 
     Args:
         reference: the sentence.
@@ -74,6 +79,7 @@ def constraint_sets(
             not be forbidden}.
         seed: of the draws.
         segment: gives the Viterbi pieces of a text.
+        source: of the reference; it tells which words are names, where these are spared.
     """
     if config is None:
         return [unconstrained()]
@@ -82,7 +88,7 @@ def constraint_sets(
     for word in words_of(reference):
         distinct.setdefault(word.text.lower() if case else word.text, []).append(word)
     least, greatest = (math.floor(share(bound) * len(distinct)) for bound in config["fraction"])
-    spared = Spare(config.get("spare", {})).of(reference)
+    spared = Spare(config.get("spare", {})).of(reference, source)
     occurrences = [
         words for words in distinct.values() if spared.isdisjoint(word.text for word in words)
     ]

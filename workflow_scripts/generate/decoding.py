@@ -1,7 +1,7 @@
 """The searches of the forward model behind one function: samples, or a beam's n-best list."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from workflow_scripts.core.schema import filled
@@ -9,7 +9,6 @@ from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, sample
-from workflow_scripts.nmt.truncation import Truncation
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,10 @@ def decode(
             (SampleRequest(each.id, each.set, each.source, each.avoid) for each in requests),
             samples=search["samples"],
             seed=seed,
-            **{each.name: search[each.name] for each in fields(Truncation)},
+            k=search["k"],
+            top_p=search["top_p"],
+            min_p=search["min_p"],
+            epsilon=search["epsilon"],
             temperature=search["temperature"],
             batch_rows=batch_rows,
         )

@@ -3,7 +3,7 @@
 from typing import Any
 
 from workflow_scripts.core.schema import filled
-from workflow_scripts.generate.words import Word, split_word
+from workflow_scripts.generate.words import Word, split_word, words_of
 
 # Before a word they say that a sentence, or a quoted one, begins with it.
 OPENING = frozenset("\"'`“”„‘’‚«»‹›¿¡")
@@ -29,13 +29,18 @@ class Spare:
         """Tell whether a word is in the list, whatever its case."""
         return word.lower() in self._words
 
-    def of(self, sentence: str) -> set[str]:
-        """Return the words of a sentence that may not be forbidden, as they stand in it."""
-        found = set()
+    def of(self, sentence: str, source: str = "") -> set[str]:
+        """Return the words of a sentence that may not be forbidden, as they stand in it.
+
+        A first word that its source has as well, capital letter and all, is taken for a name.
+        """
+        found, names = set(), {word.text for word in words_of(source)}
         before = None
         for token in sentence.split():
-            if (word := split_word(token)) and self._spares(word, _starts(word, before)):
-                found.add(word.text)
+            if word := split_word(token):
+                starts = _starts(word, before) and word.text not in names
+                if self._spares(word, starts):
+                    found.add(word.text)
             before = token
         return found
 

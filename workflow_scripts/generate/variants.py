@@ -4,10 +4,10 @@ A variant chooses words by their IDF, or the first tokens. It forbids them, or w
 forbids a word and wants its paraphrase. The configuration names the variants of each system.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -58,13 +58,13 @@ class Variants:
         self._paraphrases = paraphrases
         self._spare = spare
 
-    def sets(self, reference: str, identifier: str) -> list[ConstraintSet]:
+    def sets(self, reference: str, identifier: str, source: str = "") -> list[ConstraintSet]:
         """Return the sets of a reference: one of each variant, one for each word of a pair.
 
-        A variant for which the reference has no word has no set.
+        A variant for which the reference has no word has no set. `source`: as for random sets.
         """
         candidates = self.candidates(reference)
-        spared = {word.lower() for word in self._spare.of(reference)}
+        spared = {word.lower() for word in self._spare.of(reference, source)}
         forbidding = [word for word in candidates if word not in spared]
         words = words_of(reference)
         sets = []
@@ -179,10 +179,18 @@ def choose(candidates: list[str], counts: dict[str, int], random: np.random.Gene
     return chosen + [rest[index] for index in drawn]
 
 
+class SetMaker(Protocol):
+    """Makes the constraint sets of a reference."""
+
+    def __call__(self, reference: str, identifier: str, source: str = "") -> list[ConstraintSet]:
+        """Return the sets; the source tells which words are names, where these are spared."""
+        ...
+
+
 def set_maker(
     config: dict[str, Any] | None, seed: int, segment: Segment, idf_path: Path | None
-) -> Callable[[str, str], list[ConstraintSet]]:
-    """Return a function that makes the constraint sets of a reference, given it and its id.
+) -> SetMaker:
+    """Return a function that makes the constraint sets of a reference.
 
     Args:
         config: the `constraints` block of a system: None, random sets, or variants.
@@ -194,7 +202,9 @@ def set_maker(
         InputError: document frequencies are missing, or the file of paraphrases can't be read.
     """
     if config is None or "variants" not in config:
-        return lambda reference, name: constraint_sets(reference, name, config, seed, segment)
+        return lambda reference, identifier, source="": constraint_sets(
+            reference, identifier, config, seed, segment, source
+        )
     idf = {}
     if "idf" in config:
         if idf_path is None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import verify
 from workflow_scripts.judge.features import Models, compute
 from workflow_scripts.judge.model import Judge
@@ -68,19 +67,8 @@ class Bench:
     max_sum: float = np.inf
 
     def probabilities(self, pairs: Pairs) -> Numbers:
-        """Return the probability of each pair to be good, shape (pairs,).
-
-        Raises:
-            InputError: the judge gives no number.
-        """
+        """Return the probability of each pair to be good, shape (pairs,); NaN where unknown."""
         if self.decoder is not None:
             pairs = self.decoder.decoded(pairs)
         found = compute(pairs, dict.fromkeys([*self.judge.features, "words"]), self.models)
-        probabilities = self.judge.probability(found, found["words"])
-        if not np.isfinite(probabilities).all():
-            first = int(np.flatnonzero(~np.isfinite(probabilities))[0])
-            raise InputError(
-                f"judge: no probability for {pairs.paraphrases[first]!r}, a paraphrase of "
-                f"{pairs.references[first]!r}; fit the judge again"
-            )
-        return probabilities
+        return self.judge.probability(found, found["words"])

@@ -39,8 +39,6 @@ def _judge_problems(where: str, block: dict[str, Any], language: str) -> Iterato
                 f"'{language}'; {_OWN}"
             )
         return
-    if "labels" in block and "ratings" in block:
-        yield f"{where}: a judge is fitted to labels or to ratings; take one of the two out"
     named = judges.features(block)
     for feature in named:
         if feature not in NEEDS:

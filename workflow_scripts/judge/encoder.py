@@ -5,7 +5,7 @@ Nothing is asked of the network, and no code that comes with a model is run.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from workflow_scripts.core.packages import folder_in_package
 from workflow_scripts.core.seal import read_sealed
 from workflow_scripts.embed import model as embedding
 from workflow_scripts.embed.parts import CONFIG
+from workflow_scripts.judge.features.alignment import LAYERS, Read
 from workflow_scripts.judge.features.feature import Encoder
 
 _NOT_INSTALLED = (
@@ -94,6 +95,48 @@ class _SentenceTransformer:
         """Return vectors, shape (sentences, size); sentences of like length go together."""
         found = self._model.encode(list(sentences), batch_size=_BATCH, show_progress_bar=False)
         return np.asarray(found, np.float32).reshape(len(sentences), -1)
+
+    def read(self, sentences: Sequence[str]) -> list[Read]:
+        """Return the vectors of each sentence and of its tokens, of like length together.
+
+        Raises:
+            InputError: the model has no layers of tokens, or fewer than `LAYERS` with its words.
+        """
+        found: list[Read | None] = [None] * len(sentences)
+        places = sorted(range(len(sentences)), key=lambda place: len(sentences[place]))
+        for start in range(0, len(places), _BATCH):
+            batch = places[start : start + _BATCH]
+            for place, each in zip(batch, self._layers([sentences[i] for i in batch]), strict=True):
+                found[place] = each
+        return [each for each in found if each is not None]
+
+    def _layers(self, sentences: list[str]) -> Iterator[Read]:
+        import torch
+
+        model = self._model
+        config = getattr(getattr(model[0], "model", None), "config", None)
+        if config is not None:
+            config.output_hidden_states = True
+        device = model.device
+        given = {
+            key: value.to(device) if hasattr(value, "to") else value
+            for key, value in model.preprocess(sentences).items()
+        }
+        special = torch.tensor(model.tokenizer.all_special_ids)
+        with torch.inference_mode():
+            read = model(given)
+        layers = read.get("all_layer_embeddings", ())
+        if len(layers) < LAYERS:
+            raise InputError(
+                f"this encoder gives {len(layers)} layers of vectors of tokens, and features of "
+                f"tokens need {LAYERS}; name another encoder, or leave these features out "
+                "(docs/judge-features.md)"
+            )
+        stacked = torch.stack(layers[-LAYERS:]).float().cpu().numpy()
+        vectors = read["sentence_embedding"].float().cpu().numpy()
+        own = ~torch.isin(given["input_ids"].cpu(), special) & given["attention_mask"].cpu().bool()
+        for row, mask in enumerate(own.numpy()):
+            yield Read(stacked[:, row, mask], vectors[row])
 
 
 def load_encoder(folder: Path, device: str = "cpu") -> Encoder:

@@ -5,9 +5,10 @@ the NLLs of single tokens, the forward model decodes these candidates again, by 
 """
 
 import argparse
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, tee
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,13 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
+from workflow_scripts.core.manifest import verify_file
 from workflow_scripts.core.rows import JudgedRow, ReferenceScoreRow, ScoredCandidate, ScoredRow
 from workflow_scripts.core.shard import Input, Tally, write_shard
 from workflow_scripts.core.text import letters_and_digits
 from workflow_scripts.judge.bench import Bench, Decoder
 from workflow_scripts.judge.load import load_models
-from workflow_scripts.judge.model import Judge
+from workflow_scripts.judge.model import DEFAULT, Judge
 from workflow_scripts.judge.pairs import Numbers, Pairs
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
 
@@ -67,7 +69,7 @@ def judge_rows(
     if places:
         judged = bench.probabilities(_pairs(rows, own, places)).astype(np.float32).tolist()
         for (number, place), probability in zip(places, judged, strict=True):
-            found[number][place] = probability
+            found[number][place] = None if math.isnan(probability) else probability
     return [
         {"id": row["id"], "probabilities": probabilities}
         for row, probabilities in zip(rows, found, strict=True)
@@ -119,20 +121,29 @@ def judge_shard(input_path: Path, references_path: Path | None, output: Path, be
     """Stream a `scored` shard into a `judged` shard with its record.
 
     Memory does not grow with the shard. Every reference gives a row with a number for each of its
-    candidates. The record counts the candidates, and those that were judged.
+    candidates. The record counts the candidates, those that can be chosen, and those of them that
+    were judged: the judge knows too little of a paraphrase that the forward model can't read.
 
     Raises:
-        InputError: an input is damaged, or the two are of other references.
+        InputError: an input is damaged, or the two are of other references; or the judge knows too
+            little of all candidates.
     """
     scored = Input(input_path, "scored").rows(batch_size=64)
     own = Input(references_path, "reference_scores").rows().items if references_path else None
     total: Counter[str] = Counter()
 
     def judged(rows: Iterator[ScoredRow]) -> Iterator[JudgedRow]:
-        for row in judge_stream(rows, own, bench):
-            yield row
-            total["candidates"] += len(row["probabilities"])
-            total["judged"] += sum(each is not None for each in row["probabilities"])
+        given, rows = tee(rows)
+        for row, found in zip(given, judge_stream(rows, own, bench), strict=True):
+            yield found
+            total["candidates"] += len(row["candidates"])
+            total["to_judge"] += len(to_judge(row, bench.max_sum))
+            total["judged"] += sum(each is not None for each in found["probabilities"])
+        if total["to_judge"] and not total["judged"]:
+            raise InputError(
+                f"{input_path}: the judge knows too little of all {total['to_judge']:,} candidates "
+                f"that could be chosen; its features are {', '.join(bench.judge.features)}"
+            )
 
     tally = Tally(extra=total)
     write_shard(scored, judged, output, "judged", "judge", tally, shown="written")
@@ -145,7 +156,7 @@ def main(argv: list[str] | None = None) -> None:
     add_inputs(parser)
     parser.add_argument("--input", type=Path, required=True, help="shard of scored candidates")
     parser.add_argument("--references", type=Path, help="shard of the references' own scores")
-    parser.add_argument("--judge", default="default", help="judge.json; or the one that ships")
+    parser.add_argument("--judge", default=DEFAULT, help="judge.json; or the one that ships")
     parser.add_argument("--words", type=Path, help="words.txt, those of the references")
     parser.add_argument(
         "--grammar", type=Path, help="its model.json; without it the one that ships"
@@ -155,6 +166,8 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parse_with_compute(parser, argv, SCORING_BATCH)
     config: dict[str, Any] = arguments.config
     with unchanged(arguments.inputs):
+        if arguments.judge != DEFAULT:
+            verify_file(arguments.judge, "fitting")
         judge = Judge.load(arguments.judge)
         device = choose_device(arguments.device).type
         models = load_models(judge.features, config, arguments.words, arguments.grammar, device)

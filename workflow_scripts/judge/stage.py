@@ -13,6 +13,7 @@ from workflow_scripts.core.features import (
     column_features,
     run_grammar,
 )
+from workflow_scripts.core.schema import filled
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.judge.checks import problems
@@ -20,6 +21,13 @@ from workflow_scripts.judge.checks import problems
 # The grammar model of the run's references, and the end of the names of judges that the run fits.
 # No name of a system has a dash.
 GRAMMAR, FITTED = "run-grammar", "-fitted"
+# The keys of a judge that name the files it is fitted to.
+_GIVEN = ("labels", "ratings", "reference_texts")
+# The models that score labelled pairs, with what they tell.
+_SCORERS = {
+    "forward": ("forward_nll", "reference_forward_nll", *judges.FORCED),
+    "backward": ("backward_nll", "reference_backward_nll"),
+}
 
 
 def fitted_units(config: Config, system: str) -> list[Unit]:
@@ -68,10 +76,12 @@ class Judge(Stage):
         block = self._block(instance)
         needs, models = judges.needs(block), self.models(instance)
         if instance in self.fitted:
-            return [*models.values(), *self._decoders(instance)]
+            roles = [role for role, nlls in _SCORERS.items() if not needs.isdisjoint(nlls)]
+            return [*models.values(), *(("train", role) for role in roles)]
         own = [("score", "references")] if not needs.isdisjoint(REFERENCE_NLLS) else []
+        decoder = [("train", "forward")] if self.forced(instance) else []
         fitted = fitted_units(self.config, instance)
-        return [("score", instance), *own, *fitted, *models.values(), *self._decoders(instance)]
+        return [("score", instance), *own, *fitted, *models.values(), *decoder]
 
     def models(self, instance: str) -> dict[str, Unit]:
         """Return the units that the features of a judge or a system need, by what they are."""
@@ -95,9 +105,6 @@ class Judge(Stage):
         """Tell whether the features of a judge or a system need forced decoding."""
         return not judges.needs(self._block(instance)).isdisjoint(judges.FORCED)
 
-    def _decoders(self, instance: str) -> list[Unit]:
-        return [("train", "forward")] if self.forced(instance) else []
-
     def shards(self, instance: str) -> int:
         systems = self.config["run"]["systems"]
         return self.config["shards"]["late"] if instance in systems else 0
@@ -108,7 +115,7 @@ class Judge(Stage):
         return ["model"] if instance == GRAMMAR else []
 
     def files(self, instance: str) -> list[str]:
-        return self.shard_files(instance)
+        return ["judge.json"] if instance in self.fitted else self.shard_files(instance)
 
     def wildcards(self) -> dict[str, list[str]]:
         return {"fitted": list(self.fitted)}
@@ -122,10 +129,11 @@ class Judge(Stage):
             "features": judges.features(block),
             "encoder": self._encoder(block),
             "language": language,
-            **({"precision": self.config["compute"]["precision"]} if self.forced(instance) else {}),
+            "precision": self.config["compute"]["precision"],
         }
         if instance in self.fitted:
-            return {**settings, **self._given(block), "seed": self.config["seed"]}
+            given = {**self._given(block), "good": filled(block, "judge")["good"]}
+            return {**settings, **given, "seed": self.config["seed"]}
         keep = self.config["systems"][instance]["select"]["keep"]
         return {**settings, "max_sum": keep.get("max_sum")}
 
@@ -187,8 +195,8 @@ class Judge(Stage):
         return self.blocks[self._name(instance)]
 
     def _given(self, block: dict[str, Any]) -> dict[str, str]:
-        """Return where the user's file is that a judge is fitted to, by its key."""
-        given = {key: block[key] for key in ("labels", "ratings") if key in block}
+        """Return where the user's files are that a judge is fitted to, by their keys."""
+        given = {key: block[key] for key in _GIVEN if key in block}
         return dict(zip(given, selection.located(self.config, list(given.values())), strict=True))
 
     def _encoder(self, block: dict[str, Any]) -> dict[str, Any] | None:

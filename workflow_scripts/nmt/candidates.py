@@ -231,7 +231,7 @@ class _Cut:
         values, ids = blockwise_topk(logits, count)
         total = log_normaliser(logits.clone(), values[:, 0])
         scaled = total
-        if self.temperature != 1:
+        if self.temperature != 1 and self.truncation.needs_total:
             best = values[:, 0] / self.temperature
             scaled = log_normaliser(logits / self.temperature, best)
         kept, certain = self._kept(values, scaled)

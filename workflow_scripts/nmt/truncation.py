@@ -46,6 +46,11 @@ class Truncation:
         if self.k is None and not any(shares.values()):
             raise InputError("sampling needs one of k, top_p, min_p and epsilon")
 
+    @property
+    def needs_total(self) -> bool:
+        """Whether what is kept depends on the probabilities, not on their ratios alone."""
+        return self.top_p is not None or self.epsilon is not None
+
     def kept(self, scores: Tensor, total: Tensor) -> tuple[Tensor, Tensor]:
         """Return which tokens [N, C] may be drawn, and in which rows [N] that is certain.
 
@@ -54,7 +59,7 @@ class Truncation:
                 first; minus infinity for tokens that complete a forbidden phrase. They are all
                 tokens, or the best ones.
             total: [N], log sum exp of all tokens of the row, also of those that are not in
-                `scores`; without meaning if there is a `k`.
+                `scores`; without meaning if there is a `k`, or no need for it.
 
         Returns:
             A row is not certain if tokens that are not in `scores` might be kept as well.

@@ -1,7 +1,9 @@
 """Find the bound on a judge's probability: a fixed one, an exact quantile, or one per length."""
 
+import json
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +15,9 @@ from workflow_scripts.core.ranks import order_statistics, quantile_rank
 from workflow_scripts.core.rows import JudgedRow, ScoredRow
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.core.text import words
+
+# Labels of a band of lengths that tell something of it.
+FEWEST = 20
 
 
 class Judged(NamedTuple):
@@ -78,7 +83,10 @@ def same_candidates(path: Path, row: ScoredRow, found: JudgedRow | None) -> list
 
 
 def probability_bound(
-    rows: Callable[[], Iterable[Judged]], keep: dict[str, Any], max_sum: float, precise: Any
+    rows: Callable[[], Iterable[Judged]],
+    keep: dict[str, Any],
+    max_sum: float,
+    judge: Path | None = None,
 ) -> dict[str, Any]:
     """Return the bound and how many candidates it keeps.
 
@@ -88,7 +96,7 @@ def probability_bound(
             probability such that at least the share q of all judged candidates has as much; and
             {"precision": p}.
         max_sum: the largest sum that a candidate may have, in nats.
-        precise: gives the bounds of a judge at which a share of its labels is good, for the last.
+        judge: the verified judge.json whose labels tell the bounds of the last kind.
 
     Returns:
         `ends` and `least`, the fields of `ProbabilityBound`, and the numbers `judged` and `kept`:
@@ -100,7 +108,9 @@ def probability_bound(
     if "probability" in keep:
         bound = ProbabilityBound([], [float(keep["probability"])])
     elif "precision" in keep:
-        bound = precise(keep["precision"])
+        if judge is None:
+            raise InputError("select.keep.precision needs --judge")
+        bound = precise(json.loads(judge.read_text(encoding="utf-8")), keep["precision"])
     else:
         bound = ProbabilityBound([], [_quantile(rows, keep["probability_quantile"])])
     judged = kept = 0
@@ -111,6 +121,45 @@ def probability_bound(
                 judged += 1
                 kept += probability >= least and total is not None and total <= max_sum
     return {**bound._asdict(), "judged": judged, "kept": kept}
+
+
+def precise(judge: dict[str, Any], precision: float) -> ProbabilityBound:
+    """Return the least bound of each band of lengths above which enough of the labels are good.
+
+    It is one of those that the judge's reliability was counted at: 0, 0.2, 0.4, 0.6 or 0.8, of
+    pairs whose references the judge was not fitted to. A band without such a bound that has
+    `FEWEST` labels above it takes the bound of all lengths together.
+
+    Args:
+        judge: the content of judge.json.
+        precision: the share of good labels.
+
+    Raises:
+        InputError: no bound gives as much for all lengths together.
+    """
+    bands = [band["bins"] for band in judge["about"]["reliability"]]
+    together = _least(list(chain.from_iterable(bands)), precision, 1)
+    if together is None:
+        most = max(each["good"] for each in chain.from_iterable(bands))
+        raise InputError(
+            f"select.keep.precision: no bound of the judge has {precision} good ones among its "
+            f"labels (at most {most}); ask for less, or give a probability"
+        )
+    found = [_least(band, precision, FEWEST) for band in bands]
+    least = [together if each is None else each for each in found]
+    return ProbabilityBound([words - 1 for words in judge["bands"]], least)
+
+
+def _least(bins: list[dict[str, Any]], precision: float, fewest: int) -> float | None:
+    """Return the least start of a bin such that those from it on are good enough together."""
+    pairs, good, least = 0, 0.0, None
+    for start in sorted({each["from"] for each in bins}, reverse=True):
+        same = [each for each in bins if each["from"] == start]
+        pairs += sum(each["pairs"] for each in same)
+        good += sum(each["pairs"] * each["good"] for each in same)
+        if pairs >= fewest and good >= precision * pairs:
+            least = start
+    return least
 
 
 def _quantile(rows: Callable[[], Iterable[Judged]], quantile: float) -> float:

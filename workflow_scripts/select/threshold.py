@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.manifest import shard_paths, verify, verify_file, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.ranks import Passes, order_statistics, quantile_rank
 from workflow_scripts.core.tables import read_batches
@@ -204,6 +204,8 @@ def find_threshold(
     judged_paths = shard_paths(judged_folder, shards) if judged_folder else []
     for path in (*paths, *reference_paths, *judged_paths):
         verify(path)
+    if judge is not None:
+        verify_file(judge, "fitting")
 
     def scores() -> Iterator[Scores]:
         return progress(

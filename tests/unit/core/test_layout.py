@@ -508,6 +508,27 @@ def test_the_references_are_scored_only_where_something_needs_it(config):
     assert layout.folder("score", "parabank2") == before["score", "parabank2"]
 
 
+def test_right_answers_name_the_folders_of_evaluate_by_their_content(config, tmp_path):
+    before = folders(config)
+    config["evaluate"]["answers"] = None
+    assert folders(config) == before
+    config |= {"data": str(tmp_path)}
+    before = folders(config)
+    (tmp_path / "a.tsv").write_text("p\tone\t1\n")
+    config["evaluate"]["answers"] = "a.tsv"
+    named = folders(config)
+    moved = {unit for unit in before if named[unit] != before[unit]}
+    assert stages(moved) == {"evaluate", "release"}
+    (tmp_path / "a.tsv").rename(tmp_path / "b.tsv")
+    config["evaluate"]["answers"] = str(tmp_path / "b.tsv")
+    assert folders(config) == named
+    (tmp_path / "b.tsv").write_text("p\tone\t2\n")
+    assert folders(config) != named
+    config["evaluate"]["answers"] = "c.tsv"
+    with pytest.raises(InputError, match=r"evaluate\.answers: .*c\.tsv"):
+        folders(config)
+
+
 def test_a_system_that_the_run_leaves_out_has_no_references_scored(config):
     config["systems"]["paranmt"]["select"]["keep"] = {"reference_quantile": 0.5}
     assert ("score", "references") not in folders(config)

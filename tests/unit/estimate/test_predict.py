@@ -113,6 +113,27 @@ def test_references_that_are_scored_are_read_by_both_models(config):
     assert more == pytest.approx(1000 * 150 * DISTINCT * 0.00002 + STARTS["text"])
 
 
+def test_a_judge_asks_its_models_for_each_distinct_candidate(config, tmp_path):
+    (tmp_path / "labels.tsv").write_text("", encoding="utf-8")
+    labels = str(tmp_path / "labels.tsv")
+    select = config["systems"]["parabank2"]["select"]
+    select |= {"judge": "mine", "keep": {"max_sum": 3.5, "probability": 0.5}}
+
+    def judged(*features):
+        config["judges"]["mine"] = {"labels": labels, "features": list(features), "grammar": "run"}
+        found = costs(config)
+        assert all(min(cost.cpu, cost.size) > 0 for cost in found.values())
+        return found["judge", "parabank2"].cpu
+
+    candidates = 1000 * 150 * DISTINCT
+    bare = judged("overlap_1")
+    assert bare > candidates * 1e-5
+    assert judged("grammar") - bare > candidates * 1e-5
+    forced = candidates * 12 * FORWARD.scored  # pieces with </s>
+    network = 2 * (STARTS["network"] - STARTS["text"])
+    assert judged("forward_worst") - bare == pytest.approx(forced + network)
+
+
 def test_training_is_words_times_speed(config):
     role = ("train", "forward")
     once = costs(config)[role]

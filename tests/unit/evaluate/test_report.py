@@ -100,3 +100,15 @@ def test_quality_on_the_testbed_alone(made_up_run):
             assert f">{rank['share']:.1f} %<" in quality
     assert "beam" not in quality
     assert made_up_run.section(f"{SECTIONS}:quality", systems=["beam"]) is None
+
+
+def test_right_answers_of_every_system(made_up_run):
+    answers = made_up_run.section(f"{SECTIONS}:answers")
+    assert Reader(answers).faults == []
+    for system in made_up_run.systems:
+        found = json.loads(made_up_run.answers(system).read_text())
+        assert (found["prompts"], found["found"]) == (2, 1)
+        for name in ("precision", "weighted_recall", "weighted_macro_f1"):
+            assert f">{found[name]:.3f}<" in answers
+    assert '1 <span class="interval">50.0 %</span>' in answers
+    assert answers.count(">100.0 %</td>") == 2 * len(made_up_run.systems)

@@ -14,7 +14,7 @@ def as_text(table):
 @pytest.fixture(scope="module")
 def found(made_up_run):
     run = made_up_run.finished()
-    names = ("diversity", "between_ranks", "lengths", "statistics", "bins")
+    names = ("diversity", "between_ranks", "lengths", "statistics", "bins", "answers")
     return {name: as_text(getattr(tables, name)(run)) for name in names}
 
 
@@ -58,3 +58,16 @@ def test_statistics_by_their_place(made_up_run, found):
     bins = [row for row in found["bins"] if row["system"] == "beam"]
     assert [row["up_to"] for row in bins] == ["0.2", "0.4", "0.6", "0.8", "1.0"]
     assert [row["pairs"] for row in bins] == [str(each["count"]) for each in given["bins"]["score"]]
+
+
+def test_right_answers_of_all_ranks_and_of_each(made_up_run, found):
+    for system in made_up_run.systems:
+        given = json.loads(made_up_run.answers(system).read_text())
+        total, *ranks = (row for row in found["answers"] if row["system"] == system)
+        assert total["weighted_recall"] == str(given["weighted_recall"]) == "0.375"
+        assert (total["prompts"], total["found"], total["rank"]) == ("2", "1", "")
+        assert (total["right"], total["paraphrases"]) == ("2", str(len(ranks)))
+        assert [row["right"] for row in ranks[:3]] == ["1", "0", "1"]
+        for row in ranks:
+            assert row["precision"] == str(given["by_rank"][row["rank"]]["share"])
+            assert row["weighted_macro_f1"] == ""

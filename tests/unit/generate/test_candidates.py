@@ -131,6 +131,18 @@ def test_truncation_and_spared_words_are_those_of_the_configuration(model, sente
     assert any(each["avoid"] for row in rows for each in row["sets"])
 
 
+def test_names_of_the_source_are_spared(model, sentences, tmp_path):
+    source, reference = sentences[0]
+    first = words_of(reference)[0].text
+    config = CONFIG | {
+        "constraints": {**CONSTRAINTS, "fraction": [1.0, 1.0], "spare": {"capitalised": "inside"}}
+    }
+    pairs = [(1, source, reference), (2, f"{source} {first}", reference)]
+    without, named = read_rows(run_main(tmp_path / "run", model, pairs, config), "candidates")
+    assert all(first in each["avoid"] for each in without["sets"])
+    assert not any(first in each["avoid"] for each in named["sets"])
+
+
 def test_without_constraints_and_with_an_unreadable_source(model, sentences, tmp_path):
     pairs = [(1, *sentences[0]), (2, "slovo " * 200, "A word."), (3, *sentences[1])]
     config = CONFIG | {"constraints": None}

@@ -12,8 +12,8 @@ def letters(text):
     return ["▁" + text[0], *text[1:]]
 
 
-def draw(reference, number=1, **changes):
-    return constraint_sets(reference, f"c:{number}", CONFIG | changes, 1, letters)
+def draw(reference, number=1, source="", **changes):
+    return constraint_sets(reference, f"c:{number}", CONFIG | changes, 1, letters, source)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,15 @@ def test_capitalised_words(sentence, inside, everywhere):
     assert Spare({"capitalised": "inside"}).of(sentence) == inside
     assert Spare({"capitalised": "everywhere"}).of(sentence) == everywhere
     assert Spare({}).of(sentence) == set()
+
+
+def test_a_first_word_that_the_source_has_is_a_name():
+    inside = Spare({"capitalised": "inside"})
+    assert inside.of("Tom ran. Then he fell.", "«Tom» correu. Caiu.") == {"Tom"}
+    assert inside.of("The tom ran.", "Tom correu, the.") == set()
+    assert Spare({"digits": True}).of("Tom ran.", "Tom correu.") == set()
+    sets = draw("Tom ran off", source="Tom fugiu", spare={"capitalised": "inside"})
+    assert {word for each in sets for word in each.avoid} == {"ran", "off"}
 
 
 def test_words_with_digits_and_words_of_the_list():

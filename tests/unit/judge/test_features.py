@@ -1,6 +1,9 @@
 """The features of pairs, on worked examples."""
 
 import math
+import re
+from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +14,8 @@ from workflow_scripts.judge.features import FEATURES, Models, compute
 from workflow_scripts.judge.features.agreement import names, negated, numbers
 from workflow_scripts.judge.features.dictionary import WithDictionary
 from workflow_scripts.judge.pairs import Pairs
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def one(name, reference, paraphrase, models=None, **columns):
@@ -45,13 +50,19 @@ class LanguageModel:
         return np.array([-float(len(each)) for each in sentences])
 
 
-def test_the_names_are_those_of_the_contract():
-    assert set(FEATURES) == {
-        *("forward_nll", "forward_total", "forward_worst", "backward_nll"),
-        *("forward_gain", "backward_gain", "cosine", "language_model", "grammar", "grammar_gain"),
-        *("unknown_words", "numbers", "names", "negation", "length_ratio", "edit_distance"),
-        *("overlap_1", "overlap_2", "overlap_3", "words"),
-    }
+def test_the_page_has_a_row_for_each_feature_and_says_what_it_needs():
+    page = (ROOT / "docs" / "judge-features.md").read_text("utf-8")
+    table = page[page.index("| feature | value") : page.index("A number can be unknown")]
+    rows = [line.split("|") for line in table.splitlines()[2:] if line]
+    needs = {name: row[4].strip() for row in rows for name in re.findall(r"`(\w+)`", row[1])}
+    assert needs.keys() == FEATURES.keys()
+    said = {"known_words": "known words", "language_model": "KenLM"}
+    of_columns = ("NLL", "forced", "forward model", "backward model")
+    for name, feature in FEATURES.items():
+        assert (feature.languages is not None) == (needs[name] == "English"), name
+        models = {each for each in fields(Models) if said.get(each.name, each.name) in needs[name]}
+        assert {each.name for each in models} == set(feature.models), name
+        assert any(each in needs[name] for each in of_columns) == bool(feature.columns), name
 
 
 def test_an_unknown_name_is_refused_with_the_nearest():
@@ -263,6 +274,7 @@ def test_names(sentence, expected):
         ("Tom eats.", "Tone eats.", 0),
         ("Tom and Tom and Mary", "Tom and Maria", 0.5),
         ("He eats.", "She eats.", 1),
+        ("他吃饭", "她 吃 饭", 1),  # no capitals, no names
     ],
 )
 def test_agreement_of_names(reference, paraphrase, agreement):

@@ -103,17 +103,32 @@ def test_scores_of_other_references_are_refused():
         judged(ROWS[:1], Bench(Ruler(), Models()), own)
 
 
-def test_a_probability_that_is_no_number_is_refused():
-    with pytest.raises(InputError, match="no probability for 'a b', a paraphrase of 'a b c d'"):
-        judged(ROWS, Bench(Ruler(answer=math.nan), Models()))
+def test_what_the_judge_knows_too_little_of_has_no_probability():
+    class Partly(Ruler):
+        def probability(self, features, words):
+            found = super().probability(features, words)
+            return np.where(found > 0.3, np.nan, found)
+
+    assert judged(ROWS, Bench(Partly(), Models())) == [[0.25] + [None] * 4, [], [0.125]]
 
 
-def test_a_shard_has_a_row_for_each_reference_and_counts(tmp_path):
-    path, output = tmp_path / "scored.parquet", tmp_path / "out" / "0000.parquet"
+def test_a_judge_that_knows_nothing_of_all_is_refused(tmp_path):
+    path = tmp_path / "scored.parquet"
+    write_scored(path)
+    with pytest.raises(InputError, match=r"too little of all 3 candidates .* length_ratio"):
+        judge_shard(path, None, tmp_path / "out.parquet", Bench(Ruler(answer=math.nan), Models()))
+
+
+def write_scored(path):
     with TableWriter(path, "scored") as writer:
         for row in ROWS:
             writer.write(row)
     write_record(path, 3, 3, {})
+
+
+def test_a_shard_has_a_row_for_each_reference_and_counts(tmp_path):
+    path, output = tmp_path / "scored.parquet", tmp_path / "out" / "0000.parquet"
+    write_scored(path)
     judge_shard(path, None, output, Bench(Ruler(), Models()))
     first = output.read_bytes()
     judge_shard(path, None, output, Bench(Ruler(), Models()))
@@ -123,7 +138,7 @@ def test_a_shard_has_a_row_for_each_reference_and_counts(tmp_path):
     assert [len(row["probabilities"]) for row in rows] == [5, 0, 1]
     record = read_record(output)
     assert (record["rows_in"], record["rows_out"]) == (3, 3)
-    assert record["extra"] == {"candidates": 6, "judged": 3}
+    assert record["extra"] == {"candidates": 6, "to_judge": 3, "judged": 3}
 
 
 def test_forced_decoding_gives_total_and_worst(nmt_oracle, tmp_path):

@@ -129,7 +129,7 @@ def in_czech(config):
         ({"judge": "default", "keep": {"precision": 0.5}}, {}, "default was not fitted to labels"),
         ({}, {"features": ["overlap_11"]}, "'overlap_11' is no feature; did you mean 'overlap_1'"),
         ({}, {"features": ["language_model"]}, "a run has no model for 'language_model'"),
-        ({}, {"ratings": "ratings.csv"}, "to labels or to ratings; take one of the two out"),
+        ({}, {"ratings": "ratings.csv"}, "judges.mine: 'ratings' needs key 'reference_texts'"),
         ({}, {"labels": None}, "features belong to a judge that the run fits"),
     ],
 )

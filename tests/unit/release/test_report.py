@@ -1,6 +1,8 @@
 import json
 import re
 from dataclasses import replace
+from html import unescape
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,10 +12,13 @@ from tests.unit.pages import Reader
 from workflow_scripts.core.atomic import write_json, write_text
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.core.schema import defaults
 from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.evaluate.statistics import Sample, statistics
+from workflow_scripts.release import sections
 from workflow_scripts.release.report import main
+from workflow_scripts.release.sections import system_overview
 
 MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")
 BINS = ("forward", "backward", "sum")
@@ -186,3 +191,34 @@ def test_bad_input(write_report, run, tmp_path):
     finally:
         shard.write_bytes(content)
     assert not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("keep", "bound", "told"),
+    [
+        ({"probability": 0.5}, ([], [0.5]), "probability ≥ 0.500"),
+        ({"probability_quantile": 0.1}, ([], [0.75]), "probability ≥ 0.750 (quantile 0.1)"),
+        (
+            {"max_sum": 3.5, "precision": 0.75},
+            ([7, 14], [0.4, 0.6, 0.8]),
+            "≤ 3.500, probability ≥ 0.400 (to 7 words), 0.600 (to 14 words), 0.800 (above) "
+            "(precision 0.75 on the judge's labels)",
+        ),
+    ],
+)
+def test_the_bound_of_a_judge_is_told(keep, bound, told):
+    scores = {"candidates": 10, "pruned": 1}
+    measures = {
+        "groups": {"all": {"references": 2, "references_by_paraphrases": [0, 2], "scores": scores}},
+        "threshold": {
+            **{"keep": keep, "max_sum": keep.get("max_sum"), "kept": 8},
+            "probability": {"ends": bound[0], "least": bound[1], "judged": 8, "kept": 4},
+        },
+    }
+    one = system_overview("s", measures)
+    assert one["kept"] == 4
+    shown = {"tiles": [], "doubts": [], "overviews": [one], "groups": {}, "most_paraphrases": 0}
+    template = environment(Path(sections.__file__).with_name("templates"))
+    page = template.get_template("overview.html.j2").render(shown)
+    cells = re.findall(r'<td class="number wrapped">(.*?)</td>', page, re.S)
+    assert [" ".join(unescape(cell).split()) for cell in cells] == [told]

@@ -11,7 +11,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.select import threshold
-from workflow_scripts.select.probability import Judged, ProbabilityBound, probability_bound
+from workflow_scripts.select.probability import Judged, ProbabilityBound, precise, probability_bound
 
 ROWS = [
     Judged("two words", [1.0, 2.0, None], [0.5, 0.75, None]),
@@ -20,7 +20,7 @@ ROWS = [
 
 
 def bound(keep, max_sum=3.5, rows=ROWS):
-    return probability_bound(lambda: rows, keep, max_sum, None)
+    return probability_bound(lambda: rows, keep, max_sum)
 
 
 def test_a_probability_is_the_bound_itself():
@@ -93,3 +93,31 @@ def test_with_a_judge_the_sum_may_have_no_bound():
     sums = [threshold.Scores(np.array([1.0, 9.0], np.float32), np.array([4.0], np.float32))]
     found = threshold.threshold(lambda: sums, {"probability": 0.5})
     assert (found["max_sum"], found["kept"], found["pruned"]) == (None, 2, 1)
+
+
+def labelled(*bands):
+    """The content of judge.json with these bins, (from, pairs, share of good ones), by band."""
+    reliability = [
+        {"bins": [{"from": start, "pairs": pairs, "good": good} for start, pairs, good in bins]}
+        for bins in bands
+    ]
+    return {"bands": [8, 15], "about": {"reliability": reliability}}
+
+
+SHORT = [(0.0, 40, 0.1), (0.4, 20, 0.6), (0.8, 40, 0.9)]
+LONG = [(0.0, 60, 0.0), (0.4, 30, 0.3), (0.8, 10, 0.5)]
+
+
+def test_a_precision_is_kept_for_each_length_that_has_labels():
+    judge = labelled(SHORT, LONG, [])
+    found = precise(judge, 0.8)
+    # Of short ones 60 labels from 0.4 on are good by 48 of 60; the long ones have few.
+    assert found.ends == [7, 14]
+    assert found.least == [0.4, 0.8, 0.8]
+    assert precise(judge, 0.3).least == [0.0, 0.4, 0.0]
+    assert precise(judge, 0.01).least == [0.0, 0.0, 0.0]
+
+
+def test_a_precision_that_no_bound_gives_is_refused():
+    with pytest.raises(InputError, match=r"no bound of the judge has 0.95 .* \(at most 0.9\)"):
+        precise(labelled(SHORT, LONG, []), 0.95)

@@ -5,6 +5,7 @@ An infinite NLL is unknown: one side is longer than the model takes.
 
 import numpy as np
 
+from workflow_scripts.core.tokens import tokens
 from workflow_scripts.judge.features.feature import Feature, Models
 from workflow_scripts.judge.pairs import Numbers, Pairs
 
@@ -29,7 +30,15 @@ def _gain(direction: str) -> Feature:
     return Feature(f"{direction}_gain", gain, columns=(own, of_reference))
 
 
+def _root(pairs: Pairs, _: Models) -> Numbers:
+    """Return the root of the NLL of all words and the end: it grows slowly with the length."""
+    assert pairs.forward_nll is not None
+    lengths = np.array([len(tokens(text)) + 1 for text in pairs.paraphrases], np.float64)
+    return np.sqrt(np.maximum(_known(pairs.forward_nll), 0) * lengths)
+
+
 FEATURES = (
     *map(_column, ("forward_nll", "backward_nll", "forward_total", "forward_worst")),
     *map(_gain, ("forward", "backward")),
+    Feature("forward_root", _root, columns=("forward_nll",)),
 )

@@ -1,0 +1,277 @@
+"""A judge: what it makes of features, and how it is fitted."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.judge import fit as fit_command
+from workflow_scripts.judge.examples import read_labels, read_ratings
+from workflow_scripts.judge.features import Models
+from workflow_scripts.judge.fitting import BANDS, calibrate, known_sets, logistic
+from workflow_scripts.judge.model import Coefficients, Judge, band_names
+
+JUDGE = Judge(
+    ("forward_nll", "overlap_1", "reference_vector"),
+    (
+        Coefficients(
+            {"forward_nll": -2.0, "overlap_1": 1.0, "reference_vector": np.array([1.0, -1.0])},
+            0.5,
+            2.0,
+            (0.0, 1.0),
+        ),
+        Coefficients({"overlap_1": 3.0}, -1.0, 1.0, (0.0, -1.0)),
+    ),
+    {"forward_nll": (0.0, 4.0), "overlap_1": (0.0, 1.0)},
+    (8,),
+    "en",
+)
+
+
+def test_each_pair_is_judged_by_what_is_known_of_it():
+    features = {
+        "forward_nll": np.array([1.0, np.nan, 1.0, 9.0]),
+        "overlap_1": np.array([0.5, 0.5, np.nan, 0.5]),
+        "reference_vector": np.array([[0.5, 0.0]] * 4),
+    }
+    found = JUDGE.probability(features, np.array([7.0, 8.0, 7.0, 7.0]))
+    expected = [
+        expit(2 * (0.5 - 2 + 0.5 + 0.5)),
+        expit((-1 + 1.5) - 1),
+        np.nan,
+        expit(2 * (0.5 - 8 + 0.5 + 0.5)),  # beyond what was seen, it counts as the nearest
+    ]
+    np.testing.assert_allclose(found, expected)
+
+
+def test_a_missing_feature_is_as_unknown_as_nan():
+    words = np.array([7.0, 20.0])
+    given = {"overlap_1": np.array([0.2, 0.9]), "reference_vector": np.full(2, np.nan)}
+    np.testing.assert_allclose(
+        JUDGE.probability(given, words),
+        JUDGE.probability({"overlap_1": given["overlap_1"]}, words),
+    )
+
+
+def test_a_judge_is_the_same_after_it_was_written(tmp_path):
+    again = Judge.load(JUDGE.save(tmp_path))
+    assert again.content == JUDGE.content == Judge.load(tmp_path).content
+
+
+def test_what_is_no_judge_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"none can't be read.*name a folder that judge\.fit"):
+        Judge.load(tmp_path / "none")
+    (tmp_path / "judge.json").write_text(json.dumps({**JUDGE.content, "format": 0}))
+    with pytest.raises(InputError, match=r"judge\.json is no judge \(its format is 0"):
+        Judge.load(tmp_path)
+    (tmp_path / "judge.json").write_text("[]")
+    with pytest.raises(InputError, match=r"judge\.json is no judge"):
+        Judge.load(tmp_path)
+
+
+def test_the_bands_have_names():
+    assert band_names((8, 15)) == ["1-7", "8-14", "15+"]
+
+
+# --- fitting ----------------------------------------------------------------------------------
+
+
+def test_coefficients_obey_their_bounds_and_find_the_truth():
+    random = np.random.default_rng(1)
+    matrix = np.column_stack([random.normal(size=(4000, 2)), np.ones(4000)])
+    target = expit(matrix @ np.array([1.0, -0.5, 0.3]))
+    ones, none = np.ones(4000), np.zeros(3)
+    free = logistic(matrix, target, ones, none, [(None, None)] * 3)
+    np.testing.assert_allclose(free, [1.0, -0.5, 0.3], atol=1e-3)
+    bound = logistic(matrix, target, ones, none, [(None, None), (0, None), (None, None)])
+    assert bound[1] == 0 and bound[0] > 0.5
+
+
+def test_the_calibration_finds_the_share_of_each_band():
+    random = np.random.default_rng(1)
+    band = np.repeat(np.arange(len(BANDS) + 1), 20_000)
+    good = random.random(len(band)) < np.array([0.2, 0.4, 0.6, 0.8])[band]
+    margins = np.zeros(len(band))
+    found = calibrate(margins, good, band).probability(margins, band)
+    for number in range(4):
+        assert found[band == number][0] == pytest.approx(good[band == number].mean(), abs=0.02)
+
+
+def test_a_calibration_never_turns_the_order():
+    margins = np.linspace(-2, 2, 200)
+    calibration = calibrate(margins, margins < 0, np.zeros(200, np.intp))
+    assert calibration.slope == 0
+
+
+def test_what_needs_the_same_is_known_or_unknown_together():
+    features = ["forward_nll", "forward_root", "cosine", "edit_distance"]
+    assert known_sets(features) == [
+        tuple(features),
+        ("forward_nll", "forward_root", "edit_distance"),
+        ("cosine", "edit_distance"),
+        ("edit_distance",),
+    ]
+    assert known_sets(["forward_nll"]) == [("forward_nll",)]
+
+
+# --- files ------------------------------------------------------------------------------------
+
+HEAD = "id\tsource\treference\tparaphrase\tforward_nll\tbackward_nll\tlabel\n"
+
+
+def write_labels(path, references=40, nll=True):
+    """Good ones have a low NLL and share words with the reference."""
+    lines, random = [HEAD], np.random.default_rng(5)
+    for number in range(references):
+        words = [f"w{each}" for each in random.integers(50, size=4 + number % 8)]
+        for label, kept, cost in (("G", 1, 0.3), ("acceptable", 2, 0.9), ("B", 4, 1.5)):
+            changed = [w if i % kept == 0 else f"x{i}" for i, w in enumerate(words)]
+            given = f"{cost * random.uniform(0.6, 1.4):.4f}" if nll else ""
+            row = [str(number), "s", " ".join(words), " ".join([*changed, "z"]), given, "", label]
+            lines.append("\t".join(row) + "\n")
+    path.write_text("".join(lines), "utf-8")
+    return path
+
+
+FEATURES = ["--features", "forward_nll", "overlap_1", "edit_distance"]
+
+
+def test_a_judge_is_fitted_to_labels_from_the_command_line(tmp_path, capsys):
+    labels = write_labels(tmp_path / "labels.tsv")
+    options = ["--labels", str(labels), *FEATURES, "--ablation"]
+    fit_command.main([*options, "--output", str(tmp_path / "a")])
+    printed = capsys.readouterr().out
+    assert "3 features, labels auc" in printed and "without forward_nll" in printed
+    assert "1-7\t0.8-1.0" in printed
+    judge = Judge.load(tmp_path / "a")
+    assert judge.features == ("forward_nll", "overlap_1", "edit_distance")
+    assert [set(each.weights) for each in judge.sets] == [
+        {"forward_nll", "overlap_1", "edit_distance"},
+        {"overlap_1", "edit_distance"},
+    ]
+    assert judge.sets[0].weights["forward_nll"] < 0
+    assert judge.about["held_out"][0]["labels"]["auc"]["value"] > 0.9
+    assert judge.about["fitted_to"][0]["file"] == "labels.tsv"
+    fit_command.main([*options, "--output", str(tmp_path / "b")])
+    assert (tmp_path / "a/judge.json").read_bytes() == (tmp_path / "b/judge.json").read_bytes()
+    assert str(tmp_path) not in (tmp_path / "a/judge.json").read_text("utf-8")
+
+
+def test_more_nll_is_never_better_whatever_the_labels_say(tmp_path):
+    labels = write_labels(tmp_path / "labels.tsv")
+    lines = [line.split("\t") for line in labels.read_text("utf-8").splitlines()]
+    turned = [[*row[:4], str(3 - float(row[4])), *row[5:]] for row in lines[1:]]
+    labels.write_text("\n".join("\t".join(row) for row in [lines[0], *turned]) + "\n", "utf-8")
+    fit_command.main(["--labels", str(labels), *FEATURES, "--output", str(tmp_path / "a")])
+    assert Judge.load(tmp_path / "a").sets[0].weights["forward_nll"] == 0
+
+
+RATINGS = "worker_id_anon\tref_id\tref_len\tsys_id\tcandidate\tNLL\thuman_score\tgm\n"
+
+
+def write_ratings(folder):
+    (folder / "ref.tsv").write_text("ref_id\tref_sent\n7\tthe dog sleeps\n8\tit rains\n", "utf-8")
+    rows = [
+        ("u", "7", "3 4", "a dog sleeps", "0.5", "90", "2"),
+        ("v", "7", "3 4", "a dog sleeps", "0.5", "100", "2"),
+        ("u", "7", "35", "dog", "-1", "10", "1"),
+        ("v", "7", "35", "dog", "-1", "", "0"),
+        ("u", "8", "3", "rain falls", "0.25", "60", "2"),
+        ("u", "8", "0", "it rains", "-2", "100", "2"),
+        ("u", "8", "9", "nonsense", "0.25", "", "0"),
+    ]
+    lines = ["\t".join([w, r, "5", s, c, n, h, g]) for w, r, s, c, n, h, g in rows]
+    (folder / "ratings.tsv").write_text(RATINGS + "\n".join(lines) + "\n", "utf-8")
+    return folder / "ratings.tsv", folder / "ref.tsv"
+
+
+def test_ratings_are_read_without_controls_and_without_pairs_that_nobody_scored(tmp_path):
+    found = read_ratings(*write_ratings(tmp_path), good=80)
+    assert found.pairs.references == ["the dog sleeps", "the dog sleeps", "it rains"]
+    assert found.pairs.paraphrases == ["a dog sleeps", "dog", "rain falls"]
+    assert found.score.tolist() == [95, 10, 60] and found.good.tolist() == [True, False, False]
+    np.testing.assert_array_equal(found.pairs.forward_nll, [0.5, np.nan, 0.25])
+    assert found.target[0] > found.target[2] > found.target[1]
+
+
+def test_annotators_use_the_scale_in_their_own_ways(tmp_path):
+    ratings, texts = write_ratings(tmp_path)
+    rows = [("mild", "7", "a", 80), ("mild", "7", "b", 90), ("hard", "8", "c", 10)]
+    rows = rows * 40 + [("hard", "8", "d", 20)] * 40
+    lines = [f"{w}\t{r}\t5\t3\t{c}\t\t{score}\t2" for w, r, c, score in rows]
+    ratings.write_text(RATINGS + "\n".join(lines) + "\n", "utf-8")
+    a, b, c, d = read_ratings(ratings, texts, good=80).target
+    assert c < a < d < b  # by means it would be c, d, a, b
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("\tG\n", "\tfine\n"), r"labels\.tsv, line 2: the label is 'fine'; write good"),
+        (("\tlabel\n", "\tmark\n"), r"labels\.tsv, line 1: no column label"),
+        (("\tG\n", "\n"), r"labels\.tsv, line 2: 6 cells, the head has 7"),
+    ],
+)
+def test_wrong_labels_are_told(tmp_path, change, message):
+    path = write_labels(tmp_path / "labels.tsv", references=2)
+    path.write_text(path.read_text("utf-8").replace(*change, 1), "utf-8")
+    with pytest.raises(InputError, match=message):
+        read_labels(path)
+
+
+@pytest.mark.parametrize("wrong", ["much", "nan", "inf", "-0.5"])
+def test_wrong_nlls_of_labels_are_told(tmp_path, wrong):
+    path = tmp_path / "labels.tsv"
+    path.write_text(f"{HEAD}1\ts\ta b\tb a\t{wrong}\t\tG\n", "utf-8")
+    with pytest.raises(InputError, match=rf"labels\.tsv, line 2: '{wrong}' is "):
+        read_labels(path)
+
+
+def test_a_rated_reference_without_text_is_told(tmp_path):
+    ratings, texts = write_ratings(tmp_path)
+    texts.write_text("ref_id\tref_sent\n7\tthe dog sleeps\n", "utf-8")
+    with pytest.raises(InputError, match=r"ratings\.tsv, line 6: reference '8' is not in .*ref"):
+        read_ratings(ratings, texts, good=80)
+
+
+def test_too_little_to_fit_to_is_told(tmp_path):
+    few = write_labels(tmp_path / "few.tsv", references=5)
+    with pytest.raises(InputError, match="at least 10 references; these are of 5"):
+        fit_command.main(["--labels", str(few), *FEATURES, "--output", str(tmp_path)])
+    path = write_labels(tmp_path / "labels.tsv")
+    path.write_text(path.read_text("utf-8").replace("\tG\n", "\tB\n"), "utf-8")
+    with pytest.raises(InputError, match=r"labels\.tsv: none of the pairs are good"):
+        fit_command.main(["--labels", str(path), *FEATURES, "--output", str(tmp_path)])
+
+
+def test_features_that_lack_what_they_need_are_named(tmp_path):
+    given = [read_labels(write_labels(tmp_path / "labels.tsv", nll=False))]
+    with pytest.raises(InputError, match=r"forward_nll, cosine lack .*\(forward_nll, encoder\)"):
+        fit_command.fit_judge(given, ["forward_nll", "cosine", "overlap_1"], Models(), {})
+    with pytest.raises(InputError, match="'cosin' is no feature of pairs; did you mean 'cosine'"):
+        fit_command.fit_judge(given, ["cosin"], Models(), {})
+    with pytest.raises(InputError, match=r"invented_words lack .*English references"):
+        fit_command.fit_judge(given, ["invented_words"], Models(language="pt"), {})
+
+
+def test_by_default_another_language_has_only_what_is_for_every_language(tmp_path):
+    labels = write_labels(tmp_path / "labels.tsv")
+    options = ["--labels", str(labels), "--language", "pt", "--output", str(tmp_path)]
+    fit_command.main(options)
+    judge = Judge.load(tmp_path)
+    assert judge.language == "pt"
+    assert judge.features == ("forward_nll", "forward_root", "repeated_words")
+
+
+def test_probabilities_of_a_fitted_judge_rise_with_the_margin(tmp_path):
+    fit_command.main(
+        ["--labels", str(write_labels(tmp_path / "l.tsv")), *FEATURES, "--output", str(tmp_path)]
+    )
+    judge = Judge.load(tmp_path)
+    costs = np.linspace(0, 3, 50)
+    features = {"forward_nll": costs, "overlap_1": np.ones(50), "edit_distance": np.zeros(50)}
+    found = judge.probability(features, np.full(50, 6.0))
+    assert (np.diff(found) <= 0).all() and found[0] > found[-1]
+    assert np.isfinite(logit(found)).all()

