@@ -151,6 +151,23 @@ def test_invented_words_are_new(corpus, damager):
             assert is_word(new)
 
 
+def test_names_are_respelt_in_sound_sentences_and_never_damaged(corpus, damager):
+    assert damager.renamed(["Hello", "there"], 0) == ["Hello", "there"]
+    with_name = [sentence for sentence in corpus if "Sunday" in sentence]
+    found = [damager.renamed(sentence, 0) for sentence in with_name]
+    assert found == [damager.renamed(sentence, 0) for sentence in with_name]
+    made_up = {
+        new
+        for sentence, other in zip(with_name, found, strict=True)
+        for old, new in zip(sentence, other, strict=True)
+        if old != new
+    }
+    assert made_up and all(name[0].isupper() and is_word(name) for name in made_up)
+    for kind in ("letters", "pieces"):
+        damaged = [damager.damage(sentence, kind=kind) for sentence in with_name]
+        assert any(damaged) and all("Sunday" in each.tokens for each in damaged if each)
+
+
 def test_contractions_stand_at_wrong_words(corpus, damager):
     found = damages(damager, corpus, "contraction")
     assert any(damaged.count("' t") > sound.count("' t") for sound, damaged in found)
@@ -227,7 +244,7 @@ def test_a_model_says_where_it_comes_from(folder):
     assert [source["file"] for source in about["sources"]] == ["sound.txt"]
     assert len(about["sources"][0]["sha256"]) == 64
     assert about["settings"]["epochs"] == SETTINGS["epochs"]
-    assert about["sentences"] == {"counted": 1400, "training": 600, "validation": 200}
+    assert about["sentences"] == {"counted": 1600, "training": 400, "validation": 200}
 
 
 def test_references_of_a_run_train_the_same_model(folder, tmp_path, sentences):

@@ -30,6 +30,8 @@ _FARTHEST = 5
 _LONGEST_REPEAT = 4
 # Tries to damage a sentence before it is given up.
 _TRIES = 8
+# Share of the names that others take the place of, and letters of a name that others are made of.
+_RENAMED, _NAME = 0.4, 4
 # One more damage for each so many tokens.
 _TOKENS_PER_DAMAGE = 30
 
@@ -131,6 +133,9 @@ class Damager:
         self._counts = counts
         self._pairs = followers
         self._names = {word for word, count in capitals.items() if 2 * count > inner[word]}
+        self._spellings = sorted(
+            word for word in self._names if word.isalpha() and len(word) >= _NAME
+        )
         # What is put in is written small, so a name is never put in.
         plain = {
             word: count
@@ -158,11 +163,11 @@ class Damager:
             "double": (0.5, self._double),
             "insert": (1.0, self._insert),
             "function": (1.5, self._other_function),
-            "alike": (2.5, self._other_alike),
+            "alike": (3.5, self._other_alike),
             "form": (2.5, self._other_form),
             "word": (2.0, self._other_word),
-            "letters": (1.0, self._letters),
-            "pieces": (1.0, self._pieces),
+            "letters": (1.2, self._letters),
+            "pieces": (1.5, self._pieces),
             "contraction": (0.3, self._contraction),
             "cut": (0.3, self._cut),
         }
@@ -199,6 +204,28 @@ class Damager:
                 return Damaged(draft.tokens, draft.wrong, tuple(kinds))
         return None
 
+    def renamed(self, tokens: Sequence[str], *keys: str | int) -> list[str]:
+        """Return a sentence with made-up names for some of its names: a rare name is no damage.
+
+        A name is made of the start of one and the end of another name of the corpus.
+        """
+        result = list(tokens)
+        places = [
+            place
+            for place, token in enumerate(tokens)
+            if token[0].isupper() and normal(token) in self._names
+        ]
+        if places and self._spellings:
+            draws = _Draws(generator(self._seed, "names", " ".join(tokens), *keys))
+            for place in places:
+                if draws.fraction() < _RENAMED:
+                    first, second = (
+                        self._spellings[draws.below(len(self._spellings))] for _ in range(2)
+                    )
+                    cut = 2 + draws.below(len(first) - 2)
+                    result[place] = _capitalised(first[:cut] + second[-2 - draws.below(4) :])
+        return result
+
     def _lower_first(self, draft: _Draft) -> bool:
         """Write the first word small unless it is a name; return whether it was."""
         first = draft.tokens[0]
@@ -208,11 +235,12 @@ class Damager:
         return first[0].isupper()
 
     def _word(self, draft: _Draft, draws: _Draws, letters: int = 1) -> int | None:
-        """Return the place of a word, with so many letters at least."""
+        """Return the place of a word; with `letters`, of one so long that has no capital."""
         places = [
             place
             for place, token in enumerate(draft.tokens)
-            if len(token) >= letters and is_word(token)
+            if is_word(token)
+            and (letters == 1 or (len(token) >= letters and not token[0].isupper()))
         ]
         return places[draws.below(len(places))] if places else None
 
@@ -425,6 +453,6 @@ def _alike(words: list[str], followers: Mapping[str, Counter[str]]) -> dict[str,
     np.fill_diagonal(similarity, -1.0)
     nearest = np.argsort(-similarity, axis=1, kind="stable")[:, :_ALIKE]
     return {
-        word: _Choice({words[other]: 1.0 for other in row.tolist() if words[other] != word})
+        word: _Choice({words[other]: 1 / rank for rank, other in enumerate(row.tolist(), 1)})
         for word, row in zip(words, nearest, strict=True)
     }

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from workflow_scripts.core.atomic import atomic_path, write_json
@@ -123,7 +123,7 @@ class Grammar:
         write_json(folder / DESCRIPTION, {**self.description, "vocabulary": vocabulary})
         with atomic_path(folder / WEIGHTS) as temporary:
             seen = torch.from_numpy(self._encoding.seen.table)
-            save_file({**_packed(self._network.state_dict()), _SEEN: seen}, temporary)
+            temporary.write_bytes(save({**_packed(self._network.state_dict()), _SEEN: seen}))
         files = [folder / DESCRIPTION, folder / WEIGHTS]
         write_record(folder / RECORD, 0, 0, {}, files=files)
 

@@ -39,14 +39,14 @@ DEFAULTS: dict[str, Any] = {
     "seed": 1,
     "sentences": 300_000,
     "validation": 2000,
-    "counted": 0.7,
+    "counted": 0.8,
     "vocabulary": 12_000,
     "buckets": 16_384,
     "embedding": 48,
     "hidden": 128,
     "dilations": [1, 2, 4],
     "joined": 0.25,
-    "epochs": 3,
+    "epochs": 2,
     "batch": 256,
     "learning_rate": 0.003,
 }
@@ -158,7 +158,8 @@ def examples(
 
 def _paired(sentences: Sequence[Tokens], damager: Damager, epoch: int) -> Examples:
     result = Examples([], [], [])
-    for sentence in sentences:
+    for given in sentences:
+        sentence = damager.renamed(given, epoch)
         result.sentences.append(sentence)
         result.sound.append(True)
         result.wrong.append([False] * (len(sentence) + 1))
