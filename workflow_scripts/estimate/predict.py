@@ -31,7 +31,7 @@ _EVALUATED = 0.002
 _COMPARED = 0.00002
 # CPU-seconds per judged candidate: of its features, and of the models that some of them ask.
 _JUDGED = 0.0005
-_ASKED = {ENCODER: 0.01, judges.GRAMMAR_MODEL: 0.001}
+_ASKED = {ENCODER: 0.005, judges.GRAMMAR_MODEL: 0.001}
 # CPU-seconds and bytes of a grammar model that is trained on references (judge.grammar.train).
 _GRAMMAR_TRAINED, _GRAMMAR_BYTES = 600.0, 4e6
 # CPU-seconds and bytes of a judge that is fitted to some hundred labels.

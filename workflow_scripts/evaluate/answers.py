@@ -103,7 +103,8 @@ def measure(
         answers: by prompt; a prompt without paraphrases counts, with zeros.
         paraphrases: by prompt.
     """
-    precisions, recalls, f1s, distinct = [], [], [], 0
+    f1s, hit, listed = [], 0, 0
+    found_weight, weight = 0.0, 0.0
     ranks: dict[int, list[bool]] = {}
     for prompt, right in answers.items():
         given = [(rank, key(text)) for rank, text in paraphrases.get(prompt, ())]
@@ -111,20 +112,17 @@ def measure(
             ranks.setdefault(rank, []).append(text in right)
         texts = {text for _, text in given}
         hits = texts & right.keys()
-        distinct += len(hits)
-        precision = len(hits) / len(texts) if texts else 0.0
-        total = sum(right.values())
-        recall = sum(right[text] for text in sorted(hits)) / total if total else 0.0
-        both = precision + recall
-        precisions.append(precision)
-        recalls.append(recall)
-        f1s.append(2 * precision * recall / both if both else 0.0)
+        won, total = sum(right[text] for text in sorted(hits)), sum(right.values())
+        precision, recall = _share(len(hits), len(texts)), _share(won, total)
+        f1s.append(_share(2 * precision * recall, precision + recall))
+        hit, listed = hit + len(hits), listed + len(texts)
+        found_weight, weight = found_weight + won, weight + total
     prompts = len(answers)
     return {
-        "precision": sum(precisions) / prompts if prompts else None,
-        "weighted_recall": sum(recalls) / prompts if prompts else None,
+        "precision": _share(hit, listed) if prompts else None,
+        "weighted_recall": _share(found_weight, weight) if prompts else None,
         "weighted_macro_f1": sum(f1s) / prompts if prompts else None,
-        "distinct_right": distinct / prompts if prompts else None,
+        "distinct_right": hit / prompts if prompts else None,
         "by_rank": {
             str(rank): {
                 "share": sum(found) / len(found),
@@ -134,6 +132,10 @@ def measure(
             for rank, found in sorted(ranks.items())
         },
     }
+
+
+def _share(some: float, all_: float) -> float:
+    return some / all_ if all_ else 0.0
 
 
 def main(argv: list[str] | None = None) -> None:

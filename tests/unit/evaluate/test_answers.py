@@ -44,8 +44,8 @@ def test_a_worked_example(printed):
     first = 2 * (2 / 3) * 0.7 / (2 / 3 + 0.7)
     second = 2 * 0.5 * 0.75 / 1.25
     assert printed() == {
-        "precision": pytest.approx((2 / 3 + 1 / 2) / 3),
-        "weighted_recall": pytest.approx((0.7 + 0.75) / 3),
+        "precision": pytest.approx(3 / 5),
+        "weighted_recall": pytest.approx((0.7 + 3) / (1 + 4 + 1)),
         "weighted_macro_f1": pytest.approx((first + second) / 3),
         "distinct_right": pytest.approx(3 / 3),
         "by_rank": {
