@@ -97,7 +97,7 @@ def split(sentences: Iterable[str], config: Mapping[str, Any]) -> Split:
     if len(suitable) < MINIMUM:
         raise InputError(
             f"grammar: {len(suitable)} different sentences of {_FEWEST_WORDS} words and more; "
-            f"a model needs {MINIMUM} at least, and 50,000 make a good one: give more references"
+            f"a model needs {MINIMUM} at least: give more references"
         )
     validation = min(config["validation"], len(suitable) // 10)
     counted = validation + int(config["counted"] * (len(suitable) - validation))
