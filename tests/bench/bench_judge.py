@@ -16,6 +16,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.judge.encoder import encoder_folder, load_encoder
 from workflow_scripts.judge.features import Models, compute
 from workflow_scripts.judge.features.english import FUNCTION_WORDS
+from workflow_scripts.judge.grammar.model import Grammar
 from workflow_scripts.judge.model import Judge
 from workflow_scripts.judge.pairs import Pairs
 
@@ -50,9 +51,10 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     judge = Judge.load("default")
-    kinds = {"without an encoder": Models()}
+    grammar = Grammar.load("english")
+    kinds = {"without an encoder": Models(grammar=grammar)}
     try:
-        kinds["with MiniLM"] = Models(encoder=load_encoder(encoder_folder()))
+        kinds["with MiniLM"] = Models(load_encoder(encoder_folder()), grammar)
     except InputError as error:
         print(error)
     for name, models in kinds.items():

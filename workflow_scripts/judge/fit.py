@@ -28,7 +28,7 @@ GRAMMAR = "grammar"
 # What proved useful by cross-validation (docs/judge.md).
 FEATURES_BY_DEFAULT = (
     *("forward_nll", "forward_root", "cosine", "tokens_kept", "tokens_kept_below", "worst_kept"),
-    *("spread_added", "reference_vector"),
+    *("spread_added", "reference_vector", "grammar"),
     *("changed_pronouns", "invented_words", "dropped_words", "repeated_words"),
 )
 GOOD_RATING = 80.0

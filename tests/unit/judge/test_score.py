@@ -156,7 +156,8 @@ def test_the_default_is_numbers_with_their_provenance():
     for each in judge.sets:
         for name in ("forward_nll", "forward_root", "invented_words", "changed_pronouns"):
             assert each.weights.get(name, 0) <= 0
-        assert each.weights.get("cosine", 0) >= 0 and each.slope > 0
+        assert all(each.weights.get(name, 0) >= 0 for name in ("cosine", "grammar"))
+        assert each.slope > 0
 
 
 @pytest.fixture
