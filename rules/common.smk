@@ -406,7 +406,7 @@ def judge_options(wildcards):
     options = []
     for option, path in judge_inputs(wildcards).items():
         folder = option in ("--forward", "--backward")
-        options += [option, path.removesuffix("/model.json") if folder else path]
+        options += [option, os.path.dirname(path) if folder else path]
     return options
 
 
@@ -430,8 +430,8 @@ def bounding_options(wildcards):
     """Params function: the options that name these folders, and the file of a judge."""
     options = []
     for option, unit in SELECT.bounding(wildcards.system).items():
-        judge = "/judge.json" if option == "--judge" else ""
-        options += [option, f"{LAYOUT.folder(*unit)}{judge}"]
+        folder = LAYOUT.folder(*unit)
+        options += [option, f"{folder}/judge.json" if option == "--judge" else folder]
     return options
 
 
