@@ -228,6 +228,7 @@ def config(data: Path, references: int | None) -> dict[str, Any]:
             "licence": f"{text}: [x",
         },
     }
+    changes["evaluate"] = {"ratings": None}  # those of the micro run are of its own references
     return micro.merged(micro.config(data), changes)
 
 

@@ -25,7 +25,12 @@ def test_right_answers_are_in_report_and_tables(finished, copy_of):
     pipeline = pipeline.with_config(micro.merged(pipeline.config, changes))
     planned = pipeline.planned("evaluate")
     assert planned == {
-        **{"evaluate_measures": 1, "evaluate_statistics": 1, "evaluate_bounds": 1},
+        **{
+            "evaluate_measures": 1,
+            "evaluate_statistics": 1,
+            "evaluate_bounds": 1,
+            "evaluate_ratings": 1,
+        },
         **{"evaluate_answers": 1, "manifest": 1, "evaluate": 1},
     }
     pipeline.run()

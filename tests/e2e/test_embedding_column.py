@@ -30,7 +30,13 @@ def test_pairs_are_scored_by_an_embedding_of_unfiltered_pairs(finished, copy_of,
     planned = pipeline.planned("filter", "embed", "evaluate")
     assert planned == {
         **{"filter_training_set": 2, "embed_train": 1, "filter_embedding_score": 1},
-        **{"evaluate_measures": 1, "evaluate_statistics": 1, "evaluate_bounds": 1, "manifest": 5},
+        **{
+            "evaluate_measures": 1,
+            "evaluate_statistics": 1,
+            "evaluate_bounds": 1,
+            "evaluate_ratings": 1,
+            "manifest": 5,
+        },
         **dict.fromkeys(("filter", "embed", "evaluate"), 1),
     }
     pipeline.run("filter", "embed", "evaluate")

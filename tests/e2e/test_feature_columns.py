@@ -32,7 +32,13 @@ def test_features_bound_training_sets_and_stand_in_tables(finished, copy_of, mon
     planned = pipeline.planned("filter", "evaluate")
     assert planned == {
         **{"generate_words": 1, "filter_feature": 3, "filter_training_set": 1},
-        **{"evaluate_measures": 1, "evaluate_statistics": 1, "evaluate_bounds": 1, "manifest": 6},
+        **{
+            "evaluate_measures": 1,
+            "evaluate_statistics": 1,
+            "evaluate_bounds": 1,
+            "evaluate_ratings": 1,
+            "manifest": 6,
+        },
         **dict.fromkeys(("filter", "evaluate"), 1),
     }
     pipeline.run("filter", "evaluate")

@@ -19,7 +19,7 @@ def test_a_prompt_is_a_source_or_a_reference():
     rows = [row("fonte", "x", "One!", "other"), row("y", "Ref", "two"), row("y", "z", "three")]
     found = figures(answers, rows)
     assert (found["prompts"], found["found"]) == (3, 2)
-    assert found["precision"] == 0.75
+    assert found["precision"] == pytest.approx(2 / 3)
     assert found["by_rank"]["1"] == {"share": 1.0, "right": 2, "paraphrases": 2}
 
 
@@ -31,7 +31,7 @@ def test_rows_of_one_prompt_are_one_list_and_one_without_paraphrases_counts():
         **{"prompts": 2, "found": 2},
         **measure(answers, {"s": [(1, "one"), (2, "no"), (1, "one"), (2, "two")]}),
     }
-    assert (found["precision"], found["distinct_right"]) == (1 / 3, 1.0)
+    assert (found["precision"], found["distinct_right"]) == (2 / 3, 1.0)
 
 
 def test_texts_are_brought_to_the_form_of_the_run():
