@@ -124,7 +124,7 @@ def verify(data_path: str | Path) -> dict[str, Any]:
     record = read_record(data_path)
     path = record_path(data_path)
     for name, expected in record["files"].items():
-        _check(path.with_name(name), expected, path)
+        verify_hash(path.with_name(name), expected, path)
     return record
 
 
@@ -143,7 +143,7 @@ def verify_file(path: str | Path, record: str) -> None:
         raise InputError(
             f"{path} is not in {record_file.name} beside it; {remedy(path, record_file)}"
         )
-    _check(path, known[path.name], record_file)
+    verify_hash(path, known[path.name], record_file)
 
 
 def read_json(path: str | Path, record: str) -> dict[str, Any]:
@@ -152,7 +152,12 @@ def read_json(path: str | Path, record: str) -> dict[str, Any]:
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
-def _check(data: Path, expected: str, record: Path) -> None:
+def verify_hash(data: Path, expected: str, record: Path) -> None:
+    """Check one file against its hash in a record.
+
+    Raises:
+        InputError: it is missing, or differs from what its stage wrote.
+    """
     if not data.is_file():
         raise InputError(f"{data} is missing; {remedy(data, record)}")
     if sha256(data) != expected:
