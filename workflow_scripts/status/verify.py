@@ -48,5 +48,5 @@ def _files(record: Path) -> Iterator[tuple[Path, str]]:
     except (OSError, ValueError):
         return
     for name, expected in files.items():
-        if (path := record.with_name(name)).is_file():
+        if (path := record.parent / name).is_file():
             yield path, expected

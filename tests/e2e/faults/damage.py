@@ -189,5 +189,5 @@ def follow(pipeline: Pipeline, output: str) -> set[str]:
         path = pipeline.folder / name
         for each in re.split(", | and ", wanted):
             # Two jobs may have told the same.
-            (path if each == "it" else path.with_name(each)).unlink(missing_ok=True)
+            (path if each == "it" else path.parent / each).unlink(missing_ok=True)
     return {name for name, _ in orders}

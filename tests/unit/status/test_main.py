@@ -163,15 +163,14 @@ def whole(run):
     paths = []
     for unit, name, file in (
         (CLEAN, "0000", "0000.parquet"),
-        (CLEAN, "rejected/0000.tsv", "0000.tsv.zst"),
+        (CLEAN, "0001", "rejected/0001.tsv.zst"),
         (("train", "forward"), "model", "learning_curve.svg"),
     ):
         record = run.root / run.part(unit, name)
-        record.parent.mkdir(parents=True, exist_ok=True)
-        path = record.with_name(file)
+        path = record.parent / file
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"what its stage wrote")
-        write_record(path, 0, 0, {}, files=[path])
-        path.with_suffix(".json").rename(record)
+        write_record(record, 0, 0, {}, files=[path])
         paths.append(path.relative_to(run.root))
     return paths
 
@@ -193,7 +192,7 @@ def test_verify_names_every_damaged_file_and_what_to_do(whole, capsys):
         for path in whole
     )
     assert "delete it and 0000.json beside it and run again" in shard
-    assert "delete it and 0000.tsv.json beside it and run again" in rejected
+    assert "delete it and ../0001.json beside it and run again" in rejected
     assert "trains once more" in curve and "trains" not in shard + rejected
     assert "as their stages wrote them" not in text
     assert status.main(["--verify", "--json"]) == 1
