@@ -172,8 +172,9 @@ def verify_hash(data: Path, expected: str, record: Path) -> None:
 def remedy(damaged: Path, record: Path | None = None) -> str:
     """Say what the user must delete so that a damaged file is made again.
 
-    That is the file, its record and the manifest, named as seen from the file's folder. While the manifest is there, Snakemake does not
-    notice that data of its folder is gone; while the record is there, neither does the manifest.
+    That is the file, its record and the manifest, as seen from the file's folder. While the
+    manifest is there, Snakemake does not notice that data of its folder is gone; while the record
+    is there, neither does the manifest.
     """
     vouchers = [record] if record else []
     vouchers.append((record or damaged).with_name("manifest.json"))

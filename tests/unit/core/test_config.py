@@ -134,6 +134,15 @@ def test_every_recipe_is_valid(recipe):
         ),
         ({"corpora": {"x": {"mtdata": "europarl"}}}, "corpora.x.mtdata: 'europarl' does not match"),
         ({"run": {"corpora": ["testbed", "nowhere"]}}, "run.corpora: 'nowhere' is not in corpora"),
+        (
+            {"train": {"test": "demo_test"}},
+            "corpora.demo_test is in 'pt' by its languages.source, and languages.source.code is "
+            "'cs'; name another corpus in train.test, or null",
+        ),
+        (
+            {"run": {"corpora": ["testbed", "demo"]}},
+            "name another corpus in run.corpora",
+        ),
         ({"train": {"corpora": ["testbed_dev"]}}, "'testbed_dev' is not among run.corpora"),
         (
             {"train": {"models": {"forward": "huge"}}},
