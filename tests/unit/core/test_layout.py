@@ -51,6 +51,13 @@ def test_selection_is_redone_alone_when_its_config_changes(config):
     assert stages(moved) == {"select", "filter", "embed", "evaluate", "release"}
 
 
+def test_how_clusters_begin_moves_nothing_until_it_is_another_way(config):
+    said = changed(config, "systems", "parabank2", "select", "centres", "apart")
+    assert stages(said) <= {"release"}  # which shows the configuration
+    moved = changed(config, "systems", "parabank2", "select", "centres", "far")
+    assert stages(moved) == {"select", "filter", "embed", "evaluate", "release"}
+
+
 def test_the_sizes_of_the_filter_vocabularies_change_them_alone(config):
     config["corpora"]["testbed_held_out"]["trusted"] = False
     config["dual_filter"]["enabled"] = True
