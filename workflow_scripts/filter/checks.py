@@ -113,6 +113,8 @@ def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> 
         if low is not None and high is not None and low > high:
             yield f"{where}: bounds of {column}: {low} is greater than {high}"
     yield from _fold_problems(where, folds, grid)
+    if block["first"] == "folds" and not folds:
+        yield f"{where}.first: folds can't be first where there are none; add folds, or take it out"
 
 
 def _fold_problems(where: str, folds: dict[str, Any] | None, grid: dict[str, Any]) -> Iterator[str]:
