@@ -7,7 +7,7 @@ from typing import Any
 from workflow_scripts.core import selection
 from workflow_scripts.core.input_files import as_list
 from workflow_scripts.core.model_blocks import UNKNOWN, as_trained_here
-from workflow_scripts.core.paths import without_folders
+from workflow_scripts.core.paths import Located, without_folders
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.embed.stage import tested_embeddings, tested_units
@@ -146,9 +146,11 @@ class Release(Stage):
         system, constraints = self.config["systems"][name], constraints_of(self.config, name)
         if not constraints:
             return system
-        files = constraints.get("pairs", {})
-        pairs = {kind: self._names([path])[0] for kind, path in files.items()}
-        told = {**constraints, "pairs": pairs} if pairs else constraints
+        told = dict(constraints)
+        if files := constraints.get("pairs"):
+            told["pairs"] = {kind: self._names([path])[0] for kind, path in files.items()}
+        if tagger := constraints.get("tagger"):
+            told["tagger"] = {**tagger, "folder": Located(tagger["folder"]).name}
         return {**system, "constraints": told}
 
     def _told_embedding(self, entry: dict[str, Any]) -> dict[str, Any]:

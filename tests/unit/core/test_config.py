@@ -418,6 +418,27 @@ def negative(**changes):
             BEAM,
             "kind pair has no key 'inflect'",
         ),
+        (
+            {"variants": {"a": negative(inflect="verb")}},
+            BEAM,
+            "variants.a: inflect verb is not for kind negative; write inflect: true",
+        ),
+        (
+            {"variants": {"a": negative(kind="positive", inflect=True)}},
+            BEAM,
+            "variants.a: inflect true is not for kind positive; write inflect: verb",
+        ),
+        (
+            {"variants": {"a": negative(paraphrase="random")}},
+            BEAM,
+            "variants.a: kind negative has no key 'paraphrase'",
+        ),
+        (
+            {"variants": {"a": negative(choose={"highest": [0]})}},
+            BEAM,
+            "variants.a.choose.highest.0: 0 is less than the minimum of 1",
+        ),
+        ({"without_words": "free", "tagger": {"folder": "f"}}, BEAM, "'package' is missing"),
     ],
 )
 def test_message_names_the_variant(config, constraints, search, expected):
