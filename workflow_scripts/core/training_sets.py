@@ -14,7 +14,8 @@ COUNT_COLUMNS = ("rank", "reference_words", "paraphrase_words")
 PAIR_COLUMNS = (
     *COUNT_COLUMNS,
     *("translation_cost", "backward_nll", "sum"),
-    *("overlap_1", "overlap_2", "overlap_3", "intersection_over_union"),
+    *("overlap_1", "overlap_2", "overlap_3"),
+    *("intersection_over_union", "intersection_over_union_bags"),
     *("bleu_nakov", "sacrebleu_exp", "sacrebleu_floor", "sacrebleu_add_k", "sacrebleu_none"),
 )
 

@@ -18,6 +18,7 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.rounding import DECIMALS
+from workflow_scripts.embed.baselines import baselines
 from workflow_scripts.embed.correlations import Similarities, gain, overlaps, result
 from workflow_scripts.embed.evaluation import read_collected
 from workflow_scripts.embed.model import load
@@ -38,7 +39,7 @@ def tested(
         data_sets: what it is tested on.
         found: the similarities of the `trained` model and of the `untrained` one.
         baseline: the overlaps.
-        config: `bootstrap` (samples behind each interval) and `seed`.
+        config: `bootstrap` (samples behind each interval), `language` and `seed`.
 
     Returns:
         For both the `result`, and the trained one's `gain` over `untrained` and `overlap`.
@@ -137,6 +138,10 @@ def compare(
         "pairs": record["extra"]["pairs"],
         "missing": record["extra"]["missing"],
         "overlap": result(data_sets, baseline),
+        "baselines": {
+            name: result(data_sets, each)
+            for name, each in baselines(data_sets, config["language"]).items()
+        },
         "embeddings": embeddings,
         "differences": differences(data_sets, trained, config),
     }

@@ -32,8 +32,14 @@ KNOWN = {
     "sick": ("test",),
     "twitter": ("test",),
 }
+# The 22 test sets of Wieting et al. (2017, 5.1); the five of 2016 are their development data.
+BT17_TASKS = tuple(
+    f"{group}.{name}"
+    for group in ("2012", "2013", "2014", "2015", "sick", "twitter")
+    for name in KNOWN[group]
+)
 # Names that a result uses beside those of the data sets.
-RESERVED = ("mean", "weighted", "all")
+RESERVED = ("mean", "weighted", "all", "bt2017")
 
 _SEMEVAL = re.compile(r"STS(?P<year>20\d\d)?\.(?P<kind>input|gs)\.(?P<name>.+)\.txt")
 _BENCHMARK = re.compile(r"sts-(?P<part>train|dev|test)\.csv")

@@ -30,7 +30,7 @@ class Embed(Stage):
     """The evaluation data, each embedding, and the test of those that the run names."""
 
     name = "embed"
-    version = 4
+    version = 5
     row = "pairs"
     released = False
     wildcard = "embedding"
@@ -80,7 +80,7 @@ class Embed(Stage):
         return {70: "workflow_scripts.embed.report:embeddings"}
 
     def tables(self) -> dict[str, str]:
-        names = ("sts", "sts_data_sets", "sts_gains", "sts_differences")
+        names = ("sts", "sts_data_sets", "sts_gains", "sts_differences", "sts_encoder_differences")
         return {name: f"workflow_scripts.embed.tables:{name}" for name in names}
 
     def settings(self, instance: str) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class Embed(Stage):
                 "seed": seed,
             }
         if instance == "sts":
-            return {"bootstrap": sts["bootstrap"], "seed": seed}
+            return {"bootstrap": sts["bootstrap"], "language": language, "seed": seed}
         embedding = self.embeddings[instance]
         vectors, development = embedding["model"]["vectors"], embedding["training"]["development"]
         return {

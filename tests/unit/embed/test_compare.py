@@ -8,6 +8,7 @@ from tests.unit.embed import examples
 from tests.unit.embed.test_train import collected
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.embed import compare, train
+from workflow_scripts.embed.baselines import baselines
 from workflow_scripts.embed.evaluation import read_collected
 from workflow_scripts.embed.model import load
 from workflow_scripts.embed.sts import model_similarities
@@ -43,7 +44,7 @@ def figures(folder):
     models = [f"{name}/{seed}={folder / name / str(seed)}" for name, seed in MODELS]
     compare.main(
         [
-            *("--config", json.dumps({"bootstrap": 100, "seed": 1})),
+            *("--config", json.dumps({"bootstrap": 100, "language": "en", "seed": 1})),
             *("--evaluation", str(folder / "evaluation.parquet"), "--models", *models),
             *("--output", str(folder / "sts.json")),
         ]
@@ -67,6 +68,9 @@ def test_each_model_stands_beside_its_untrained_self_and_overlap(folder):
     ):
         gain = one["trained"]["mean"]["pearson"] - figure["mean"]["pearson"]
         assert one["gain"][baseline]["pearson"] == pytest.approx(gain, abs=1e-5)
+    assert found["baselines"].keys() == {"bleu", "meteor"}
+    for name, similarities in baselines(data, "en").items():
+        assert found["baselines"][name] == compare.result(data, similarities)
     assert found["pairs"] == {"tested": len(data[0].scores)}
     assert "2016.headlines" in found["missing"]
 

@@ -41,10 +41,27 @@ def test_embeddings_by_training_set(embeddings):
 
 def test_embeddings_by_data_set_with_quoted_figures(embeddings):
     table = rows_of(captioned(embeddings, "Years of SemEval"))
-    assert table[0] == ["embedding", "training set", "2012", "2013", "sick.test", "mean"]
-    assert table[1] == ["word overlap", "", "60.0", "60.0", "60.0", "60.0"]
-    assert table[2][3:] == ["60.0 ± 14.1", "70.0 ± 0.0", "65.0 ± 7.1"]
-    assert table[-2] == ["Theirs", "quoted: Doe 2020, Table 1", "66.6", "", "77.7", ""]
+    assert table[0] == [
+        "embedding",
+        "training set",
+        "2012",
+        "2013",
+        "sick.test",
+        "4 of the 22",
+        "mean",
+    ]
+    assert table[1] == ["word overlap", "", "60.0", "60.0", "60.0", "60.0", "60.0"]
+    assert [row[0] for row in table[2:4]] == ["BLEU", "METEOR-like"]
+    assert table[4][3:] == ["60.0 ± 14.1", "70.0 ± 0.0", "65.0 ± 7.1", "65.0 ± 7.1"]
+    assert table[-2] == ["Theirs", "quoted: Doe 2020, Table 1", "66.6", "", "77.7", "", ""]
+    assert (
+        "Of the 22</em> test sets of Wieting et al. (2017), 4 are among the missing" in embeddings
+    )
+
+
+def test_differences_between_embeddings(embeddings):
+    rows = rows_of(captioned(embeddings, "Two embeddings on the same training set"))
+    assert rows[1] == ["cost-beam-1", "word", "trigram", "26.67"]
 
 
 def test_gains_with_their_intervals(embeddings):
