@@ -102,6 +102,29 @@ def read_data_sets(paths: Iterable[str | Path], language: str = "en") -> list[Da
     return [found[name] for name in sorted(found)]
 
 
+def parted(
+    data_sets: Iterable[DataSet], development: Iterable[str]
+) -> tuple[list[DataSet], list[DataSet]]:
+    """Return the data sets that are reported, and those for development.
+
+    Args:
+        data_sets: all of them.
+        development: names of data sets and of groups.
+
+    Raises:
+        InputError: a name is of none of them.
+    """
+    found, names = list(data_sets), set(development)
+    known = {name for each in found for name in (each.name, each.group)}
+    if strangers := sorted(names - known):
+        raise InputError(
+            f"sts.development: no data set and no group of sts.data is called "
+            f"{' or '.join(strangers)}; there are: {', '.join(sorted(known)) or 'none'}"
+        )
+    chosen = [each for each in found if {each.name, each.group} & names]
+    return [each for each in found if each not in chosen], chosen
+
+
 def missing(data_sets: Iterable[DataSet]) -> list[str]:
     """Return the names of the papers' data sets that `data_sets` lack."""
     names = {data_set.name for data_set in data_sets}

@@ -15,6 +15,7 @@ from workflow_scripts.embed.sts_tables import (
     quotations,
     times_100,
     training_set_blocks,
+    tuned_rows,
 )
 
 
@@ -31,6 +32,9 @@ def embeddings(run: FinishedRun) -> dict[str, Any]:
         "data_sets": data_set_rows(sts, models, quotations(run.config)),
         "gains": gain_rows(models),
         "differences": difference_rows(sts, models),
+        "tuned": tuned_rows(sts, models, training_sets),
+        "development": sts["development"],
+        "tasks": sts["overlap"]["bt2017"]["data_sets"],
         "encoder_differences": encoder_differences(sts, models),
         "missing_tasks": [name for name in sts["missing"] if name in BT17_TASKS],
     }

@@ -181,6 +181,43 @@ def _described(name: str, training_sets: dict[str, dict[str, Any]]) -> dict[str,
     }
 
 
+def tuned_rows(
+    sts: Figures, found: list[Model], training_sets: dict[str, dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the grids of which the best point was chosen (BT17, Tables 6, 7 and 12).
+
+    Args:
+        sts: sts.json.
+        found: its models.
+        training_sets: their manifests, by name.
+
+    Returns:
+        Dicts of `embedding`, `grid` and `points`: dicts of `training_set`, `chosen_by`, `pairs`,
+        `development` (mean Pearson's r x 100 on the development data), `chosen`, and `mean` and
+        `bt2017` as from `over_seeds`, which only the chosen point has: others have None.
+    """
+    models_by_name = {(model.embedding, model.training_set): model for model in found}
+    rows = []
+    for each in sts["tuned"]:
+        points = []
+        for point in each["points"]:
+            name, best = point["training_set"], point["training_set"] == each["training_set"]
+            model = models_by_name[each["embedding"], name]
+            points.append(
+                {
+                    "training_set": name,
+                    "chosen_by": chosen_by(training_sets[name]["config"]),
+                    "pairs": point["pairs"],
+                    "development": times_100(point["development"]),
+                    "chosen": best,
+                    "mean": of_model(model, "mean") if best else None,
+                    "bt2017": of_model(model, "bt2017") if best else None,
+                }
+            )
+        rows.append({"embedding": each["embedding"], "grid": each["grid"], "points": points})
+    return rows
+
+
 def data_set_rows(
     sts: Figures, found: list[Model], quoted: list[dict[str, Any]]
 ) -> dict[str, list[dict[str, Any]]]:

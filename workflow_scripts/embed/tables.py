@@ -20,6 +20,7 @@ from workflow_scripts.embed.sts_tables import (
     quotations,
     source_of,
     times_100,
+    tuned_rows,
 )
 
 _STATES = ("trained", "untrained")
@@ -119,6 +120,30 @@ def sts_encoder_differences(run: FinishedRun) -> Table:
     rows = [
         tuple(each[column] for column in columns) for each in encoder_differences(result, found)
     ]
+    return Table(columns, rows)
+
+
+def sts_tuned(run: FinishedRun) -> Table:
+    """Return the points of the grids that were tuned (Wieting et al. 2017, Tables 6, 7 and 12).
+
+    Only the chosen point has figures of the test sets.
+    """
+    result, training_sets, found = tested(run)
+    columns = (
+        *("grid", "embedding", "training_set", "chosen_by", "pairs", "development", "chosen"),
+        *("pearson", "pearson_deviation", "pearson_bt2017", "bt2017_data_sets"),
+    )
+    tasks = result["overlap"]["bt2017"]["data_sets"]
+    rows: list[tuple[Any, ...]] = []
+    for each in tuned_rows(result, found, training_sets):
+        for point in each["points"]:
+            known = (each["grid"], each["embedding"], point["training_set"], point["chosen_by"])
+            figures: tuple[Any, ...] = (None, None, None, None)
+            if point["chosen"]:
+                mean = point["mean"]
+                figures = (mean["mean"], mean["deviation"], point["bt2017"]["mean"], tasks)
+            chosen = int(point["chosen"])
+            rows.append((*known, point["pairs"], point["development"], chosen, *figures))
     return Table(columns, rows)
 
 

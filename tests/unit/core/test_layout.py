@@ -551,7 +551,7 @@ def test_punctuation_as_tokens_moves_what_counts_words_and_its_default_nothing(c
     assert folders(config) == before
     config["evaluate"]["punctuation"] = "tokens"
     moved = {unit for unit, folder in folders(config).items() if before[unit] != folder}
-    assert stages(moved) == {"filter", "evaluate", "release"}
+    assert stages(moved) == {"filter", "embed", "evaluate", "release"}
     assert {("filter", "p"), ("filter", "parabank2"), ("filter", "p-parabank2")} <= moved
 
 

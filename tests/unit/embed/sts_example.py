@@ -60,6 +60,24 @@ STS = {
         "word-all-beam": {"seeds": {"1": seed([0.8, 0.8, 0.8, 0.8], LOW)}},
         "trigram-cost-beam-1": {"seeds": {"1": seed([0.9, 0.9, 0.9, 0.9], LOW)}},
     },
+    "development": {"2016.headlines": 249},
+    "tuned": [
+        {
+            "embedding": "word",
+            "grid": "cost-beam",
+            "training_set": "cost-beam-2",
+            "points": [
+                {"training_set": "cost-beam-1", "pairs": 1200, "development": 0.41},
+                {"training_set": "cost-beam-2", "pairs": 1201, "development": 0.42},
+            ],
+        },
+        {
+            "embedding": "trigram",
+            "grid": "cost-beam",
+            "training_set": None,
+            "points": [{"training_set": "cost-beam-1", "pairs": 0, "development": None}],
+        },
+    ],
     "differences": {
         "trigram": [],
         "word": [

@@ -59,6 +59,17 @@ def test_embeddings_by_data_set_with_quoted_figures(embeddings):
     )
 
 
+def test_chosen_points_of_grids(embeddings):
+    head, word, trigram = rows_of(captioned(embeddings, "The points that were chosen"))
+    assert head[-2:] == ["test sets", "4 of the 22"]
+    said = "part 2 of 2 by translation_cost; 2,000,000 words at most"
+    assert word == ["cost-beam", "word", said, "2", "1,201", "42.0", "50.0", "50.0"]
+    assert trigram[2:4] == ["none: no point has pairs", "1"]
+    assert "2016.headlines (249 pairs)" in embeddings
+    points = rows_of(captioned(embeddings, "All points, on the development data"))
+    assert [row[0] for row in points[1:]] == ["cost-beam-1", "cost-beam-2", "cost-beam-1"]
+
+
 def test_differences_between_embeddings(embeddings):
     rows = rows_of(captioned(embeddings, "Two embeddings on the same training set"))
     assert rows[1] == ["cost-beam-1", "word", "trigram", "26.67"]

@@ -14,6 +14,7 @@ from workflow_scripts.embed.sts_tables import (
     over_seeds,
     quotations,
     training_set_blocks,
+    tuned_rows,
 )
 
 # JSON has sorted them by name.
@@ -134,6 +135,18 @@ def test_two_embeddings_differ_by_the_mean_over_data_sets_of_absolute_difference
     assert encoder_differences(other, MODELS)[0]["difference"] == 20.0
 
 
+def test_only_the_chosen_point_of_a_grid_has_figures_of_the_test_sets():
+    word, trigram = tuned_rows(STS, MODELS, TRAINING_SETS)
+    first, second = word["points"]
+    assert (first["chosen"], first["development"], first["mean"], first["bt2017"]) == (
+        *(False, 41.0, None, None),
+    )
+    assert (second["chosen"], second["development"]) == (True, 42.0)
+    assert second["mean"]["mean"] == second["bt2017"]["mean"] == 50.0
+    assert second["chosen_by"] == "part 2 of 2 by translation_cost; 2,000,000 words at most"
+    assert [point["chosen"] for point in trigram["points"]] == [False]
+
+
 def test_figures_are_quoted_of_the_same_data_alone():
     assert [each["pearson"] for each in matching(FIGURES, STS, ["2012", "2013", "2014"])] == [66.6]
     assert [each["pearson"] for each in matching(FIGURES, STS, ["2012.MSRvid"])] == [33.3]
@@ -180,6 +193,7 @@ def test_nothing_to_test_on():
         "gain": dict.fromkeys(("untrained", "overlap")),
     }
     sts = {
+        **{"tuned": [], "development": {}},
         **{"pairs": {}, "missing": [], "overlap": nothing, "baselines": {}},
         "embeddings": {"word-all-beam": {"seeds": {"1": figures}}},
     }

@@ -60,6 +60,18 @@ def test_differences_between_embeddings(run):
     ]
 
 
+def test_points_of_a_grid(run):
+    first, second, third = as_rows(tables.sts_tuned(run))
+    assert first["chosen"] == third["chosen"] == 0
+    assert first["pearson"] is first["pearson_bt2017"] is first["bt2017_data_sets"] is None
+    assert second == {
+        **{"grid": "cost-beam", "embedding": "word", "training_set": "cost-beam-2"},
+        "chosen_by": "part 2 of 2 by translation_cost; 2,000,000 words at most",
+        **{"pairs": 1201, "development": 42.0, "chosen": 1, "pearson": 50.0},
+        **{"pearson_deviation": None, "pearson_bt2017": 50.0, "bt2017_data_sets": 4},
+    }
+
+
 def test_gains_over_both(run):
     found = as_rows(tables.sts_gains(run))
     assert len(found) == 10
