@@ -43,7 +43,7 @@ def test_every_model_beats_its_untrained_self_and_overlap(folder, encoders, comb
             folder / name,
             folder / "pairs.parquet",
             folder / "evaluation.parquet",
-            RECURRENT if encoders in (["lstm"], ["blstm"]) else QUICK,
+            RECURRENT if encoders[0] in ("lstm", "blstm", "blstm_average") else QUICK,
             encoders=encoders,
             combine=combine,
             **SIZES,

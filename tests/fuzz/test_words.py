@@ -1,5 +1,7 @@
 """Word vectors, PPDB and plain lists of paraphrases."""
 
+import re
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,23 +41,31 @@ _vectors = st.one_of(
 )
 
 
+def vector(line):
+    """Return the word and the numbers of a line; None if it is bad."""
+    try:
+        word, *numbers = line.decode("utf-8").strip(" \r").split(" ")
+    except UnicodeDecodeError:
+        return None
+    values = [number(each) for each in numbers]
+    if not values or None in values or max(map(abs, values)) > np.finfo(np.float32).max:
+        return None
+    return word, values
+
+
 def simple_vectors(content):
     """Return the vectors by word, None where the file is wrong."""
-    lines = decoded(lines_of(content))
-    if lines is None:
-        return None
-    rows = [line.rstrip(" \r").split(" ") for line in lines]
-    announced = None
-    if rows and len(rows[0]) == 2 and all(each.isascii() and each.isdigit() for each in rows[0]):
-        announced = tuple(map(int, rows.pop(0)))
+    lines = lines_of(content)
+    announced = re.fullmatch(rb"[ \r]*(\d+) (\d+)[ \r]*", lines[0]) if lines else None
+    rows = [vector(line) for line in lines[1 if announced else 0 :]]
+    good = [row for row in rows if row]
+    sizes = [len(values) for _, values in good]
+    size = int(announced[2]) if announced else max(sizes, key=sizes.count, default=None)
     found = {}
-    for word, *numbers in rows:
-        values = [number(each) for each in numbers]
-        if not values or None in values or max(map(abs, values)) > np.finfo(np.float32).max:
-            return None
-        found.setdefault(word, values)
-    lengths = {len(row) - 1 for row in rows}
-    if not rows or len(lengths) > 1 or (announced and announced != (len(rows), *lengths)):
+    for word, values in good:
+        if len(values) == size:
+            found.setdefault(word, values)
+    if not found or (announced and int(announced[1]) != len(rows)):
         return None
     return found
 

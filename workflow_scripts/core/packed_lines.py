@@ -59,6 +59,32 @@ def _open(path: Path) -> Iterator[BufferedReader]:
         yield content
 
 
+@contextmanager
+def opened(path: str | Path) -> Iterator[BufferedReader]:
+    """Open a plain or compressed file for reading its bytes, decompressed by suffix.
+
+    Raises:
+        InputError: the file is missing, compressed in a way that can't be read, damaged or cut
+            off; also where the body of the `with` meets that.
+    """
+    path = Path(path)
+    file = split(path)[0]
+    if not file.exists():
+        raise InputError(f"{path} is not a file; check the paths in the config")
+    regular_file(file)
+    _refuse_unreadable(path)
+    try:
+        with _open(path) as stream:
+            yield stream
+    except MemoryError as error:
+        raise InputError(f"{path}: there is not enough memory to unpack it; unpack it") from error
+    except READ_ERRORS as error:
+        raise InputError(
+            f"{path}: can't be read to its end ({error}); the file is damaged or cut off, fetch it "
+            "again"
+        ) from error
+
+
 def read_lines(path: str | Path, max_bytes: int) -> Iterator[bytes]:
     r"""Yield the lines of a file without their ends (\n or \r\n), decompressed by suffix.
 

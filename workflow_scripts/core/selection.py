@@ -35,14 +35,30 @@ def training_corpora(config: Config) -> list[str]:
     return config["train"]["corpora"] or config["run"]["corpora"]
 
 
+def main_training_corpora(config: Config) -> list[str]:
+    """Return those of them that train the run's own models, and not the filter's alone."""
+    block, corpora = config["dual_filter"], training_corpora(config)
+    if not (block["enabled"] and block.get("trusted_train") == "filter"):
+        return corpora
+    return [name for name in corpora if not config["corpora"][name].get("trusted")]
+
+
+def dev_corpus(config: Config, role: str) -> str | None:
+    """Return the corpus that stops the training of a role's model early."""
+    own = config["dual_filter"].get("dev") if role in FILTER_ROLES else None
+    return config["train"]["dev"] if own is None else own
+
+
 def measured_corpora(config: Config) -> list[str]:
     """Return the corpora that models are measured on, and never trained: test, then dev.
 
     Where no model is trained, dev has no use.
     """
-    train = config["train"]
-    names = [train["test"], train["dev"] if training_corpora(config) else None]
-    return [name for name in names if name is not None]
+    trained = [role for role in roles(config) if not taken_over(config, role)]
+    devs = [config["train"]["dev"]] if trained else []
+    devs += [dev_corpus(config, role) for role in trained]
+    names = [config["train"]["test"], *devs]
+    return list(dict.fromkeys(name for name in names if name is not None))
 
 
 def seen_corpora(config: Config) -> list[str]:
@@ -51,7 +67,7 @@ def seen_corpora(config: Config) -> list[str]:
     for role in MAIN_ROLES:
         block = role_model(config, role)
         if as_trained_here(block):
-            seen += training_corpora(config)
+            seen += main_training_corpora(config)
         elif (known := block.get("trained_on", UNKNOWN)) != UNKNOWN:
             seen += known
     return list(dict.fromkeys(seen))

@@ -25,7 +25,7 @@ def training_sets(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
     The name is `<entry>-<system>`, and one number for each axis of the grid: the place, from 1,
     of its value in the list. The settings are system, bounds, folds (or None), max_tokens and
-    sample (or None), and seed.
+    sample (or None), and seed; also `first` (`folds`) and `ranks` where they change anything.
     """
     return {
         name: settings
@@ -114,7 +114,7 @@ def axes(grid: dict[str, Any]) -> list[tuple[tuple[str, ...], list[Any]]]:
     bounds = filled(grid, "grid")["bounds"]
     paths = [(("bounds", column), ranges(bounds[column])) for column in sorted(bounds)]
     paths += [(("folds", "keep"), grid["keep"])] if "keep" in grid else []
-    return paths + ([(("sample",), grid["sample"])] if "sample" in grid else [])
+    return paths + [((key,), grid[key]) for key in ("sample", "ranks") if key in grid]
 
 
 def _expanded(entry: str, config: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -130,8 +130,18 @@ def _expanded(entry: str, config: dict[str, Any]) -> Iterator[tuple[str, dict[st
                 "max_tokens": block["max_tokens"],
                 "sample": block["sample"],
                 "seed": block["seed"],
+                **_chosen_keys(block),
             }
             for (path, _), (_, value) in zip(grid, point, strict=True):
                 node = settings if len(path) == 1 else settings[path[0]]
                 node[path[-1]] = value
             yield "-".join([entry, system, *(str(number) for number, _ in point)]), settings
+
+
+def _chosen_keys(block: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys that later versions brought, unless they leave everything as it was.
+
+    So training sets of earlier versions keep their folders.
+    """
+    found = {"first": "folds"} if block["folds"] and block["first"] == "folds" else {}
+    return found | ({"ranks": block["ranks"]} if block["ranks"] is not None else {})

@@ -10,6 +10,9 @@ from workflow_scripts.core.embeddings import model_of
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.training_sets import column_embeddings
 
+# Encoders whose vectors have the size `hidden`.
+_HIDDEN = ("lstm", "blstm", "blstm_average")
+
 
 def problems(config: Config) -> Iterator[str]:
     """Yield what is wrong with the embeddings that the run names, or that its columns need."""
@@ -40,7 +43,7 @@ def _embedding_problems(name: str, config: Config) -> Iterator[str]:
     encoders = model["encoders"]
     if "blstm" in encoders and model["hidden"] % 2:
         yield f"{where}.model.hidden: blstm needs an even number, one half for each direction"
-    sizes = {model["hidden" if each in ("lstm", "blstm") else "dimension"] for each in encoders}
+    sizes = {model["hidden" if each in _HIDDEN else "dimension"] for each in encoders}
     if model["combine"] == "add" and len(sizes) > 1:
         yield f"{where}.model: to add encoders, dimension and hidden must be the same"
     with_words = [each for each in encoders if each != "trigram"]

@@ -76,9 +76,9 @@ class Average(Encoder, order_matters=False, sorted_by_length=False):
 
 
 class Recurrent(Encoder, order_matters=True, sorted_by_length=True):
-    """The mean of the hidden states of an LSTM: LSTM and BLSTM.
+    """The mean of the hidden states of an LSTM.
 
-    `hidden` is the size of the sentence vector, of which each direction of BLSTM has one half.
+    `hidden` is the size of the sentence vector, of which each of two directions has one half.
     """
 
     directions = 1
@@ -116,9 +116,26 @@ class Recurrent(Encoder, order_matters=True, sorted_by_length=True):
 
 
 class Bidirectional(Recurrent, order_matters=True, sorted_by_length=True):
-    """The mean of the hidden states of both directions, side by side: BLSTM."""
+    """The mean of the hidden states of both directions, side by side."""
 
     directions = 2
+
+
+class BidirectionalAverage(Recurrent, order_matters=True, sorted_by_length=True):
+    """The mean of the hidden states of both directions, averaged: the BLSTM of ParaNMT.
+
+    `hidden` is the size of each direction and of the sentence vector.
+    """
+
+    directions = 2
+
+    def __init__(self, dimension: int, hidden: int):
+        super().__init__(dimension, 2 * hidden)
+        self.size = hidden
+
+    def states(self, embedded: Tensor, lengths: Tensor) -> Tensor:
+        """Return the mean of both directions' states: (tokens, dimension) -> (tokens, hidden)."""
+        return super().states(embedded, lengths).unflatten(1, (2, self.size)).mean(1)
 
 
 class GatedAverage(Recurrent, order_matters=True, sorted_by_length=True):
@@ -159,6 +176,7 @@ ENCODERS: dict[str, Entry] = {
     "trigram": Entry(Average, tokens="trigrams"),
     "lstm": Entry(Recurrent),
     "blstm": Entry(Bidirectional),
+    "blstm_average": Entry(BidirectionalAverage),
     "gran": Entry(GatedAverage),
 }
 

@@ -1,6 +1,7 @@
 """The untrained model: vocabularies from the training text, vectors from a file or random."""
 
 import io
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seeding import fraction, generator
-from workflow_scripts.core.vectors import read_vectors
+from workflow_scripts.core.vectors import read_vectors, summary
 from workflow_scripts.embed.encoders import ENCODERS
 from workflow_scripts.embed.parts import Parts, empty_network
 from workflow_scripts.embed.tokens import Pieces, Tokeniser, Trigrams, Words
@@ -78,7 +79,7 @@ def train_pieces(sentences: Iterable[str], size: int) -> Pieces:
 
 
 def tokenisers(
-    model: dict[str, Any], text: Text, seed: int
+    model: dict[str, Any], text: Text, seed: int, figures: dict[str, Any]
 ) -> tuple[dict[str, Tokeniser], dict[str, NDArray[np.float32]]]:
     """Return a model's tokenisers by kind, and the vectors of its file by word.
 
@@ -86,6 +87,7 @@ def tokenisers(
         model: its configuration.
         text: gives all training sentences in each call.
         seed: for the sample that pieces are learnt from.
+        figures: gets what is told of a file of vectors, see `add_vectors`.
 
     Raises:
         InputError: the text has no token, or the file of vectors is not what it should be.
@@ -102,25 +104,35 @@ def tokenisers(
         if not vocabulary:
             raise InputError("the training set has no token that is frequent enough to train on")
         if kind == "words" and model["vectors"] is not None:
-            vectors = add_vectors(vocabulary, model["vectors"], model["dimension"], size)
+            vectors, figures["vectors"] = add_vectors(
+                vocabulary, model["vectors"], model["dimension"], size
+            )
         found[kind] = made(vocabulary)
     return found, vectors
 
 
 def add_vectors(
     vocabulary: list[str], path: str, dimension: int, size: int
-) -> dict[str, NDArray[np.float32]]:
+) -> tuple[dict[str, NDArray[np.float32]], dict[str, Any]]:
     """Return the vectors of a vocabulary's words from a file, and add more words of the file.
 
     Words are added to `vocabulary` until it has `size`. So sentences that are compared later may
-    have words that the training text does not have.
+    have words that the training text does not have. What was read is told on stderr.
+
+    Returns:
+        The vectors by word; and figures of the file: `read` vectors, `rejected` entries by reason,
+        and `known`, how many of the training text's `words` have one.
 
     Raises:
-        InputError: the file is not what it should be, or its vectors have another dimension.
+        InputError: the file is not what it should be, its vectors have another dimension, or it
+            has none of the words.
     """
     known = set(vocabulary)
     vectors = {}
-    for word, vector in read_vectors(path):
+    rejected: Counter[str] = Counter()
+    read = hits = 0
+    for word, vector in read_vectors(path, rejected):
+        read += 1
         if len(vector) != dimension:
             raise InputError(
                 f"{path}: vectors of {len(vector)} numbers, but the model's dimension is "
@@ -130,8 +142,20 @@ def add_vectors(
             vocabulary.append(word)
         elif word not in known:
             continue
+        hits += word in known
         vectors[word] = vector
-    return vectors
+    print(
+        f"embed: {summary(path, read, rejected)}; {hits:,} of the {len(known):,} words of the "
+        "training set have one",
+        file=sys.stderr,
+    )
+    if not hits:
+        raise InputError(
+            f"{path}: it has none of the {len(known):,} words of the training set, which are in "
+            "lower case; name vectors of the references' language"
+        )
+    figures = {"read": read, "rejected": dict(rejected), "known": hits, "words": len(known)}
+    return vectors, figures
 
 
 def _split(split: Callable[[str], Iterator[str]], sentences: Iterable[str]) -> Iterator[str]:
@@ -156,7 +180,13 @@ def table(
     return rows
 
 
-def initial_model(model: dict[str, Any], text: Text, seed: int, repetition: int) -> Parts:
+def initial_model(
+    model: dict[str, Any],
+    text: Text,
+    seed: int,
+    repetition: int,
+    figures: dict[str, Any] | None = None,
+) -> Parts:
     """Return an untrained model.
 
     Args:
@@ -165,12 +195,13 @@ def initial_model(model: dict[str, Any], text: Text, seed: int, repetition: int)
         text: gives all training sentences in each call.
         seed: of the run.
         repetition: the embedding's own seed.
+        figures: gets what is told of a file of vectors, see `add_vectors`.
 
     Raises:
         InputError: see `tokenisers`.
     """
     kinds = token_kinds(model)
-    found, vectors = tokenisers(model, text, seed)
+    found, vectors = tokenisers(model, text, seed, {} if figures is None else figures)
     config = {
         "encoders": model["encoders"],
         "tokens": kinds,

@@ -119,7 +119,16 @@ def chosen_by(settings: dict[str, Any]) -> str:
     if settings["folds"]:
         folds = settings["folds"]
         kept = ", ".join(map(str, folds["keep"]))
-        said.append(f"part {kept} of {folds['of']} by {folds['column']}")
+        part = f"part {kept} of {folds['of']} by {folds['column']}"
+        # Manifests of earlier versions lack the key.
+        said.insert(0 if settings.get("first") == "folds" else len(said), part)
+    ranks = settings.get("ranks")
+    if isinstance(ranks, int):
+        said.append(
+            "the best of each reference" if ranks == 1 else f"number {ranks} of each reference"
+        )
+    elif ranks:
+        said.append(f"paraphrase {ranks[0]} with paraphrase {ranks[1]} of each reference")
     if settings["sample"] is not None:
         said.append(f"{settings['sample']:,} pairs at most")
     if settings["max_tokens"] is not None:

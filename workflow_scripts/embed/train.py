@@ -174,7 +174,7 @@ def prepare_work(task: Task, pairs: Pairs) -> dict[str, Any]:
     """Write the tokens and the untrained model into the work folder, unless they are there.
 
     Returns:
-        Counts of pairs: `rows_in`, `rejected`.
+        Counts of pairs: `rows_in`, `rejected`; `figures` of a file of vectors, if there is one.
     """
     folder = task.work / _PREPARED
     if not folder.exists():
@@ -192,14 +192,17 @@ def prepare_work(task: Task, pairs: Pairs) -> dict[str, Any]:
                 for each in read_collected(task.evaluation):
                     yield from chain.from_iterable(each.pairs)
 
-        config = task.config
+        config, figures = task.config, dict[str, Any]()
         with unchanged(task.inputs):
-            model = initial_model(config["model"], text, config["seed"], config["repetition"])
+            model = initial_model(
+                config["model"], text, config["seed"], config["repetition"], figures
+            )
         rows = progress(pairs, total, "embed: read")
         with explained(folder):
             parts.write(unfinished, model)
             without = prepare(rows, model.tokenisers, unfinished)
-        counts = {"rows_in": total, "rejected": {**pairs.rejected, "without_tokens": without}}
+        rejected = {**pairs.rejected, "without_tokens": without}
+        counts = {"rows_in": total, "rejected": rejected, "figures": figures}
         write_json(unfinished / _COUNTS, counts)
         publish_folder(unfinished, folder)
     return json.loads((folder / _COUNTS).read_text(encoding="utf-8"))
@@ -253,7 +256,11 @@ def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
             )
             training.run(task.work / _CHECKPOINT, every)
             history = training.history
-        extra = {"history": history, "development_pairs_tested_on": removed}
+        extra = {
+            "history": history,
+            "development_pairs_tested_on": removed,
+            **counts["figures"],
+        }
         publish(model, folder / parts.WEIGHTS, counts, extra, task.work / "model", output)
         # What is published needs no checkpoint, and it is as large as the model three times.
         unpublish_folder(folder, folder.with_suffix(".unfinished"))

@@ -149,10 +149,11 @@ class Predictor:
     _of_other = _of_clean
 
     def _training_pairs(self, instance: str) -> int:
-        names = selection.training_corpora(self._config)
+        names = selection.main_training_corpora(self._config)
         if instance == "filter":
             trusted = selection.trusted_corpora(self._config)
-            names = [name for name in names if name in trusted]
+            training = selection.training_corpora(self._config)
+            names = [name for name in training if name in trusted]
         return sum(self._lines[name] for name in names)
 
     def _of_subword(self, instance: str) -> tuple[float, float, float]:
@@ -173,7 +174,11 @@ class Predictor:
         size = _KEPT_BYTES * speed.parameters
         updates = block["max_updates"]
         words = updates * block["batch_words"] * block["update_interval"]
-        dev = self._lines[train["dev"]] * target * (updates / block["checkpoint_updates"])
+        corpus = selection.dev_corpus(self._config, role)
+        lines = self._lines[corpus] if corpus else 0
+        if role in FILTER_ROLES:
+            lines = min(lines, self._config["dual_filter"].get("dev_pairs", lines))
+        dev = lines * target * (updates / block["checkpoint_updates"])
         text = self._training_pairs("filter" if role in FILTER_ROLES else "main")
         text *= max(1, self._config["subword"]["samples"]) * self._speeds.text.cleaned
         return text, (words + dev * _FORWARD_SHARE) * speed.update_word + test, size

@@ -122,6 +122,8 @@ def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> 
             f"{where}.tune: the best point is chosen on development data; name data sets in "
             "sts.development, such as '2016'"
         )
+    if block["first"] == "folds" and not folds:
+        yield f"{where}.first: folds can't be first where there are none; add folds, or take it out"
 
 
 def _fold_problems(where: str, folds: dict[str, Any] | None, grid: dict[str, Any]) -> Iterator[str]:

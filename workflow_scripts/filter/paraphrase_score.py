@@ -1,19 +1,22 @@
 """Compute the paraphrase score of every pair of a shard (PNMT 3.3): cosine of mean word vectors."""
 
 import argparse
-from collections.abc import Iterable
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import add_inputs, run
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.tables import read_batches
 from workflow_scripts.core.text import words
-from workflow_scripts.core.vectors import read_vectors
+from workflow_scripts.core.vectors import Entry, read_vectors, summary
 from workflow_scripts.filter.values import write_values
 
 
@@ -25,6 +28,9 @@ class WordVectors:
         found = {word: vector for word, vector in vectors if word in wanted}
         self._places = {word: place for place, word in enumerate(found)}
         self._matrix = np.array(list(found.values()), np.float64)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
     def sums(self, sentences: list[str]) -> NDArray[np.float64]:
         """Return the sum of the vectors of each sentence's known words, shape (sentences, size)."""
@@ -42,7 +48,7 @@ class WordVectors:
 
         A mean and a sum point the same way.
         """
-        if not self._places:
+        if not self._places:  # there are no words, so no pairs with any
             return np.full(len(references), np.nan)
         return cosines(self.sums(references), self.sums(paraphrases))
 
@@ -68,12 +74,31 @@ def write_scores(input_path: Path, vectors: Path, output: Path, inputs: dict[str
     """Stream a `pair_columns` shard into a `pair_values` shard with its record.
 
     `inputs` is the hash of the vectors, which are read at the start.
+
+    Raises:
+        InputError: the file of vectors is not what it should be, or it has none of the words.
     """
     verify(input_path)
     words = vocabulary(input_path)
+    rejected: Counter[str] = Counter()
+    read = 0
+
+    def counted() -> Iterator[Entry]:
+        nonlocal read
+        for each in read_vectors(vectors, rejected):
+            read += 1
+            yield each
+
     with unchanged(inputs):
-        table = WordVectors(progress(read_vectors(vectors), desc="word vectors"), words)
-    write_values(input_path, output, table.cosines, "paraphrase score")
+        table = WordVectors(progress(counted(), desc="word vectors"), words)
+    print(f"paraphrase score: {summary(vectors, read, rejected)}", file=sys.stderr)
+    if words and not len(table):
+        raise InputError(
+            f"{vectors}: it has none of the {len(words):,} words of {input_path}, which are in "
+            "lower case; name vectors of the references' language"
+        )
+    found = {"read": read, "rejected": dict(rejected), "known": len(table), "words": len(words)}
+    write_values(input_path, output, table.cosines, "paraphrase score", extra={"vectors": found})
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Choose a training set among the pairs of a system: bounds on columns, folds, a seeded sample.
+"""Choose a training set among the pairs of a system: by columns, folds, ranks, a seeded sample.
 
 What depends on all pairs, the ends of folds and samples, is found by passes over the columns
 alone, exactly and in flat memory.
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -27,38 +27,50 @@ from workflow_scripts.filter.pairs import (
     read_pairs,
     verified_values,
 )
+from workflow_scripts.filter.ranks import at_ranks, whole_references
 from workflow_scripts.filter.sample import Place, last_within, place
 
 Mask = NDArray[np.bool_]
 
-# Why a pair is left out. A third reason is the name of a column whose bounds it does not meet.
+# Why a pair is left out. A further reason is the name of a column whose bounds it does not meet.
 OUT_OF_FOLD, NOT_DRAWN = "fold", "sample"
+OTHER_RANK = "other_rank"  # another pair of its reference was chosen, by rank
+ALONE = "alone"  # a pair of two paraphrases was wanted, and its reference has only this one
 WORDS = ("reference_words", "paraphrase_words")
 
 
 Passes = Callable[[], Iterable[Pairs]]
 
 
-def bounded(columns: Columns, settings: dict[str, Any]) -> tuple[Mask, Counter[str]]:
-    """Return which pairs are within all bounds, and how many each column rejects.
+def bounded(columns: Columns, bounds: dict[str, Any], kept: Mask, rejected: Counter[str]) -> None:
+    """Drop the pairs of `kept` that are not within all bounds, and count them in `rejected`.
 
-    A pair counts for the first column whose bounds it does not meet. A pair without a value in a
-    column does not meet its bounds, and is in none of its folds.
+    A pair counts for the first column, in the order of `bounds`, whose bounds it does not meet. A
+    pair without a value in a column does not meet its bounds.
     """
-    kept = np.ones(len(columns["rank"]), bool)
-    rejected: Counter[str] = Counter()
-    bounds = {
-        column: settings["bounds"].get(column, (None, None)) for column in columns_of(settings)
-    }
     for column, (low, high) in bounds.items():
         values = columns[column]
         within = ~np.isnan(values)
         # Compared as the float32 numbers that the columns hold: 0.7 is within [0, 0.7].
         within &= low is None or values >= np.float32(low)
         within &= high is None or values <= np.float32(high)
-        rejected[column] = int(np.count_nonzero(kept & ~within))
+        rejected[column] += int(np.count_nonzero(kept & ~within))
         kept &= within
-    return kept, rejected
+
+
+class Chosen(NamedTuple):
+    """The pairs that are chosen of some, and why the others are not.
+
+    Attributes:
+        pairs: all of them.
+        rows: of the chosen ones, shape (chosen, 1): a reference with its paraphrase; or shape
+            (chosen, 2): the paraphrases of two rows.
+        rejected: counts of the other rows, by reason.
+    """
+
+    pairs: Pairs
+    rows: NDArray[np.int64]
+    rejected: Counter[str]
 
 
 class TrainingSet:
@@ -72,10 +84,21 @@ class TrainingSet:
             settings: as `core.training_sets.training_sets` has them.
         """
         self._passes, self._settings = passes, settings
-        self._folds: Folds | None = None
+        folds = settings["folds"]
+        # A pair without a value is in no fold.
+        self._before: dict[str, Any] = {folds["column"]: (None, None)} if folds else {}
+        self._after: dict[str, Any] = {}
+        if settings.get("first") == "folds":
+            self._after = settings["bounds"]
+        else:
+            self._before |= settings["bounds"]
+        self._before, self._after = (
+            dict(sorted(each.items())) for each in (self._before, self._after)
+        )
+        self._folds = Folds(self._ranked, folds["of"]) if folds else None
+        ranks = settings.get("ranks")
+        self._ranks: list[int] = [ranks] if isinstance(ranks, int) else ranks or []
         self._last: list[Place] = []
-        if settings["folds"]:
-            self._folds = Folds(self._ranked, settings["folds"]["of"])
         # The smaller of the two samples; found one by one, as each is of all pairs in the folds.
         limits = [(settings["sample"], False), (settings["max_tokens"], True)]
         self._last = [
@@ -87,39 +110,72 @@ class TrainingSet:
     def _ranked(self) -> Iterator[NDArray[np.float32]]:
         column = self._settings["folds"]["column"]
         for pairs in self._passes():
-            yield pairs.columns[column][bounded(pairs.columns, self._settings)[0]]
+            kept = np.ones(len(pairs.texts), bool)
+            bounded(pairs.columns, self._before, kept, Counter())
+            yield pairs.columns[column][kept]
 
     def _places(self, weigh: bool) -> Iterator[tuple[Place, int]]:
-        for pairs, kept, _ in self._in_folds(self._passes()):
-            references, paraphrases = (pairs.columns[side] for side in WORDS)
-            words = references + paraphrases
-            for index in np.flatnonzero(kept):
-                yield self._place(pairs, index), int(words[index]) if weigh else 1
+        for pairs, chosen, _ in self._candidates(self._passes()):
+            sides = WORDS if chosen.shape[1] == 1 else (WORDS[1], WORDS[1])
+            first, second = (pairs.columns[side] for side in sides)
+            for rows in chosen:
+                words = int(first[rows[0]] + second[rows[-1]])
+                yield self._place(pairs, rows[0]), words if weigh else 1
 
-    def _place(self, pairs: Pairs, index: int) -> Place:
-        identifier = pairs.texts.column("id")[int(index)].as_py()
-        return place(self._settings["seed"], identifier, int(pairs.columns["rank"][index]))
+    def _place(self, pairs: Pairs, row: int) -> Place:
+        identifier = pairs.texts.column("id")[int(row)].as_py()
+        # Sets of other ranks draw the same references as that of the best.
+        rank = 1 if self._ranks else int(pairs.columns["rank"][row])
+        return place(self._settings["seed"], identifier, rank)
 
-    def _in_folds(self, pairs: Iterable[Pairs]) -> Iterator[tuple[Pairs, Mask, Counter[str]]]:
+    def _candidates(self, pairs: Iterable[Pairs]) -> Iterator[Chosen]:
+        """Yield what bounds, folds and ranks leave for the sample."""
         fold_of = self._folds.stream() if self._folds else None
-        for some in pairs:
-            kept, rejected = bounded(some.columns, self._settings)
+        for some in whole_references(pairs) if self._ranks else pairs:
+            kept, rejected = np.ones(len(some.texts), bool), Counter[str]()
+            bounded(some.columns, self._before, kept, rejected)
             if fold_of:
                 found = np.flatnonzero(kept)
                 values = some.columns[self._settings["folds"]["column"]][found]
                 inside = np.isin(fold_of(values), self._settings["folds"]["keep"])
                 kept[found[~inside]] = False
                 rejected[OUT_OF_FOLD] = int(np.count_nonzero(~inside))
-            yield some, kept, rejected
+            bounded(some.columns, self._after, kept, rejected)
+            rows = np.flatnonzero(kept)
+            if not self._ranks:
+                yield Chosen(some, rows[:, None], rejected)
+                continue
+            chosen = at_ranks(some.texts.column("id"), rows, self._ranks)
+            if len(self._ranks) > 1:
+                alone = chosen[:, 0] == chosen[:, 1]
+                rejected[ALONE] = int(np.count_nonzero(alone))
+                chosen = chosen[~alone]
+            rejected[OTHER_RANK] = len(rows) - len(chosen) - rejected[ALONE]
+            yield Chosen(some, chosen, rejected)
 
-    def choose(self, pairs: Iterable[Pairs]) -> Iterator[tuple[Pairs, Mask, Counter[str]]]:
-        """Yield the pairs of one more pass, which are chosen, and why the others are not."""
-        for some, kept, rejected in self._in_folds(pairs):
-            for index in np.flatnonzero(kept) if self._last else []:
-                if self._place(some, index) > min(self._last):
-                    kept[index] = False
-                    rejected[NOT_DRAWN] += 1
-            yield some, kept, rejected
+    def choose(self, pairs: Iterable[Pairs]) -> Iterator[Chosen]:
+        """Yield what is chosen of one more pass."""
+        for some, rows, rejected in self._candidates(pairs):
+            if not self._last:
+                yield Chosen(some, rows, rejected)
+                continue
+            last = min(self._last)
+            drawn = np.array([self._place(some, each[0]) <= last for each in rows], bool)
+            rejected[NOT_DRAWN] = int(np.count_nonzero(~drawn))
+            yield Chosen(some, rows[drawn], rejected)
+
+
+def training_pairs(texts: pa.RecordBatch, rows: NDArray[np.int64]) -> pa.RecordBatch:
+    """Return the pairs of some rows in the schema of a training set; `rows` as in `Chosen`."""
+    chosen = texts.take(pa.array(rows[:, 0]))
+    if rows.shape[1] == 1:
+        return chosen
+    columns = {
+        "id": chosen.column("id"),
+        "reference": chosen.column("paraphrase"),
+        "paraphrase": texts.column("paraphrase").take(pa.array(rows[:, 1])),
+    }
+    return pa.record_batch(columns)
 
 
 def write_training_set(
@@ -145,9 +201,9 @@ def write_training_set(
     tally = Tally()
 
     def within(pairs: Iterator[Pairs]) -> Iterator[pa.RecordBatch]:
-        for some, kept, why in chosen.choose(pairs):
+        for some, rows, why in chosen.choose(pairs):
             tally.rejected += why
-            yield some.texts.filter(pa.array(kept))
+            yield training_pairs(some.texts, rows)
 
     write_shard(
         Stream(pairs, rows, lambda some: len(some.texts)),

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.shard import Input, write_shard
+from workflow_scripts.core.shard import Input, Tally, write_shard
 
 # Gets references and paraphrases; returns the values, shape (pairs,), NaN where there is none.
 Values = Callable[[list[str], list[str]], NDArray[Any]]
@@ -17,7 +17,12 @@ BATCH = 1024
 
 
 def write_values(
-    input_path: Path, output: Path, values: Values, desc: str, batch_size: int = BATCH
+    input_path: Path,
+    output: Path,
+    values: Values,
+    desc: str,
+    batch_size: int = BATCH,
+    extra: dict[str, Any] | None = None,
 ) -> None:
     """Stream a `pair_columns` shard into a `pair_values` shard, by the texts alone.
 
@@ -27,13 +32,14 @@ def write_values(
         values: computes those of some pairs.
         desc: of the progress.
         batch_size: pairs in one call of `values`.
+        extra: more figures of the record.
     """
     sides = ["reference", "paraphrase"]
 
     def of_texts(batch: pa.RecordBatch) -> NDArray[Any]:
         return values(*(batch.column(side).to_pylist() for side in sides))
 
-    column_values(input_path, output, sides, of_texts, desc, batch_size)
+    column_values(input_path, output, sides, of_texts, desc, batch_size, extra)
 
 
 def column_values(
@@ -43,6 +49,7 @@ def column_values(
     values: Callable[[pa.RecordBatch], NDArray[Any]],
     desc: str,
     batch_size: int = BATCH,
+    extra: dict[str, Any] | None = None,
 ) -> None:
     """Stream a `pair_columns` shard into a `pair_values` shard with its record.
 
@@ -53,6 +60,7 @@ def column_values(
         values: computes those of some pairs.
         desc: of the progress.
         batch_size: pairs in one call of `values`.
+        extra: more figures of the record.
     """
 
     def computed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -62,4 +70,4 @@ def column_values(
             yield pa.record_batch({**same, "value": pa.array(found, from_pandas=True)})
 
     pairs = Input(input_path, "pair_columns").batches(["id", "rank", *columns], batch_size)
-    write_shard(pairs, computed, output, "pair_values", desc)
+    write_shard(pairs, computed, output, "pair_values", desc, Tally(extra=extra or {}))

@@ -69,7 +69,7 @@ class Generate(Stage):
                 limit = {name: limit[name] for name in corpora if name in limit}
             return {"corpora": corpora, "limit": limit, "seed": self.config["seed"]}
         if instance == "idf":
-            training = selection.training_corpora(self.config)
+            training = selection.main_training_corpora(self.config)
             return {"corpora": training or self.config["run"]["corpora"]}
         if instance == "words":
             return {}

@@ -5,6 +5,7 @@ cluster 0 for ever. Points 1, 2, ... are the candidates, best first; where a cho
 lower number wins, so the result does not depend on the order in which candidates were found.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,32 @@ def furthest_first(distances: Distances, clusters: int) -> list[int]:
     return medoids
 
 
+def furthest_from_reference(distances: Distances, clusters: int) -> list[int]:
+    """Return the initial medoids: the reference, then the candidates that are furthest from it.
+
+    Args and result as of `furthest_first`. A candidate that does not differ from one already chosen
+    is passed over.
+    """
+    medoids = [0]
+    nearest = distances[0]
+    # Stable, so that of equally far candidates the better comes first.
+    for point in np.argsort(-distances[0].astype(np.int64), kind="stable").tolist():
+        if len(medoids) > clusters:
+            break
+        if nearest[point]:
+            medoids.append(point)
+            nearest = np.minimum(nearest, distances[point])
+    return medoids
+
+
+# How the clusters begin, by `select.centres`: both are readings of "initialized with the k furthest
+# candidates measured by edit-distance" (ParaBank 2, 2.3).
+CENTRES: dict[str, Callable[[Distances, int], list[int]]] = {
+    "apart": furthest_first,
+    "far": furthest_from_reference,
+}
+
+
 def assign(distances: Distances, medoids: list[int]) -> Labels:
     """Return for each of the n points the cluster of its nearest medoid; ties go to the lower."""
     return distances[medoids].argmin(axis=0)
@@ -51,7 +78,7 @@ def medoid_of(distances: Distances, members: Labels, current: int) -> int:
     return current if sums[members == current] == best else int(members[sums.argmin()])
 
 
-def medoid_clusters(distances: Distances, clusters: int) -> Labels:
+def medoid_clusters(distances: Distances, clusters: int, centres: str = "apart") -> Labels:
     """Cluster the candidates into at most `clusters` groups besides the reference's own.
 
     It always ends: a medoid moves only where that lowers the sum of distances to the medoids, so
@@ -61,11 +88,12 @@ def medoid_clusters(distances: Distances, clusters: int) -> Labels:
     Args:
         distances: (n, n) distances; point 0 is the reference, the others are best first.
         clusters: k, not counting the reference's cluster.
+        centres: a name of `CENTRES`.
 
     Returns:
         (n,) cluster numbers, 0 for the reference's cluster.
     """
-    medoids = furthest_first(distances, clusters)
+    medoids = CENTRES[centres](distances, clusters)
     while True:
         labels = assign(distances, medoids)
         moved = [0] + [

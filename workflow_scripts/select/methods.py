@@ -107,6 +107,7 @@ def cluster_bests(
     clusters: int,
     best: int,
     score: str = "sum",
+    centres: str = "apart",
 ) -> tuple[list[Choice], Counter[str]]:
     """Choose the best candidate of each cluster but the reference's (ParaBank 2, 2.3).
 
@@ -117,11 +118,12 @@ def cluster_bests(
         clusters: how many clusters besides the reference's (7 in ParaBank 2).
         best: how many of their bests to return, the best first (5 in ParaBank 2).
         score: a name of `RANKS` (the sum in ParaBank 2).
+        centres: a name of `cluster.CENTRES`: how the clusters begin.
     """
     ranked = sorted(candidates, key=RANKS[score])
     sentences = [reference, *(candidate["text"] for candidate in ranked)]
     distances = distance_matrix([tokens(segment(sentence)) for sentence in sentences])
-    labels = medoid_clusters(distances, clusters)[1:].tolist()
+    labels = medoid_clusters(distances, clusters, centres)[1:].tolist()
     leaders: dict[int, JudgedCandidate] = {}
     for candidate, cluster in zip(ranked, labels, strict=True):
         if cluster != 0:

@@ -11,6 +11,7 @@ from typing import Any
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import read_json, verify_file
 from workflow_scripts.core.rows import JudgedCandidate, Paraphrase, ParaphrasesRow, ScoredRow
+from workflow_scripts.core.schema import filled
 from workflow_scripts.core.shard import Input, Tally, write_shard
 from workflow_scripts.select.methods import (
     ABOVE_THRESHOLD,
@@ -63,8 +64,10 @@ def choose(
         spelling = spelt(config["language"])
         candidates, rejected = distinct(candidates, reference, score, spelling)
     if config["method"] in ("cluster", "judged"):
-        clusters, best = config["clusters"], wanted(config)
-        chosen, outdone = cluster_bests(candidates, reference, segment, clusters, best, score)
+        clusters, centres = config["clusters"], filled(config, "select")["centres"]
+        chosen, outdone = cluster_bests(
+            candidates, reference, segment, clusters, wanted(config), score, centres
+        )
     else:
         chosen, outdone = bests(candidates, wanted(config), score)
     return chosen, rejected + outdone
@@ -87,9 +90,9 @@ def select(
 
     Args:
         row: the reference with its scored candidates.
-        config: {"method": "cluster" | "judged" | "nbest" | "best", "clusters", "best"}; with the
-            method `best` there is one paraphrase, whatever `best` says; where there is a judge
-            also "judge", "language" of the references, and maybe "score".
+        config: {"method": "cluster" | "judged" | "nbest" | "best", "clusters", "best"}, and maybe
+            "centres"; with the method `best` there is one paraphrase, whatever `best` says; where
+            there is a judge also "judge", "language" of the references, and maybe "score".
         max_sum: the largest sum a paraphrase may have, in nats.
         segment: gives the Viterbi pieces of a text.
         probabilities: those of a judge, one for each candidate, None where it was not judged.

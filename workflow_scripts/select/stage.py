@@ -59,6 +59,8 @@ class Select(Stage):
         block = self.config["systems"][instance]["select"]
         keep = {key: value for key, value in block["keep"].items() if value is not None}
         settings = {**block, "keep": keep}
+        if settings.get("centres") == "apart":  # as before there was the key: the folder stays
+            del settings["centres"]
         if judge_of(self.config, instance) is None:
             return {key: each for key, each in settings.items() if key != "judge"}
         return {**settings, "language": self.config["languages"]["reference"]["code"]}

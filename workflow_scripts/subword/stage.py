@@ -50,10 +50,11 @@ class Subword(Stage):
         return {"vocabulary": ["main", "filter"]}
 
     def settings(self, instance: str) -> dict[str, Any]:
-        corpora = selection.training_corpora(self.config)
+        corpora = selection.main_training_corpora(self.config)
         if instance == "filter":
             trusted = selection.trusted_corpora(self.config)
-            corpora = [name for name in corpora if name in trusted]
+            training = selection.training_corpora(self.config)
+            corpora = [name for name in training if name in trusted]
         train, block = self.config["train"], dict(self.config["subword"])
         sizes = block.pop("filter_vocab_size", None)
         if instance == "filter" and sizes is not None:
@@ -63,7 +64,7 @@ class Subword(Stage):
         return {
             **block,
             "train": corpora,
-            "dev": train["dev"],
+            "dev": selection.dev_corpus(self.config, _ROLES[instance][0]),
             "test": train["test"],
             "seed": self.config["seed"],
         }

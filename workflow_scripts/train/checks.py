@@ -34,9 +34,10 @@ def _corpus_problems(config: Config) -> Iterator[str]:
     yield from strangers("train.test", test, "corpora", config)
     if not trained:  # the other keys have no use
         return
-    if train["dev"] is None:
-        yield f"train.dev: null, but {', '.join(trained)} can't be trained without a corpus for it"
-    else:
+    without = [role for role in trained if selection.dev_corpus(config, role) is None]
+    if without:
+        yield f"train.dev: null, but {', '.join(without)} can't be trained without a corpus for it"
+    if train["dev"] is not None:
         yield from strangers("train.dev", [train["dev"]], "corpora", config)
     for name in train["corpora"] or []:
         if name not in run["corpora"]:

@@ -1,5 +1,6 @@
 """The text files and vocabularies that Sockeye reads, from shards of segments."""
 
+import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -10,6 +11,7 @@ from workflow_scripts.core.atomic import atomic_path, write_json
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.rows import SegmentRow, Side
+from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.tables import count_rows, read_rows
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.train import layout
@@ -38,18 +40,40 @@ def vocabulary(segmenter: Segmenter) -> dict[str, int]:
     return {piece: index for index, piece in enumerate([*_SPECIAL, *pieces])}
 
 
+def fits(row: SegmentRow, max_length: float) -> bool:
+    """Return whether no side of a segment has more than `max_length` pieces."""
+    longest = max(len(row["source"].split(" ")), len(row["reference"].split(" ")))
+    return longest <= max_length
+
+
+def dev_sample(shards: list[Path], max_length: float, pairs: int, seed: int) -> set[str]:
+    """Return the ids of a seeded sample of the segments to validate on, `pairs` at most.
+
+    Too long ones are not drawn.
+    """
+    rows = chain.from_iterable(read_rows(shard, "segments") for shard in shards)
+    ids = (row["id"] for row in rows if row["split"] == "dev" and fits(row, max_length))
+    return set(heapq.nsmallest(pairs, ids, key=lambda each: (fraction(seed, "dev", each), each)))
+
+
 def select_rows(
-    rows: Iterable[SegmentRow], max_length: float, counts: Counter[str]
+    rows: Iterable[SegmentRow],
+    max_length: float,
+    counts: Counter[str],
+    dev: set[str] | None = None,
 ) -> Iterator[SegmentRow]:
     """Pass on the segments to train, validate and test on; count all by split.
 
     Segments of more than `max_length` pieces on either side are left out (and counted) where
-    Sockeye would leave them out without a word: in train and dev, not in test.
+    Sockeye would leave them out without a word: in train and dev, not in test. `dev` has the ids
+    to validate on; None: all.
     """
     for row in rows:
+        if row["split"] == "dev" and dev is not None and row["id"] not in dev:
+            counts["dev_not_drawn"] += 1
+            continue
         counts[row["split"]] += 1
-        longest = max(len(row["source"].split(" ")), len(row["reference"].split(" ")))
-        if row["split"] != "test" and longest > max_length:
+        if row["split"] != "test" and not fits(row, max_length):
             counts[f"{row['split']}_too_long"] += 1
         else:
             yield row
@@ -62,6 +86,7 @@ def write_text(
     work: Path,
     needed: tuple[str, ...],
     written: tuple[str, ...] = tuple(_FILES),
+    dev: set[str] | None = None,
 ) -> dict[str, int]:
     """Write splits as text, one segment a line, and last of all the counts of all three.
 
@@ -73,9 +98,10 @@ def write_text(
         work: the folder to write to.
         needed: the splits that must not be empty.
         written: the splits to write.
+        dev: the ids of the segments to validate on; None: all.
 
     Returns:
-        Segments by split, and those left out by `<split>_too_long`.
+        Segments by split, those left out by `<split>_too_long`, and `dev_not_drawn`.
 
     Raises:
         InputError: a needed split is empty.
@@ -93,7 +119,7 @@ def write_text(
             ]
             for split in written
         }
-        for row in select_rows(progress(rows, total, "segments"), max_length, counts):
+        for row in select_rows(progress(rows, total, "segments"), max_length, counts, dev):
             if row["split"] in written:
                 for stream, side in zip(streams[row["split"]], sides(direction), strict=True):
                     stream.write(row[side] + "\n")

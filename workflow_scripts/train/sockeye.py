@@ -51,6 +51,7 @@ class Task:
     """What the command line asks for; `segmenters` are the two sub-word models by side.
 
     `backend`: "sockeye", version 3, or "mxnet", version 2 in the interpreter `mxnet_python`.
+    `dev_pairs`: the pairs that it is validated on at most, a seeded sample; None: all.
     """
 
     role: str
@@ -64,6 +65,7 @@ class Task:
     device: str
     mxnet_python: str
     backend: str = "sockeye"
+    dev_pairs: int | None = None
 
 
 @dataclass
@@ -92,6 +94,7 @@ def follow_plan(task: Task, settings: Any) -> None:
         "direction": task.direction,
         "settings": settings,
         "inputs": {path.name: sha256(path) for path in files},
+        **({} if task.dev_pairs is None else {"dev_pairs": task.dev_pairs}),
     }
     path = task.work / layout.PLAN
     known = read_json(path) if path.exists() else {}
@@ -156,7 +159,11 @@ def train_model(task: Task, lock: IO[bytes]) -> Result:
             strict=True,
         ):
             write_json(work / name, data.vocabulary(Segmenter(task.segmenters[side])))
-        data.write_text(task.shards, task.direction, block["max_length"], work, ("train", "dev"))
+        longest = block["max_length"]
+        dev = None
+        if task.dev_pairs is not None:
+            dev = data.dev_sample(task.shards, longest, task.dev_pairs, task.seed)
+        data.write_text(task.shards, task.direction, longest, work, ("train", "dev"), dev=dev)
     if not (work / layout.FINISHED).exists():
         lines = process.ProgressLines(task.role, block)
         python = sockeye2.find_interpreter(task.mxnet_python) if on_mxnet else sys.executable

@@ -88,7 +88,12 @@ class Train(Stage):
             }
         # The digest covers the backend only if it is not the default, and the model is trained.
         chosen = train["backend"] != "sockeye" and "folder" not in model
-        return {**common, **({"backend": train["backend"]} if chosen else {})}
+        pairs = self.config["dual_filter"].get("dev_pairs") if instance in FILTER_ROLES else None
+        return {
+            **common,
+            **({"backend": train["backend"]} if chosen else {}),
+            **({} if pairs is None else {"dev_pairs": pairs}),
+        }
 
     def _finished_settings(self, role: str, model: dict[str, Any]) -> dict[str, Any]:
         """Return what the job must know of a finished model."""

@@ -8,7 +8,7 @@ from tests.configs import run_on_testbed
 from workflow_scripts.clean.stage import Clean
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import link_run
-from workflow_scripts.core.selection import corpora, early_shards, pairs
+from workflow_scripts.core.selection import corpora, early_shards, pairs, seen_corpora
 from workflow_scripts.corpus.stage import Corpus
 from workflow_scripts.embed import stage as embed
 from workflow_scripts.embed.stage import Embed
@@ -51,6 +51,13 @@ def test_selection_is_redone_alone_when_its_config_changes(config):
     assert stages(moved) == {"select", "filter", "embed", "evaluate", "release"}
 
 
+def test_how_clusters_begin_moves_nothing_until_it_is_another_way(config):
+    said = changed(config, "systems", "parabank2", "select", "centres", "apart")
+    assert stages(said) <= {"release"}  # which shows the configuration
+    moved = changed(config, "systems", "parabank2", "select", "centres", "far")
+    assert stages(moved) == {"select", "filter", "embed", "evaluate", "release"}
+
+
 def test_the_sizes_of_the_filter_vocabularies_change_them_alone(config):
     config["corpora"]["testbed_held_out"]["trusted"] = False
     config["dual_filter"]["enabled"] = True
@@ -66,6 +73,64 @@ def test_the_sizes_of_the_filter_vocabularies_change_them_alone(config):
     assert subword.vocabulary_settings("filter", "source")["vocab_size"] == 300
     assert subword.vocabulary_settings("main", "source")["vocab_size"] == 2000
     assert "filter_vocab_size" not in subword.settings("main")
+
+
+def filtered(config, **block):
+    """A run that filters held-out pairs by models that `testbed` trains; `news` is apart."""
+    config["corpora"]["testbed"]["trusted"] = True
+    config["corpora"]["testbed_held_out"]["trusted"] = False
+    config["corpora"]["news"] = {"testbed": {"first": 800_000, "count": 50}}
+    config["train"]["corpora"] = ["testbed", "testbed_held_out"]
+    config["dual_filter"] |= {"enabled": True, **block}
+    return config
+
+
+def test_trusted_corpora_train_the_filter_models_alone_where_that_is_asked(config):
+    """ParaBank 2, 3.1 and 3.2: the main models see the filtered bitext only."""
+    both = run_layout(filtered(copy.deepcopy(config)))
+    alone = run_layout(filtered(copy.deepcopy(config), trusted_train="filter"))
+    assert both.stage(Subword).settings("main")["train"] == ["testbed", "testbed_held_out"]
+    assert alone.stage(Subword).settings("main")["train"] == ["testbed_held_out"]
+    for layout in (both, alone):
+        assert layout.stage(Subword).settings("filter")["train"] == ["testbed"]
+    assert seen_corpora(alone.config) == ["testbed_held_out"]
+    said = run_layout(filtered(copy.deepcopy(config), trusted_train="all"))
+    for unit in both.units():
+        assert unit[0] == "release" or said.folder(*unit) == both.folder(*unit)
+    with pytest.raises(InputError, match=r"dual_filter\.trusted_train: filter, but all of train"):
+        filtered(config, trusted_train="filter")["train"]["corpora"] = ["testbed"]
+        run_layout(config)
+
+
+def test_the_filter_models_have_development_data_of_their_own(config):
+    """ParaBank 2, 3.1: a random 500-sentence subset of news."""
+    layout = run_layout(filtered(config, dev="news", dev_pairs=500))
+    subword = layout.stage(Subword)
+    assert (subword.settings("filter")["dev"], subword.settings("main")["dev"]) == (
+        "news",
+        "testbed_dev",
+    )
+    assert layout.settings(("train", "filter_forward"))["dev_pairs"] == 500
+    assert layout.settings(("train", "filter_backward"))["dev_pairs"] == 500
+    assert "dev_pairs" not in layout.settings(("train", "forward"))
+    # Nothing of it is trained on, whatever other corpora hold.
+    assert corpora(config)[:3] == ["testbed_test", "testbed_dev", "news"]
+    assert layout.settings(("dual_filter", "scores"))["skip"][0] == "testbed"
+    assert "news" in layout.settings(("dual_filter", "scores"))["skip"]
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        ({"dev": "new"}, "dual_filter.dev: 'new' is not in corpora; did you mean 'news'"),
+        ({"dev": "testbed_test"}, "dual_filter: dev is train.test, 'testbed_test'"),
+        ({"dev": "testbed"}, "train: 'testbed' can't be trained on and measured on"),
+    ],
+)
+def test_development_data_of_the_filter_that_can_not_be_are_told(config, block, message):
+    with pytest.raises(InputError) as error:
+        run_layout(filtered(config, **block))
+    assert message in str(error.value)
 
 
 def test_only_vocabularies_of_the_filter_models_are_lowered(config):

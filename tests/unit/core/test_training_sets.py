@@ -62,3 +62,20 @@ def test_a_grid_is_one_set_of_each_combination():
     }
     assert {tuple(each["bounds"]["overlap_1"]) for each in found.values()} == {(0, 0.5)}
     assert columns_of(found["fine-one-1-1-1"]) == ["overlap_1", "sum", "translation_cost"]
+
+
+def test_keys_that_change_nothing_are_no_part_of_a_set_so_that_its_folder_stays():
+    folds = {"folds": {"column": "sum", "of": 2, "keep": [1]}}
+    plain = training_sets(config(one={}, two=folds))
+    said = training_sets(config(one={"first": "bounds", "ranks": None}, two=folds))
+    assert said == plain
+    assert not {"first", "ranks"} & plain["two-one"].keys()
+    other = training_sets(config(two={**folds, "first": "folds"}, one={"ranks": [1, 5]}))
+    assert (other["two-one"]["first"], other["one-two"]["ranks"]) == ("folds", [1, 5])
+
+
+def test_ranks_are_an_axis():
+    found = training_sets(config(by={"systems": ["one"], "grid": {"ranks": [1, 2, [1, 5]]}}))
+    assert {name: each["ranks"] for name, each in found.items()} == {
+        **{"by-one-1": 1, "by-one-2": 2, "by-one-3": [1, 5]}
+    }

@@ -62,6 +62,20 @@ def test_both_directions_of_blstm_have_one_half_each():
     torch.testing.assert_close(made([as_tensors(row)])[0, 3:], expected)
 
 
+def test_blstm_average_is_the_mean_of_both_directions_without_concatenation():
+    """ParaNMT, section 4: both directions have the size of the sentence vector."""
+    made = network(["blstm_average"], hidden=5)
+    found = made([as_tensors(*ROWS)])
+    assert found.shape == (4, made.size) == (4, 5)
+    for row, vector in zip(ROWS, found, strict=True):
+        if not row:
+            assert not vector.any()
+            continue
+        both = states(made, row)
+        assert both.shape == (len(row), 10)
+        torch.testing.assert_close(vector, (both[:, :5].mean(0) + both[:, 5:].mean(0)) / 2)
+
+
 def test_gran_gates_each_token_by_itself_and_the_state():
     made = network(["gran"], hidden=6)
     found = made([as_tensors(*ROWS)])

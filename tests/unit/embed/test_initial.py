@@ -82,6 +82,27 @@ def test_a_file_gives_its_vectors_to_words_of_the_text_and_fills_up_the_vocabula
     assert vectors[words.index("the") + 1].abs().max() < 0.1
 
 
+def test_what_a_file_lacks_and_its_bad_lines_are_told(tmp_path, capsys):
+    path = tmp_path / "vectors.txt"
+    path.write_bytes(b"zebra 1 2\nthe 3 4\n 5 6\ncaf\xe9 7 8\n")
+    figures = {}
+    settings = MODEL | {"vectors": str(path), "dimension": 2}
+    initial_model(settings, lambda: sentences(PAIRS), 1, 1, figures)
+    words = len(model(PAIRS).tokenisers["words"])
+    assert figures["vectors"] == {
+        **{"read": 2, "known": 1, "words": words},
+        "rejected": {"dimension": 1, "not_utf8": 1},
+    }
+    assert f"1 of the {words:,} words of the training set have one" in capsys.readouterr().err
+
+
+def test_a_file_with_none_of_the_words_is_an_error(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("THE 3 4\nZEBRA 1 2\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"it has none of the \d+ words of the training set"):
+        model(PAIRS, vectors=str(path), dimension=2)
+
+
 def test_combinations_share_the_words_and_not_the_vectors(tmp_path):
     path = tmp_path / "vectors.txt"
     path.write_text("the 3 4\n", encoding="utf-8")

@@ -72,6 +72,22 @@ def test_bounds_of_one_side_and_samples_are_said():
     assert chosen_by(settings) == "sum ≥ 1; told known; 1,000 pairs at most"
 
 
+def test_the_order_of_folds_and_bounds_and_ranks_are_said():
+    folds = {"column": "overlap_1", "of": 10, "keep": [9, 10]}
+    settings = {**TRAINING_SETS["all-beam"]["config"], "folds": folds}
+    settings |= {"bounds": {"sum": [None, 1]}, "sample": 5}
+    part = "part 9, 10 of 10 by overlap_1"
+    assert chosen_by(settings) == f"sum ≤ 1; {part}; 5 pairs at most"
+    assert chosen_by(settings | {"first": "folds"}) == f"{part}; sum ≤ 1; 5 pairs at most"
+    settings |= {"bounds": {}, "folds": None, "sample": None}
+    for ranks, said in (
+        (1, "the best of each reference"),
+        (3, "number 3 of each reference"),
+        ([1, 5], "paraphrase 1 with paraphrase 5 of each reference"),
+    ):
+        assert chosen_by(settings | {"ranks": ranks}) == said
+
+
 def test_a_block_for_each_entry_and_a_row_for_each_point_of_its_grid():
     cost, everything = training_set_blocks(MODELS, TRAINING_SETS)
     assert (cost["entry"], cost["embeddings"]) == ("cost", ["word", "trigram"])

@@ -217,8 +217,11 @@ def test_damaged_inputs_are_found(tmp_path, inputs, name):
 
 def test_pieces_and_vectors_from_a_file(tmp_path, inputs):
     vectors = tmp_path / "vectors.txt"
-    vectors.write_text("zebra " + " ".join(["0.5"] * 8) + "\n", encoding="utf-8")
+    line = " ".join(["0.5"] * 8)
+    vectors.write_text(f"zebra {line}\nthe {line}\n", encoding="utf-8")
     train.main(examples.train_arguments(tmp_path, *inputs, vectors=str(vectors)))
     np.testing.assert_allclose(load(tmp_path / "1").encode(["Zebra!"]), 0.5)
+    record = json.loads((tmp_path / "1" / "model.json").read_text(encoding="utf-8"))
+    assert (record["extra"]["vectors"]["read"], record["extra"]["vectors"]["known"]) == (2, 1)
     train.main(examples.train_arguments(tmp_path, *inputs, tokens="pieces", vocabulary=100))
     assert (tmp_path / "1" / "pieces.model").exists()

@@ -22,7 +22,9 @@ PAIRS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["word", "trigram", "lstm", "blstm", "gran", "pieces"])
+@pytest.fixture(
+    scope="module", params=["word", "trigram", "lstm", "blstm", "blstm_average", "gran", "pieces"]
+)
 def model(request, tmp_path_factory):
     """A model folder of each kind of encoder, as its stage writes it."""
     folder = tmp_path_factory.mktemp(request.param)

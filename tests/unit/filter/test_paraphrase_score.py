@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from tests.unit.filter.conftest import arguments, pair, write_table
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.core.text import words
 from workflow_scripts.filter import paraphrase_score
@@ -47,18 +48,37 @@ def test_the_vectors_may_get_other_rights_once_they_are_read(tmp_path, monkeypat
     vectors.write_text(VECTORS, encoding="utf-8")
     inputs = json.dumps({str(vectors): hashlib.sha256(vectors.read_bytes()).hexdigest()})
 
-    def write_values(*given):
+    def write_values(*given, **options):
         vectors.chmod(0o444)
-        write(*given)
+        write(*given, **options)
 
     write = paraphrase_score.write_values
     monkeypatch.setattr(paraphrase_score, "write_values", write_values)
     assert scores(tmp_path, PAIRS, vectors, inputs=inputs)[3:] == [None, None]
 
 
-def test_without_any_known_word_there_is_no_score(tmp_path):
-    (tmp_path / "vectors.txt").write_text("other 1 2\n", encoding="utf-8")
-    assert scores(tmp_path, PAIRS, tmp_path / "vectors.txt") == [None] * len(PAIRS)
+def test_vectors_of_none_of_the_words_are_an_error(tmp_path):
+    (tmp_path / "vectors.txt").write_text("OTHER 1 2\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"vectors\.txt: it has none of the 6 words of"):
+        scores(tmp_path, PAIRS, tmp_path / "vectors.txt")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_shard_without_pairs_needs_no_vector(tmp_path):
+    (tmp_path / "vectors.txt").write_text(VECTORS, encoding="utf-8")
+    assert scores(tmp_path, [], tmp_path / "vectors.txt") == []
+
+
+def test_bad_lines_are_counted_in_the_record_and_on_stderr(tmp_path, capsys):
+    lines = VECTORS.removeprefix("4 2\n") + " 7 7\nowl 1\nram 1 x\n"
+    (tmp_path / "vectors.txt").write_text(lines, encoding="utf-8")
+    scores(tmp_path, PAIRS, tmp_path / "vectors.txt")
+    record = json.loads((tmp_path / "out" / "0000.json").read_text(encoding="utf-8"))
+    assert record["extra"]["vectors"] == {
+        **{"read": 4, "known": 4, "words": 6},
+        "rejected": {"dimension": 2, "not_numbers": 1},
+    }
+    assert "4 word vectors; left out: dimension 2, not_numbers 1" in capsys.readouterr().err
 
 
 @pytest.fixture(params=["drawn", "real"])

@@ -122,6 +122,71 @@ def test_folds_are_tenths_by_rank_of_what_is_within_the_bounds(chosen, rows):
     assert len({row["reference"] for row in together}) == len(within)
 
 
+def test_folds_first_are_tenths_of_all_pairs_and_bounds_hold_within(chosen, rows):
+    """ParaNMT, 5.4: its tenths are of all pairs, and long sentences leave the best ones after."""
+    order = sorted(range(PAIRS), key=lambda index: rows[index]["translation_cost"])
+    folds = {"column": "translation_cost", "of": 10, "keep": [9, 10]}
+    bounds = {"reference_words": [None, 4]}
+    found, rejected = chosen(bounds=bounds, folds=folds, first="folds")
+    top = [rows[index] for index in sorted(order[160:])]
+    assert found == texts([row for row in top if row["reference_words"] <= 4])
+    assert rejected == {"fold": 160, "reference_words": 40 - len(found)}
+    assert found != chosen(bounds=bounds, folds=folds)[0]
+
+
+def test_folds_first_leave_out_pairs_without_a_value_in_their_column(chosen, rows):
+    folds = {"column": "backward_nll", "of": 2, "keep": [1]}
+    found, rejected = chosen(bounds={"rank": [1, 1]}, folds=folds, first="folds")
+    known = [row for row in rows if row["backward_nll"] is not None][: PAIRS * 3 // 8]
+    assert found == texts([row for row in known if row["rank"] == 1])
+    assert rejected == {"backward_nll": 50, "fold": 75, "rank": 75 - len(found)}
+
+
+@pytest.mark.parametrize("rank", [1, 3, 9])
+def test_one_rank_of_each_reference_or_the_last_of_a_shorter_list(chosen, rows, rank):
+    """ParaBank 2, 3.7: lower ranks that would be empty have the last paraphrase."""
+    found, rejected = chosen(bounds={"overlap_1": [0.25, None]}, ranks=rank)
+    wanted = []
+    for start in range(0, PAIRS, 5):
+        left = [row for row in rows[start : start + 5] if row["overlap_1"] >= np.float32(0.25)]
+        wanted += left[:rank][-1:]
+    assert found == texts(wanted)
+    # Of ten overlaps 0 to 0.9 the first three are out: 0.3 is rank 4 of the first reference.
+    out = 3 * PAIRS // 10
+    assert rejected == {"overlap_1": out, "other_rank": PAIRS - out - len(wanted)}
+    assert len(wanted) == PAIRS // 5
+
+
+def test_two_ranks_make_a_pair_without_the_reference(chosen, rows):
+    found, rejected = chosen(ranks=[1, 5])
+    assert found == [
+        {"id": first["id"], "reference": first["paraphrase"], "paraphrase": last["paraphrase"]}
+        for first, last in zip(rows[::5], rows[4::5], strict=True)
+    ]
+    assert rejected == {"other_rank": PAIRS * 4 // 5}
+
+
+def test_of_one_paraphrase_there_is_no_pair_of_two(chosen):
+    found, rejected = chosen(bounds={"overlap_1": [None, 0.5]}, ranks=[1, 5])
+    # Every second reference has overlaps 0.5 to 0.9: one row is left of it.
+    assert len(found) == PAIRS // 10
+    assert rejected == {"overlap_1": 80, "alone": 20, "other_rank": 80}
+
+
+def test_samples_of_all_ranks_are_of_the_same_references(chosen):
+    drawn = [chosen(ranks=rank, sample=11)[0] for rank in (1, 4, [1, 5])]
+    assert {len(each) for each in drawn} == {11}
+    assert len({tuple(row["id"] for row in each) for each in drawn}) == 1
+    assert [row["id"] for row in drawn[0]] == [
+        row["id"] for row in chosen(bounds={"rank": [1, 1]}, sample=11)[0]
+    ]
+
+
+def test_words_of_two_paraphrases_count(chosen):
+    # 2 words each, in all 4 for a pair of two.
+    assert len(chosen(ranks=[2, 3], max_tokens=41)[0]) == 10
+
+
 def test_several_folds(chosen):
     folds = {"column": "translation_cost", "of": 4, "keep": [1, 4]}
     assert len(chosen(folds=folds)[0]) == PAIRS // 2
@@ -154,6 +219,8 @@ def test_the_size_of_batches_makes_no_difference(chosen, monkeypatch):
         "bounds": {"backward_nll": [0, 2]},
         "sample": 30,
     }
-    whole = chosen(**settings)
-    monkeypatch.setattr(pairs, "BATCH", 7)
-    assert chosen(**settings) == whole
+    others = [{"ranks": 3}, {"ranks": [1, 5], "sample": 9}, {"ranks": 2} | settings]
+    whole = [chosen(**each) for each in (settings, *others)]
+    for size in (1, 2, 7):
+        monkeypatch.setattr(pairs, "BATCH", size)
+        assert [chosen(**each) for each in (settings, *others)] == whole

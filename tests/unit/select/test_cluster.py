@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow_scripts.select.cluster import furthest_first, medoid_clusters
+from workflow_scripts.select.cluster import CENTRES, furthest_first, medoid_clusters
 from workflow_scripts.select.distance import distance_matrix
 
 
@@ -15,15 +15,32 @@ def matrices(draw):
     return distance_matrix(draw(st.lists(words, min_size=1, max_size=14)))
 
 
-def cluster_by_the_book(distances, clusters):
+def begin_apart(distance, clusters):
+    medoids = [0]
+    for _ in range(clusters):
+        gaps = [min(row[medoid] for medoid in medoids) for row in distance]
+        if max(gaps) > 0:
+            medoids.append(gaps.index(max(gaps)))
+    return medoids
+
+
+def begin_far(distance, clusters):
+    medoids = [0]
+    for point in sorted(range(len(distance)), key=lambda point: (-distance[0][point], point)):
+        new = all(distance[point][medoid] > 0 for medoid in medoids)
+        if new and len(medoids) <= clusters:
+            medoids.append(point)
+    return medoids
+
+
+BEGIN = {"apart": begin_apart, "far": begin_far}
+
+
+def cluster_by_the_book(distances, clusters, centres="apart"):
     """The same algorithm in plain loops over Python integers."""
     distance = [[int(value) for value in row] for row in distances]
     points = range(len(distance))
-    medoids = [0]
-    for _ in range(clusters):
-        gaps = [min(distance[point][medoid] for medoid in medoids) for point in points]
-        if max(gaps) > 0:
-            medoids.append(gaps.index(max(gaps)))
+    medoids = BEGIN[centres](distance, clusters)
     while True:
         labels = []
         for point in points:
@@ -49,9 +66,31 @@ def cost(distances, medoids):
     return distances[list(medoids)].min(axis=0).sum()
 
 
+@pytest.mark.parametrize("centres", CENTRES)
 @given(matrices(), st.integers(1, 8))
-def test_agrees_with_plain_loops(distances, clusters):
-    assert medoid_clusters(distances, clusters).tolist() == cluster_by_the_book(distances, clusters)
+def test_agrees_with_plain_loops(centres, distances, clusters):
+    found = medoid_clusters(distances, clusters, centres).tolist()
+    assert found == cluster_by_the_book(distances, clusters, centres)
+
+
+def test_clusters_begin_apart_or_far_from_the_reference():
+    """Two readings of "initialized with the k furthest candidates" (ParaBank 2, 2.3)."""
+    reference, near, far = list("aaaaaa"), list("aaaabb"), list("cccccc")
+    sentences = [reference, near, far, [*far[:-1], "d"], far]
+    distances = distance_matrix(sentences)
+    assert CENTRES["apart"](distances, 2) == [0, 2, 1]
+    assert CENTRES["far"](distances, 2) == [0, 2, 3]
+    # The copy of a centre can't be one.
+    assert CENTRES["far"](distances, 4) == [0, 2, 3, 1]
+
+
+@given(matrices(), st.integers(1, 8))
+def test_no_cluster_is_empty_however_they_begin(distances, clusters):
+    for begin in CENTRES.values():
+        medoids = begin(distances, clusters)
+        assert medoids[0] == 0
+        between = distances[np.ix_(medoids, medoids)]
+        assert (between[~np.eye(len(medoids), dtype=bool)] > 0).all()
 
 
 @pytest.mark.parametrize("seed", range(50))

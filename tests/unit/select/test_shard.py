@@ -8,7 +8,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_record, write_record
 from workflow_scripts.core.tables import TableWriter, read_rows
 from workflow_scripts.select.probability import ProbabilityBound
-from workflow_scripts.select.shard import main, select, select_shard
+from workflow_scripts.select.shard import choose, main, select, select_shard
 from workflow_scripts.select.threshold import RECORD
 
 CONFIG = {"method": "cluster", "clusters": 2, "best": 2}
@@ -103,6 +103,21 @@ def segmenter(tmp_path_factory):
     path = prefix.with_suffix(".model")
     write_record(path.with_name("model"), 0, 0, {}, files=[path])
     return path
+
+
+def test_how_the_clusters_begin_is_up_to_the_system():
+    def candidate(text, total):
+        return {"text": text, "sum": total, "forward_nll": total, "probability": None}
+
+    reference, near, far, further = "a a a a a a", "a a a a b b", "c c c c c c", "c c c c c d"
+    candidates = [candidate(near, 0.1), candidate(far, 0.2), candidate(further, 0.3)]
+
+    def kept(**more):
+        chosen, _ = choose(candidates, reference, {**CONFIG, **more}, str.split)
+        return [each.candidate["text"] for each in chosen]
+
+    assert kept() == kept(centres="apart") == [near, far]
+    assert kept(centres="far") == [far, further]
 
 
 def test_main_writes_every_reference_and_adds_up(tmp_path, segmenter):

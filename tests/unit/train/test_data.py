@@ -7,7 +7,7 @@ from tests.unit.train.conftest import write_segments
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.train import layout
-from workflow_scripts.train.data import select_rows, vocabulary, write_text
+from workflow_scripts.train.data import dev_sample, select_rows, vocabulary, write_text
 
 
 def row(split: str, source: str, reference: str) -> dict:
@@ -41,6 +41,24 @@ def test_text_is_written_by_split_and_direction(tmp_path, direction, read):
     assert (tmp_path / layout.TRAIN_TARGET).read_text() == f"{second} train\n{second} more\n"
     assert (tmp_path / layout.DEV_SOURCE).read_text() == f"{first} dev\n"
     assert (tmp_path / layout.TEST_TARGET).read_text() == f"{second} test\n"
+
+
+def test_of_development_data_a_seeded_sample_is_drawn(tmp_path):
+    shards = [tmp_path / "0000.parquet", tmp_path / "0001.parquet"]
+    rows = [{**row("dev", f"s{n}", f"r{n}"), "id": f"news:{n}"} for n in range(40)]
+    rows[7]["source"] = "far too long"
+    write_segments(shards[0], [row("train", "a", "b"), *rows[:25]])
+    write_segments(shards[1], rows[25:])
+    drawn = dev_sample(shards, 2, 10, 1)
+    assert len(drawn) == 10
+    assert "news:7" not in drawn
+    assert drawn < dev_sample(shards, 2, 20, 1)
+    assert drawn != dev_sample(shards, 2, 10, 2)
+    assert dev_sample(shards, 2, 500, 1) == {each["id"] for each in rows} - {"news:7"}
+    counts = write_text(shards, "forward", 2, tmp_path, ("train", "dev"), dev=drawn)
+    assert counts == {"train": 1, "dev": 10, "dev_not_drawn": 30}
+    written = (tmp_path / layout.DEV_SOURCE).read_text().split()
+    assert written == [each["source"] for each in rows if each["id"] in drawn]
 
 
 @pytest.mark.parametrize(

@@ -195,6 +195,23 @@ def test_other_data_or_settings_start_over(make_bitext, tmp_path, monkeypatch, c
     assert json.loads((work / layout.COUNTS).read_text())["train"] == 200
 
 
+def test_a_model_may_be_validated_on_a_sample(bitext, tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "run_sockeye", lambda *_: pytest.fail("trained"))
+    counts = []
+    for number, pairs in enumerate((None, 3)):
+        output = tmp_path / str(number)
+        command = bitext.command(output, MICRO)
+        place = command.index("--config") + 1
+        config = json.loads(command[place]) | ({} if pairs is None else {"dev_pairs": pairs})
+        command[place] = json.dumps(config)
+        with pytest.raises(pytest.fail.Exception):
+            main(command)
+        counts.append(json.loads((output / "work" / layout.COUNTS).read_text()))
+        plan = json.loads((output / "work" / layout.PLAN).read_text())
+        assert plan.get("dev_pairs") == pairs
+    assert counts[1] == counts[0] | {"dev": 3, "dev_not_drawn": counts[0]["dev"] - 3}
+
+
 def test_a_training_does_not_change_its_device_unasked(bitext, tmp_path, monkeypatch):
     output = tmp_path / "model"
     monkeypatch.setattr(process, "run_sockeye", lambda *_: pytest.fail("trained"))
