@@ -463,6 +463,18 @@ def answers_file(wildcards):
     return [path] if path else []
 
 
+def documents_file(wildcards):
+    """Input function: the file whose lines are the documents of IDF, if the run has one."""
+    path = EVALUATE.documents_file()
+    return [path] if path else []
+
+
+def documents_options(wildcards):
+    """Params function: the option that names that file, if there is one."""
+    path = EVALUATE.documents_file()
+    return ["--documents", path] if path else []
+
+
 def vocabulary_config(wildcards):
     """Params function: the settings of one SentencePiece model, as one argument."""
     return argument(SUBWORD.vocabulary_settings(wildcards.vocabulary, wildcards.side))

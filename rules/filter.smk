@@ -21,8 +21,8 @@ rule filter_columns:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.filter.columns --input {input.selected:q}"
-        " --output {output.columns:q} 2>&1 | tee {log:q}"
+        "python -m workflow_scripts.filter.columns --config {params.config:q}"
+        " --input {input.selected:q} --output {output.columns:q} 2>&1 | tee {log:q}"
 
 
 rule filter_training_set:

@@ -16,6 +16,7 @@ from workflow_scripts.core.training_sets import (
     column_embeddings,
     model_columns,
 )
+from workflow_scripts.core.training_sets import ranges as bounds_of
 from workflow_scripts.filter import embedding_columns
 
 
@@ -102,7 +103,8 @@ def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> 
         if system not in config["run"]["systems"]:
             yield f"{where}.systems: '{system}' is not among run.systems"
     ranges = list(block["bounds"].items())
-    ranges += [(column, each) for column, many in grid["bounds"].items() for each in many]
+    points = {column: bounds_of(many) for column, many in grid["bounds"].items()}
+    ranges += [(column, each) for column, many in points.items() for each in many]
     known = [*PAIR_COLUMNS, *config["columns"]]
     for column in dict.fromkeys(
         [*(each for each, _ in ranges), *([folds["column"]] if folds else [])]
@@ -113,6 +115,13 @@ def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> 
         if low is not None and high is not None and low > high:
             yield f"{where}: bounds of {column}: {low} is greater than {high}"
     yield from _fold_problems(where, folds, grid)
+    if block["tune"] and not block["grid"]:
+        yield f"{where}.tune: there is nothing to choose among; give it a grid"
+    if block["tune"] and not config["sts"].get("development"):
+        yield (
+            f"{where}.tune: the best point is chosen on development data; name data sets in "
+            "sts.development, such as '2016'"
+        )
     if block["first"] == "folds" and not folds:
         yield f"{where}.first: folds can't be first where there are none; add folds, or take it out"
 

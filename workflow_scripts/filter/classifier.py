@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from workflow_scripts.core.atomic import atomic_path, write_json
 from workflow_scripts.core.manifest import read_json, verify
+from workflow_scripts.core.word_tokens import DROPPED, TOKENISERS
 
 UNKNOWN, PADDING = 1, 0
 _FIRST = 2  # number of the most frequent word
@@ -58,9 +59,12 @@ NETWORKS = {"average": Average, "lstm": LastState}
 class Classifier:
     """A network with the vocabulary that it was made for."""
 
-    def __init__(self, kind: str, size: int, vocabulary: list[str]):
+    def __init__(self, kind: str, size: int, vocabulary: list[str], punctuation: str = DROPPED):
         """Make a network whose weights follow from torch's present seed."""
-        self.config = {"network": kind, "size": size}
+        self.config: dict[str, Any] = {"network": kind, "size": size}
+        if punctuation != DROPPED:
+            self.config["punctuation"] = punctuation
+        self.split = TOKENISERS[punctuation]
         self.vocabulary = vocabulary
         self._numbers = {word: number for number, word in enumerate(vocabulary, _FIRST)}
         self.network = NETWORKS[kind](len(vocabulary) + _FIRST, size)
@@ -104,7 +108,8 @@ class Classifier:
         """Read what `save` wrote, after it is verified."""
         verify(folder / RECORD)
         described = read_json(folder / VOCABULARY, RECORD)
-        classifier = cls(described["network"], described["size"], described["words"])
+        words = described.pop("words")
+        classifier = cls(described.pop("network"), described.pop("size"), words, **described)
         weights = torch.load(folder / WEIGHTS, weights_only=True)
         classifier.network.load_state_dict(weights)
         return classifier

@@ -6,7 +6,6 @@ from pathlib import Path
 import torch
 
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.text import words
 from workflow_scripts.filter.classifier import Classifier
 from workflow_scripts.filter.values import write_values
 
@@ -23,7 +22,7 @@ def main(argv: list[str] | None = None) -> None:
     write_values(
         arguments.input,
         arguments.output,
-        lambda _, paraphrases: classifier.probabilities(list(map(words, paraphrases))),
+        lambda _, paraphrases: classifier.probabilities(list(map(classifier.split, paraphrases))),
         "classifier",
     )
 

@@ -39,7 +39,7 @@ class Filter(Stage):
     """
 
     name = "filter"
-    version = 1
+    version = 2
     row = "pairs"
     released = False
     wildcard = "system"
@@ -110,7 +110,7 @@ class Filter(Stage):
         if instance in self.training_sets:
             return self.training_sets[instance]
         if instance in self.config["run"]["systems"]:
-            return {}
+            return selection.punctuation(self.config)
         return self._column_settings(*instance.split("-"))
 
     def content(self, instance: str) -> dict[str, Any]:
@@ -216,9 +216,9 @@ class Filter(Stage):
         if kind == "embedding":
             return {}
         if kind == "language_model":
-            relative = block.get("relative", False)
+            words, relative = selection.punctuation(self.config), block.get("relative", False)
             if system:
-                return {"relative": True} if relative else {}
+                return {**({"relative": True} if relative else {}), **words}
             corpora = block["corpora"] or self.config["run"]["corpora"]
-            return {"order": block["order"], "corpora": corpora}
-        return {**block, "seed": self.config["seed"]}
+            return {"order": block["order"], "corpora": corpora, **words}
+        return {**block, "seed": self.config["seed"], **selection.punctuation(self.config)}

@@ -597,6 +597,32 @@ def test_right_answers_name_the_folders_of_evaluate_by_their_content(config, tmp
         folders(config)
 
 
+def test_documents_of_idf_name_the_folders_of_evaluate_by_their_content(config, tmp_path):
+    config |= {"data": str(tmp_path)}
+    before = folders(config)
+    (tmp_path / "wiki.txt").write_text("A sentence.\n")
+    config["evaluate"]["documents"] = "wiki.txt"
+    named = folders(config)
+    assert stages({unit for unit in before if named[unit] != before[unit]}) == {
+        *("evaluate", "release")
+    }
+    (tmp_path / "wiki.txt").write_text("Another one.\n")
+    assert folders(config) != named
+
+
+def test_punctuation_as_tokens_moves_what_counts_words_and_its_default_nothing(config):
+    config["columns"] = {"p": {"language_model": {"order": 3, "corpora": None}}}
+    config["evaluate"]["columns"] = ["p"]
+    config["generate"]["limit"] = 10
+    before = folders(config)
+    config["evaluate"]["punctuation"] = "dropped"
+    assert folders(config) == before
+    config["evaluate"]["punctuation"] = "tokens"
+    moved = {unit for unit, folder in folders(config).items() if before[unit] != folder}
+    assert stages(moved) == {"filter", "embed", "evaluate", "release"}
+    assert {("filter", "p"), ("filter", "parabank2"), ("filter", "p-parabank2")} <= moved
+
+
 def test_ratings_move_nothing_but_what_shows_them(config, tmp_path):
     before = folders(config)
     config["evaluate"]["ratings"] = None
