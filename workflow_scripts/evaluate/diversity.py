@@ -41,18 +41,22 @@ class Sentence:
     bags: dict[str, Counter[str]]
 
 
-def sentence(text: str, segmenter: Segmenter | None = None) -> Sentence:
-    """Count the words of `text`, and the pieces of these same words if there is a segmenter."""
-    tokens = words(text)
-    ngrams = Counter(
+def ngrams(tokens: list[str]) -> Counter[tuple[str, ...]]:
+    """Count the n-grams of 1 to 4 tokens."""
+    return Counter(
         tuple(tokens[start : start + order])
         for order in range(1, ORDERS + 1)
         for start in range(len(tokens) - order + 1)
     )
+
+
+def sentence(text: str, segmenter: Segmenter | None = None) -> Sentence:
+    """Count the words of `text`, and the pieces of these same words if there is a segmenter."""
+    tokens = words(text)
     bags = {"words": Counter(tokens)}
     if segmenter is not None:
         bags["pieces"] = Counter(segmenter.pieces(" ".join(tokens)))
-    return Sentence(ngrams, bags)
+    return Sentence(ngrams(tokens), bags)
 
 
 def bleu_counts(first: Sentence, second: Sentence) -> NDArray[np.int64]:
