@@ -11,7 +11,7 @@ class Score(Stage):
     """One unit for each system, and `references` where the references are scored themselves."""
 
     name = "score"
-    version = 1
+    version = 2
     row = "references"
     released = True
     wildcard = "system"
