@@ -12,11 +12,18 @@ from workflow_scripts.core.features import ENCODER, ENGLISH, GRAMMAR, LANGUAGES,
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.core.training_sets import (
+    MODEL_COLUMNS,
     PAIR_COLUMNS,
     column_embeddings,
+    entry_columns,
+    fits_outside,
     model_columns,
+    outside_corpora,
 )
 from workflow_scripts.filter import embedding_columns
+
+# What pairs from outside have.
+_TEXT_COLUMNS = [column for column in PAIR_COLUMNS if column not in MODEL_COLUMNS]
 
 
 def problems(config: Config) -> Iterator[str]:
@@ -24,11 +31,38 @@ def problems(config: Config) -> Iterator[str]:
     for name, column in config["columns"].items():
         yield from _column_problems(name, column, config)
     yield from embedding_columns.problems(config)
+    yield from _outside_problems(config)
     # The run also makes the training sets behind its columns.
     behind = [each["training_set"] for each in column_embeddings(config).values()]
     for name in dict.fromkeys([*config["run"]["training_sets"], *behind]):
         if name in config["training_sets"]:
             yield from _training_set_problems(name, config["training_sets"][name], config)
+
+
+def notes(config: Config) -> Iterator[str]:
+    """Yield which training sets are made for the systems alone, since others lack a column."""
+    outside = outside_corpora(config)
+    for name in config["run"]["training_sets"] if outside else []:
+        block = config["training_sets"][name]
+        if filled(block, "training_set")["systems"] is None and not fits_outside(block):
+            yield (
+                f"training_sets.{name}: it is chosen by columns that pairs from outside do not "
+                f"have, and is made for the systems alone, without {', '.join(outside)}"
+            )
+
+
+def _outside_problems(config: Config) -> Iterator[str]:
+    yield from strangers(
+        "run.outside",
+        outside_corpora(config),
+        "outside",
+        {"outside": config.get("outside", {})},
+    )
+    for name in config.get("outside", {}):
+        # All stand in the names of folders, which must differ.
+        for key in ("systems", "columns", "training_sets"):
+            if name in config[key]:
+                yield f"outside.{name}: the name is taken in {key}; choose another"
 
 
 def _column_problems(name: str, column: dict[str, Any], config: Config) -> Iterator[str]:
@@ -98,9 +132,16 @@ def _language_model_problems(name: str, block: dict[str, Any], config: Config) -
 def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> Iterator[str]:
     where, block = f"training_sets.{name}", filled(block, "training_set")
     grid, folds = filled(block["grid"], "grid"), block["folds"]
+    outside = outside_corpora(config)
     for system in block["systems"] or []:
-        if system not in config["run"]["systems"]:
-            yield f"{where}.systems: '{system}' is not among run.systems"
+        if system not in [*config["run"]["systems"], *outside]:
+            yield f"{where}.systems: '{system}' is not among run.systems, nor among run.outside"
+        elif system in outside and not fits_outside(block):
+            yield (
+                f"{where}.systems: '{system}' is from outside, and its pairs have no "
+                f"{' and no '.join(c for c in entry_columns(block) if c not in _TEXT_COLUMNS)}; "
+                "make an entry of its own for it"
+            )
     ranges = list(block["bounds"].items())
     ranges += [(column, each) for column, many in grid["bounds"].items() for each in many]
     known = [*PAIR_COLUMNS, *config["columns"]]
