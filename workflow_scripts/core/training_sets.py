@@ -41,21 +41,24 @@ def outside_corpora(config: dict[str, Any]) -> list[str]:
     return config["run"].get("outside", [])  # configurations of earlier runs lack the key
 
 
-def fits_outside(block: dict[str, Any]) -> bool:
-    """Tell whether pairs from outside have all columns that an entry is chosen by."""
+def lacking_outside(block: dict[str, Any]) -> list[str]:
+    """Return what an entry asks for and pairs from outside lack: columns, a second paraphrase."""
     text = {*PAIR_COLUMNS} - {*MODEL_COLUMNS}
-    return text.issuperset(entry_columns(block))
+    block = filled(block, "training_set")
+    ranks = [block["ranks"], *block["grid"].get("ranks", [])]
+    two = ["second paraphrase"] if any(isinstance(each, list) for each in ranks) else []
+    return [*(column for column in entry_columns(block) if column not in text), *two]
 
 
 def sources(block: dict[str, Any], config: dict[str, Any]) -> list[str]:
     """Return the systems and the corpora from outside whose pairs an entry takes.
 
-    Without `systems` it takes all of both, but only systems where it is chosen by a column that
-    pairs from outside don't have.
+    Without `systems` it takes all of both, but only systems where it asks for what pairs from
+    outside don't have.
     """
     if named := filled(block, "training_set")["systems"]:
         return named
-    more = outside_corpora(config) if fits_outside(block) else []
+    more = [] if lacking_outside(block) else outside_corpora(config)
     return [*config["run"]["systems"], *more]
 
 

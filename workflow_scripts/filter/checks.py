@@ -12,18 +12,13 @@ from workflow_scripts.core.features import ENCODER, ENGLISH, GRAMMAR, LANGUAGES,
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.core.training_sets import (
-    MODEL_COLUMNS,
     PAIR_COLUMNS,
     column_embeddings,
-    entry_columns,
-    fits_outside,
+    lacking_outside,
     model_columns,
     outside_corpora,
 )
 from workflow_scripts.filter import embedding_columns
-
-# What pairs from outside have.
-_TEXT_COLUMNS = [column for column in PAIR_COLUMNS if column not in MODEL_COLUMNS]
 
 
 def problems(config: Config) -> Iterator[str]:
@@ -44,10 +39,11 @@ def notes(config: Config) -> Iterator[str]:
     outside = outside_corpora(config)
     for name in config["run"]["training_sets"] if outside else []:
         block = config["training_sets"][name]
-        if filled(block, "training_set")["systems"] is None and not fits_outside(block):
+        lacking = lacking_outside(block)
+        if lacking and filled(block, "training_set")["systems"] is None:
             yield (
-                f"training_sets.{name}: it is chosen by columns that pairs from outside do not "
-                f"have, and is made for the systems alone, without {', '.join(outside)}"
+                f"training_sets.{name}: pairs from outside have no {' and no '.join(lacking)}, so "
+                f"it is made for the systems alone, without {', '.join(outside)}"
             )
 
 
@@ -136,11 +132,10 @@ def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> 
     for system in block["systems"] or []:
         if system not in [*config["run"]["systems"], *outside]:
             yield f"{where}.systems: '{system}' is not among run.systems, nor among run.outside"
-        elif system in outside and not fits_outside(block):
+        elif system in outside and (lacking := lacking_outside(block)):
             yield (
                 f"{where}.systems: '{system}' is from outside, and its pairs have no "
-                f"{' and no '.join(c for c in entry_columns(block) if c not in _TEXT_COLUMNS)}; "
-                "make an entry of its own for it"
+                f"{' and no '.join(lacking)}; make an entry of its own for it"
             )
     ranges = list(block["bounds"].items())
     ranges += [(column, each) for column, many in grid["bounds"].items() for each in many]

@@ -38,8 +38,7 @@ class Filter(Stage):
     """The columns of each system, the columns that a model computes, and the training sets.
 
     An instance is `<system>`, `<corpus from outside>`, `<column>` (the language model behind a
-    column), `<column>-<system>`
-    or `<training set>-<system>[-<point of the grid>]`.
+    column), `<column>-<system>` or `<training set>-<system>[-<point of the grid>]`.
     """
 
     name = "filter"

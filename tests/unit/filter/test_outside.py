@@ -150,7 +150,10 @@ def test_sets_by_columns_that_it_lacks_are_made_for_the_systems_alone_and_that_i
     assert list(training_sets(config)) == ["all-parabank2"]
     notes = list(Filter.notes(config))
     assert len(notes) == 1
-    assert "training_sets.all: it is chosen by columns that pairs from outside do not" in notes[0]
+    assert "training_sets.all: pairs from outside have no translation_cost, so" in notes[0]
+    config["training_sets"]["all"] = {"grid": {"ranks": [1, [1, 5]]}}
+    assert list(training_sets(config)) == ["all-parabank2-1", "all-parabank2-2"]
+    assert "have no second paraphrase, so it is made for" in next(iter(Filter.notes(config)))
     config["training_sets"]["all"] = {"grid": {"bounds": {"overlap_1": [[0, 0.5], [0.5, 1]]}}}
     assert [name for name in training_sets(config) if "ppdb" in name] == [
         "all-ppdb-1",
@@ -179,6 +182,10 @@ def test_sets_by_columns_that_it_lacks_are_made_for_the_systems_alone_and_that_i
         (
             {"training_sets": {"all": {"systems": ["ppdb"], "bounds": {"sum": [None, 3]}}}},
             "training_sets.all.systems: 'ppdb' is from outside, and its pairs have no sum",
+        ),
+        (
+            {"training_sets": {"all": {"systems": ["ppdb"], "ranks": [1, 2]}}},
+            "'ppdb' is from outside, and its pairs have no second paraphrase",
         ),
         ({"outside": {"ppdb": {"tsv": "missing.tsv"}}}, "outside.ppdb.tsv"),
     ],
