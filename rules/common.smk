@@ -294,6 +294,16 @@ def training_set_values(wildcards):
     return named_folders(FILTER.training_set_columns(wildcards.training_set))
 
 
+def training_set_shards(wildcards):
+    """Params function: the number of shards of the pairs that a training set is chosen from."""
+    return len(LAYOUT.shard_names("filter", FILTER.system_of(wildcards.training_set)))
+
+
+def outside_files(wildcards):
+    """Input function: the files of a pair corpus from outside."""
+    return list(FILTER.inputs(wildcards.outside))
+
+
 def statistics_columns(wildcards):
     """The units of the columns that a model computes and the statistics of a system show."""
     return EVALUATE.columns(wildcards.system)

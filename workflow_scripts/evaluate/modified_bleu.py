@@ -33,7 +33,7 @@ def modified_bleu(pairs: Sequence[tuple[str, str]]) -> float | None:
     if not pairs:
         return None
     first, second = (
-        Sentence(ngrams(paragraph(side).split()), {}) for side in zip(*pairs, strict=True)
+        Sentence(ngrams(paragraph(side).split()), {}, {}) for side in zip(*pairs, strict=True)
     )
     return round(100.0 - float(one_minus_bleu(bleu_counts(first, second))), DECIMALS)
 

@@ -57,6 +57,17 @@ def test_bt2017_starts_from_paragram_where_the_user_has_it():
     assert [each["training"]["epochs"] for each in found.values()] == [20, 3]
 
 
+def test_bt2017_has_as_many_pairs_of_ppdb_and_of_simpwiki():
+    config = recipe("bt2017", "bt2017-embeddings", "bt2017-outside", "paragram")
+    sets = training_sets(config)
+    systems = ("bt2017", "ppdb", "simpwiki")
+    assert list(sets) == [f"bt2017_random-{system}" for system in systems]
+    assert {each["sample"] for each in sets.values()} == {24_000}
+    found = trained(config)
+    assert len(found) == 6
+    assert {each["model"]["vectors"] for each in found.values()} == {PARAGRAM}
+
+
 # --- ParaNMT-50M -------------------------------------------------------------------------------
 
 
