@@ -4,6 +4,7 @@ from typing import Any
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config
+from workflow_scripts.core.merges import only_merges
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.generate.checks import for_language, left_variants, notes, problems
@@ -44,6 +45,8 @@ class Generate(Stage):
     notes = staticmethod(notes)
 
     def instances(self) -> list[str | None]:
+        if only_merges(self.config):
+            return []
         systems = self.config["run"]["systems"]
         idf = ["idf"] if any(needs_idf(self.config, system) for system in systems) else []
         words = ["words"] if selection.known_words(self.config) else []
