@@ -123,7 +123,7 @@ def training_set_blocks(
     """Return the tables of training sets by embedding, one for each entry of the configuration.
 
     The points of a grid, the folds and the systems of an entry are its rows, as the papers have
-    them: ParaBank 2's Table 3, ParaNMT-50M's 4 to 6 and 8, Tables 4 to 7 of Wieting et al. (2017).
+    them: Table 3 of ParaBank 2, 4 to 6 of ParaNMT-50M, 4 to 7, 12 and 13 of BT17.
 
     Args:
         found: the models.
@@ -166,7 +166,7 @@ def _described(name: str, training_sets: dict[str, dict[str, Any]]) -> dict[str,
 def data_set_rows(
     sts: Figures, found: list[Model], quoted: list[dict[str, Any]]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the models by year and data set (ParaNMT-50M, Tables 9 and 10; BT17, Table 12).
+    """Return the models by year and data set (ParaNMT-50M, Tables 8 and 9).
 
     Args:
         sts: sts.json.
