@@ -9,7 +9,7 @@ rule evaluate_measures:
         threshold=unit_file("select", "threshold.json"),
         scored=unit_file("score", "manifest.json"),
         trees=tree_manifest,
-        model="<forward>/model.json",
+        model=pieces_file,
     output:
         measures="<results>/evaluate/{system}/{version}/measures.json",
         record="<results>/evaluate/{system}/{version}/evaluation.json",
@@ -17,7 +17,7 @@ rule evaluate_measures:
         config=unit_config("evaluate"),
         selected=unit_folder("select"),
         scored=unit_folder("score"),
-        model=unit_folder("train", "forward"),
+        model=pieces_folder,
         trees=tree_options,
         shards=len(LATE),
     log:

@@ -9,6 +9,7 @@ from workflow_scripts.core.stage import Stage
 from workflow_scripts.evaluate.checks import problems
 from workflow_scripts.filter.stage import column_units
 from workflow_scripts.generate.stage import constraints_of
+from workflow_scripts.select.stage import Select
 
 # References whose candidates are measured at each bound, at most (evaluate/bounds.py).
 BOUNDS_SAMPLE = 2000
@@ -36,7 +37,9 @@ class Evaluate(Stage):
         parsing = ["syntax"] if selection.parsed(self.config) else []
         read = [(stage, instance) for stage in ("score", "select", *parsing, "filter")]
         own = [("score", "references")] if selection.reference_scores(self.config) else []
-        return [*read, *self.columns(instance).values(), ("train", "forward"), *own]
+        pieces = self.layout.stage(Select).pieces(instance)
+        units = [*read, *self.columns(instance).values(), pieces, *own]
+        return list(dict.fromkeys(units))
 
     def records(self, instance: str) -> list[str]:
         bounding = ["bounding"] if selection.reference_scores(self.config) else []
@@ -77,7 +80,8 @@ class Evaluate(Stage):
         return {
             "system": instance,
             "best": self.config["systems"][instance]["select"]["best"],
-            "groups": held_out_and_seen(corpora, seen, all_known),
+            # A run of merges has no corpora: the runs that it merges tell them apart.
+            "groups": held_out_and_seen(corpora, seen, all_known) if corpora else {},
             "testbed": [name for name in corpora if "testbed" in self.config["corpora"][name]],
             "bootstrap": part["bootstrap"],
             "statistics": self.statistics_settings(),

@@ -18,9 +18,9 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.shard import Stream, Tally, write_shard
 from workflow_scripts.core.training_sets import MODEL_COLUMNS
+from workflow_scripts.core.word_tokens import DROPPED
 from workflow_scripts.corpus.pairs import Pair, Rejected, read_pairs
 from workflow_scripts.filter.columns import BATCH, Counter
-from workflow_scripts.filter.tokens import DROPPED
 
 
 def lines_of(config: dict[str, Any]) -> Iterator[Pair | Rejected]:

@@ -1,4 +1,4 @@
-"""Train a classifier of a system: its references against its paraphrases (BT17 5.6)."""
+"""Train a classifier of a system: its references against its paraphrases (BT17 5.6.1)."""
 
 import argparse
 import copy

@@ -36,7 +36,7 @@ def problems(config: Config) -> Iterator[str]:
     for name in config["run"]["systems"]:
         if name in RESERVED_SYSTEMS:
             yield f"systems.{name}: the name is reserved; choose another"
-        if name in config["systems"]:
+        if "search" in config["systems"].get(name, {}):
             yield from _system_problems(f"systems.{name}", config["systems"][name], language)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config
+from workflow_scripts.core.merges import only_merges
 from workflow_scripts.core.parser_files import TAGGER_KEY, TAGGING, parser_files
 from workflow_scripts.core.paths import Located
 from workflow_scripts.core.selection import Unit
@@ -46,6 +47,8 @@ class Generate(Stage):
     notes = staticmethod(notes)
 
     def instances(self) -> list[str | None]:
+        if only_merges(self.config):
+            return []
         systems = self.config["run"]["systems"]
         idf = ["idf"] if any(needs_idf(self.config, system) for system in systems) else []
         words = ["words"] if selection.known_words(self.config) else []

@@ -62,7 +62,9 @@ def show(run: Path, examples: int, seed: int) -> str:
     forward = [
         name
         for name, each in blocks.items()
-        if each["select"]["method"] == "nbest" and "score" not in each["select"]
+        if each["select"]["method"] == "nbest"
+        and "score" not in each["select"]
+        and "merge" not in each
     ]
     if forward:
         last += f" The order of {', '.join(forward)} is that of the forward NLLs alone."
