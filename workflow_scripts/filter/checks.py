@@ -142,8 +142,8 @@ def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> 
     paraphrased = selection.generate_corpora(config)
     for corpus in dict.fromkeys(chain(block["corpora"] or [], *block["grid"].get("corpora", []))):
         if corpus not in paraphrased:
-            known = suggestion(corpus, paraphrased)
-            yield f"{where}.corpora: references of '{corpus}' are not paraphrased{known}"
+            meant = suggestion(corpus, paraphrased)
+            yield f"{where}.corpora: references of '{corpus}' are not paraphrased{meant}"
     ranges = list(block["bounds"].items())
     ranges += [(column, each) for column, many in grid["bounds"].items() for each in many]
     known = [*PAIR_COLUMNS, *config["columns"]]
