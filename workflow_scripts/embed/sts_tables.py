@@ -115,13 +115,16 @@ def of_model(model: Model, column: str, state: str = "trained", measure: str = "
 
 def chosen_by(settings: dict[str, Any]) -> str:
     """Return in words how a training set is chosen; `settings` as in its manifest."""
+    # Manifests of earlier versions lack some keys.
+    corpora = settings.get("corpora")
     said = [_bounds(column, *ends) for column, ends in sorted(settings["bounds"].items())]
     if settings["folds"]:
         folds = settings["folds"]
         kept = ", ".join(map(str, folds["keep"]))
         part = f"part {kept} of {folds['of']} by {folds['column']}"
-        # Manifests of earlier versions lack the key.
         said.insert(0 if settings.get("first") == "folds" else len(said), part)
+    if corpora is not None:
+        said.insert(0, f"of {', '.join(corpora)}")
     ranks = settings.get("ranks")
     if isinstance(ranks, int):
         said.append(

@@ -187,6 +187,10 @@ def test_sets_by_columns_that_it_lacks_are_made_for_the_systems_alone_and_that_i
             {"training_sets": {"all": {"systems": ["ppdb"], "ranks": [1, 2]}}},
             "'ppdb' is from outside, and its pairs have no second paraphrase",
         ),
+        (
+            {"training_sets": {"all": {"systems": ["ppdb"], "corpora": ["testbed"]}}},
+            "'ppdb' is from outside, and its pairs have no corpus of the bitext",
+        ),
         ({"outside": {"ppdb": {"tsv": "missing.tsv"}}}, "outside.ppdb.tsv"),
     ],
 )
