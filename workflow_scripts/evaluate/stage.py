@@ -59,6 +59,8 @@ class Evaluate(Stage):
     def tables(self) -> dict[str, str]:
         names = ["diversity", "between_ranks", "lengths", "statistics", "bins"]
         names += ["bounds"] if selection.reference_scores(self.config) else []
+        kinds = self.statistics_settings()["columns"].values()
+        names += ["classifiers"] if "classifier" in kinds else []
         names += ["answers"] if self.answers_file() else []
         names += ["ratings", "ratings_by_length"] if self._ratings() else []
         return {name: f"workflow_scripts.evaluate.tables:{name}" for name in names}

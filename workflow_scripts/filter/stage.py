@@ -117,6 +117,8 @@ class Filter(Stage):
         settings, inputs = self.settings(instance), self.inputs(instance)
         if "file" in settings:
             return {**settings, "file": inputs[settings["file"]]}
+        if settings.get("vectors"):  # a classifier that starts from word vectors
+            return {**settings, "vectors": inputs[settings["vectors"]]}
         if inputs:  # an encoder in a folder
             files = self.encoder_files(instance)
             return {**settings, "encoder": {name: inputs[path] for name, path in files.items()}}
@@ -131,6 +133,8 @@ class Filter(Stage):
         settings, where = self.settings(instance), f"columns.{instance.split('-')[0]}"
         if "file" in settings:
             return {settings["file"]: self.sha256(settings["file"], f"{where}.vectors.file")}
+        if vectors := settings.get("vectors"):
+            return {vectors: self.sha256(vectors, f"{where}.classifier.vectors")}
         key = f"{where}.feature.encoder.folder"
         return {path: self.sha256(path, key) for path in self.encoder_files(instance).values()}
 
@@ -221,4 +225,10 @@ class Filter(Stage):
                 return {**({"relative": True} if relative else {}), **words}
             corpora = block["corpora"] or self.config["run"]["corpora"]
             return {"order": block["order"], "corpora": corpora, **words}
-        return {**block, "seed": self.config["seed"], **selection.punctuation(self.config)}
+        vectors = block.get("vectors")
+        return {
+            **{key: each for key, each in block.items() if key != "vectors"},
+            **({"vectors": selection.located(self.config, [vectors])[0]} if vectors else {}),
+            "seed": self.config["seed"],
+            **selection.punctuation(self.config),
+        }

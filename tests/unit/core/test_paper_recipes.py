@@ -88,6 +88,19 @@ def test_bt2017_tunes_the_grids_of_5_5_to_5_7_on_sts_2016():
     assert config["evaluate"]["punctuation"] == "tokens"
 
 
+def test_bt2017_has_classifiers_as_in_5_6_1():
+    config = recipe("bt2017", "bt2017-embeddings", "bt2017-tuning")
+    for name, network in (("lstm", "lstm"), ("average", "average")):
+        block = config["columns"][name]["classifier"]
+        pairs, validation, test = (block[key] for key in ("pairs", "validation", "test"))
+        held = pairs * validation, pairs * test
+        assert (pairs - sum(held), *held) == (40_000, 5_000, 5_000)
+        assert (block["network"], block["epochs"], block["learning_rate"]) == (network, 10, 0.001)
+        assert block["negatives"] == ["random", "hardest"]
+        assert block["l2"] == [1e-5, 1e-6, 1e-7, 1e-8, 0]
+    assert config["evaluate"]["columns"] == ["lstm", "average"]
+
+
 # --- ParaNMT-50M -------------------------------------------------------------------------------
 
 
