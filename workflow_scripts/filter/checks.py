@@ -81,8 +81,18 @@ def _column_problems(name: str, column: dict[str, Any], config: Config) -> Itera
         )
     if "feature" in column:
         yield from _feature_problems(name, column["feature"], config)
+    if "classifier" in column:
+        yield from _classifier_problems(name, column["classifier"])
     if "language_model" in column:
         yield from _language_model_problems(name, column["language_model"], config)
+
+
+def _classifier_problems(name: str, block: dict[str, Any]) -> Iterator[str]:
+    where, test = f"columns.{name}.classifier", block.get("test", 0)
+    if test and "negatives" not in block:
+        yield f"{where}.test: it needs negatives; add negatives: [random]"
+    if test + block["validation"] >= 1:
+        yield f"{where}: validation and test together leave no reference to train on; lower them"
 
 
 def _feature_problems(name: str, block: dict[str, Any], config: Config) -> Iterator[str]:

@@ -242,6 +242,14 @@ def test_every_recipe_is_valid(recipe):
             "training_sets.all.tune: the best point is chosen on development data; name data sets",
         ),
         (
+            {"columns": {"lstm": {"classifier": {"test": 0.1}}}},
+            "columns.lstm.classifier.test: it needs negatives; add negatives: [random]",
+        ),
+        (
+            {"columns": {"lstm": {"classifier": {"test": 0.9, "negatives": ["random"]}}}},
+            "columns.lstm.classifier: validation and test together leave no reference",
+        ),
+        (
             {"columns": {"parabank2": {"vectors": {"file": "v"}}}},
             "columns.parabank2: the name is taken in systems; choose another",
         ),
