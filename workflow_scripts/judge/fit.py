@@ -27,8 +27,9 @@ from workflow_scripts.judge.model import Judge
 GRAMMAR = "grammar"
 # What proved useful by cross-validation (docs/judge.md).
 FEATURES_BY_DEFAULT = (
-    *("forward_nll", "forward_root", "cosine", "tokens_kept", "tokens_kept_below", "worst_kept"),
-    *("spread_added", "reference_vector", "grammar"),
+    *("forward_nll", "forward_root", "backward_nll"),
+    *("cosine", "tokens_kept", "tokens_kept_below", "worst_kept", "spread_added"),
+    *("reference_vector", "grammar", "numbers"),
     *("changed_pronouns", "invented_words", "dropped_words", "repeated_words"),
 )
 GOOD_RATING = 80.0
