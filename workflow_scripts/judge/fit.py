@@ -116,8 +116,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument(
         "--ratings",
         type=Path,
-        help="table as ParaBank's candidates.tsv: worker_id_anon, ref_id, sys_id, candidate, NLL, "
-        "human_score",
+        help="of people, in the format of ParaBank's candidates.tsv (docs/ratings.md)",
     )
     parser.add_argument("--reference-texts", type=Path, help="of the ratings: ref_id, ref_sent")
     parser.add_argument(

@@ -241,7 +241,7 @@ def test_annotators_use_the_scale_in_their_own_ways(tmp_path):
     [
         (("\tG\n", "\tfine\n"), r"labels\.tsv, line 2: the label is 'fine'; write good"),
         (("\tlabel\n", "\tmark\n"), r"labels\.tsv, line 1: no column label"),
-        (("\tG\n", "\n"), r"labels\.tsv, line 2: 6 cells, the head has 7"),
+        (("\tG\n", "\n"), r"labels\.tsv, line 2 has 6 fields, the header 7"),
     ],
 )
 def test_wrong_labels_are_told(tmp_path, change, message):
@@ -262,7 +262,7 @@ def test_wrong_nlls_of_labels_are_told(tmp_path, wrong):
 def test_a_rated_reference_without_text_is_told(tmp_path):
     ratings, texts = write_ratings(tmp_path)
     texts.write_text("ref_id\tref_sent\n7\tthe dog sleeps\n", "utf-8")
-    with pytest.raises(InputError, match=r"ratings\.tsv, line 6: reference '8' is not in .*ref"):
+    with pytest.raises(InputError, match=r"ratings\.tsv: reference '8' has no text in .*ref"):
         read_ratings(ratings, texts, good=80)
 
 
