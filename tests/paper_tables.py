@@ -60,7 +60,11 @@ _MEASURES = {
     "intersection_over_union": "intersection_over_union_pieces",
 }
 # Systems of the papers that have a name here, with their rank.
-_SYSTEMS = {"ParaNMT": "paranmt, rank 1", "ParaBank 2 ": "parabank2, "}
+_SYSTEMS = {
+    "ParaNMT": "paranmt, rank 1",
+    "ParaBank 2 ": "parabank2, ",
+    "ParaBank ": "parabank s",
+}
 
 
 def tidy(folder: Path) -> Iterator[tuple[str, str, str, str, str]]:
@@ -77,7 +81,7 @@ def tidy(folder: Path) -> Iterator[tuple[str, str, str, str, str]]:
 def _named(stem: str, names: list[str], row: dict[str, str], column: str) -> tuple[str, str]:
     """Return the names of a row and of a measure."""
     parts = [row[name] for name in names if row[name]]
-    if stem == "parabank2_table1" or stem == "parabank2_table2":
+    if stem in ("parabank2_table1", "parabank2_table2"):
         parts = [_system(part) for part in parts]
     if stem.startswith("parabank_") and parts and parts[0].isdigit():
         parts[0] = f"system {parts[0]}:"
@@ -86,12 +90,19 @@ def _named(stem: str, names: list[str], row: dict[str, str], column: str) -> tup
         parts += [column] if column not in ("spearman", "model_average") else []
         measure = one
     elif stem == "parabank_table5":
-        parts.append(column)
+        return _variant({**row, "language_pair": column}), measure
     elif stem == "parabank_table4":
-        measure = parts[0].replace("semantic_", "")
-        parts = [*parts[1:], column.replace("_", " ")]
+        length = "mean of lengths" if column == "average" else column.replace("_", " ")
+        return _variant(row, length), row["measure"].replace("semantic_", "")
     joint = " against " if stem in ("parabank2_table2", "paranmt_table10") else " "
     return joint.join(parts), measure
+
+
+def _variant(row: dict[str, str], *more: str) -> str:
+    """Return the name that a variant has here, with its languages unless they are Czech-English."""
+    name = f"parabank s{row['number']}" if row["number"] else row["system"]
+    pair = [row["language_pair"]] if row["language_pair"] != "cs-en" else []
+    return ", ".join([name, *more, *pair])
 
 
 def _system(name: str) -> str:

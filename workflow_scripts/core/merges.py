@@ -10,9 +10,9 @@ from workflow_scripts.core.config import Config
 from workflow_scripts.core.features import KNOWN_WORDS, NEEDS, REFERENCE_NLLS, run_grammar
 from workflow_scripts.core.training_sets import model_columns
 
-# Between the name of a run and a corpus in a tag, and between two tags: `cs:czeng+fr:giga`. Names
-# have neither.
-OF, AND = ":", "+"
+# Between the name of a run and a corpus in a tag, and between two tags, as between the names of
+# variants: `cs:czeng fr:giga`. Names have neither.
+OF, AND = ":", " "
 # What a feature may need of a run's bitext or models.
 _OF_BITEXT = {KNOWN_WORDS, *REFERENCE_NLLS}
 

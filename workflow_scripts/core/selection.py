@@ -100,7 +100,7 @@ def used(config: Config) -> Config:
     """
     entries = {
         "corpora": set(corpora(config)),
-        "models": set(config["train"]["models"].values()),
+        "models": set() if only_merges(config) else set(config["train"]["models"].values()),
         "systems": set(config["run"]["systems"]),
         "judges": set(judges.judges(config)),
     }

@@ -8,6 +8,7 @@ from typing import Any
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config
+from workflow_scripts.core.merges import only_merges
 from workflow_scripts.core.paths import file_name
 
 
@@ -15,6 +16,8 @@ def problems(config: Config) -> Iterator[str]:
     """Yield what is wrong with the catalogue of corpora, and with the run's choice of them."""
     for name, block in config["corpora"].items():
         yield from _download_problems(name, block)
+    if only_merges(config):  # none of its corpora are read
+        return
     train = config["train"]
     for name in dict.fromkeys([*config["run"]["corpora"], train["dev"], train["test"]]):
         yield from _language_problems(name, config)

@@ -250,12 +250,13 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON, in seconds and bytes")
     arguments = parser.parse_args(argv)
     given = _given_lines(arguments.lines)
-    layout = run_layout(resolve(arguments.configfile, arguments.config), absent=given)
-    if merging(layout.config):
+    config = resolve(arguments.configfile, arguments.config)
+    if merging(config):
         raise InputError(
             "a run of merges has nothing to estimate: it only reads what other runs have selected; "
             "estimate those"
         )
+    layout = run_layout(config, absent=given)
     for note in layout.notes():
         print(f"note: {note}", file=sys.stderr)
     require_packages()

@@ -11,12 +11,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.embed.readers import BT17_TASKS
 from workflow_scripts.embed.results import Tested, tested
-from workflow_scripts.embed.sts_tables import data_columns, of_model, quotations, source_of
+from workflow_scripts.embed.sts_tables import (
+    data_columns,
+    encoder_differences,
+    of_model,
+    quotations,
+    source_of,
+)
 from workflow_scripts.evaluate.results import (
     all_measures,
     all_ratings,
     all_statistics,
+    all_variants,
+    mean_modified_bleu,
     rating_rows,
 )
 
@@ -28,9 +37,6 @@ PAPERS = {
     "parabank": "Hu et al., AAAI 2019",
     "parabank2": "Hu et al., CoNLL 2019",
 }
-# The 22 tasks of Wieting et al. (2017, 5.1) are those of four years and two more data sets.
-YEARS, OTHERS = ("2012", "2013", "2014", "2015"), ("sick.test", "twitter.test")
-TASKS = 22
 _ENGLISH = "en"
 _SPEARMAN = ".spearman"
 
@@ -100,6 +106,37 @@ def _ranks(pick: Callable[[dict[str, Any], int], float | None]) -> Callable[[Fin
     return of_run
 
 
+def _with_variants(
+    of_ranks: Callable[[FinishedRun], Values], pick: Callable[[dict[str, Any]], float | None]
+) -> Callable[[FinishedRun], Values]:
+    """Return the function that gives a figure of each rank and of each variant of each system."""
+
+    def of_run(run: FinishedRun) -> Values:
+        variants = _known(
+            (f"{system} {name}", pick(each))
+            for system, found in all_variants(run).items()
+            for name, each in found["groups"]["all"].items()
+        )
+        return [*of_ranks(run), *variants]
+
+    return of_run
+
+
+def _modified_bleu(run: FinishedRun) -> Values:
+    return _known(
+        pair
+        for system, found in all_variants(run).items()
+        for name, each in found["groups"]["all"].items()
+        for pair in [
+            *(
+                (f"{system} {name}, length {part['length']}", part["modified_bleu"])
+                for part in each["exact_lengths"]
+            ),
+            (f"{system} {name}, mean of lengths", mean_modified_bleu(each["exact_lengths"])),
+        ]
+    )
+
+
 def _known(values: Any) -> Values:
     return [(name, value) for name, value in values if value is not None]
 
@@ -108,6 +145,10 @@ def _of_sets(bag: dict[str, Any]) -> float | None:
     """Return the overlap of two sets, as the paper has it, where it is not that of multisets."""
     on_sets = "intersection_over_union_bags" in bag
     return bag.get("intersection_over_union") if on_sets else None
+
+
+def _length_ratio(comparison: dict[str, Any]) -> float | None:
+    return comparison.get("words", {}).get("length_ratio")
 
 
 def _tree_distance(group: dict[str, Any], number: int) -> float | None:
@@ -120,11 +161,22 @@ def _rated(name: str) -> Callable[[FinishedRun], Values]:
         folders = [run.folder("evaluate", system) for system in run.instances("evaluate")]
         if not all((folder / "ratings.json").exists() for folder in folders):
             return []
-        return _known(
+        found = all_ratings(run)
+        ranks = _known(
             (f"{system}, {row}", figures[name])
-            for system, each in all_ratings(run).items()
+            for system, each in found.items()
             for row, figures in rating_rows(each["figures"])
         )
+        variants = _known(
+            (f"{system} {variant}{length}", part[name])
+            for system, each in found.items()
+            for variant, figures in each.get("variants", {}).items()
+            for length, part in [
+                ("", figures),
+                *((f", length {part['length']}", part) for part in figures["exact_lengths"]),
+            ]
+        )
+        return [*ranks, *variants]
 
     return of_run
 
@@ -159,11 +211,22 @@ def _percent(of_run: Callable[[FinishedRun], Values]) -> Callable[[FinishedRun],
 _OWN_IDF = "IDFs of the run's own references"
 _REFERENCES = "here words as all measures count them"
 MEASURES = {
-    "one_minus_bleu": Measure("1-BLEU", "", _ranks(lambda g, n: g["ranks"][n]["one_minus_bleu"])),
+    "one_minus_bleu": Measure(
+        "1-BLEU",
+        "",
+        _with_variants(
+            _ranks(lambda group, number: group["ranks"][number]["one_minus_bleu"]),
+            lambda variant: variant["one_minus_bleu"],
+        ),
+    ),
+    "modified_bleu": Measure("Modified BLEU", "as evaluate defines it", _modified_bleu),
     "intersection_over_union_pieces": Measure(
         "Intersection over union of pieces, x 100",
         "the vocabulary is that of the run's model",
-        _ranks(lambda group, number: _of_sets(group["ranks"][number].get("pieces", {}))),
+        _with_variants(
+            _ranks(lambda group, number: _of_sets(group["ranks"][number].get("pieces", {}))),
+            lambda variant: _of_sets(variant.get("pieces", {})),
+        ),
     ),
     "tree_edit_distance": Measure(
         "Tree edit distance", "another parser, and levels as configured", _ranks(_tree_distance)
@@ -171,7 +234,9 @@ MEASURES = {
     "length_ratio": Measure(
         "Length ratio",
         "",
-        _ranks(lambda group, number: group["ranks"][number].get("words", {}).get("length_ratio")),
+        _with_variants(
+            _ranks(lambda group, number: _length_ratio(group["ranks"][number])), _length_ratio
+        ),
     ),
     "similarity": Measure("Similarity, by people", "other people", _rated("similarity")),
     "grammatical": Measure("Grammatical (%), by people", "other people", _rated("grammatical")),
@@ -222,13 +287,6 @@ def _correlations(found: Tested, data: str, measure: str) -> Values:
     )
 
 
-def tasks(sts: dict[str, Any]) -> list[str]:
-    """Return the data sets of the 22 tasks; none unless all are there and no others are."""
-    names = [name for name in sts["pairs"] if name.partition(".")[0] in YEARS or name in OTHERS]
-    whole = len(names) == TASKS and len(sts["pairs"]) == TASKS and not sts["missing"]
-    return names if whole else []
-
-
 def _of_sts(found: Tested) -> dict[str, Measure]:
     """Return the measures of a test of embeddings, by the names under which they are quoted."""
     partial = {name.partition(".")[0] for name in found.sts["missing"]}
@@ -241,8 +299,19 @@ def _of_sts(found: Tested) -> dict[str, Measure]:
         if data in found.sts["pairs"] or data not in partial:
             add(data, f"Pearson's r x 100, {data}", data, "pearson")
             add(data + _SPEARMAN, f"Spearman's r x 100, {data}", data, "spearman")
-    if tasks(found.sts):
-        add("22 tasks", "Pearson's r x 100, mean of the 22 tasks", "mean", "pearson")
+    if found.sts["overlap"]["bt2017"]["data_sets"] == len(BT17_TASKS):
+        add("22 tasks", "Pearson's r x 100, mean of the 22 tasks", "bt2017", "pearson")
+    measures["mean_pearson_abs_diff"] = Measure(
+        "Mean absolute difference of Pearson's r x 100 between two embeddings",
+        "the data sets are those of the run",
+        lambda _: _known(
+            (
+                f"{each['first']} against {each['second']}, {each['training_set']}",
+                each["difference"],
+            )
+            for each in encoder_differences(found.sts, found.models)
+        ),
+    )
     return measures
 
 
