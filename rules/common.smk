@@ -264,6 +264,12 @@ def vectors_file(wildcards):
     return FILTER.settings(f"{wildcards.vectors}-{wildcards.system}")["file"]
 
 
+def classifier_vectors(wildcards):
+    """Input function: the word vectors that a classifier starts from, if there are any."""
+    settings = FILTER.settings(f"{wildcards.classifier}-{wildcards.system}")
+    return [settings["vectors"]] if settings.get("vectors") else []
+
+
 def feature_options(wildcards):
     """Params function: the files of other units that a column needs that is a feature."""
     units = FILTER.feature_units(wildcards.feature)
@@ -471,6 +477,18 @@ def answers_file(wildcards):
     """Input function: the file of right answers that paraphrases are compared with."""
     path = EVALUATE.answers_file()
     return [path] if path else []
+
+
+def documents_file(wildcards):
+    """Input function: the file whose lines are the documents of IDF, if the run has one."""
+    path = EVALUATE.documents_file()
+    return [path] if path else []
+
+
+def documents_options(wildcards):
+    """Params function: the option that names that file, if there is one."""
+    path = EVALUATE.documents_file()
+    return ["--documents", path] if path else []
 
 
 def vocabulary_config(wildcards):

@@ -122,9 +122,11 @@ rule evaluate_ratings:
         " --inputs {params.inputs:q} --output {output.ratings:q} 2>&1 | tee {log:q}"
 
 
+# A file of documents counts by its content, which names the folder.
 rule evaluate_statistics:
     input:
         columns=statistics_manifests,
+        documents=ancient(documents_file),
         trees=tree_manifest,
     output:
         statistics="<results>/evaluate/{system}/{version}/statistics.json",
@@ -132,6 +134,8 @@ rule evaluate_statistics:
     params:
         config=lambda wildcards: argument(EVALUATE.statistics_settings()),
         unit=unit_config("evaluate"),
+        inputs=unit_inputs("evaluate"),
+        documents=documents_options,
         folder=unit_folder("filter"),
         values=statistics_values,
         trees=tree_options,
@@ -148,4 +152,4 @@ rule evaluate_statistics:
     shell:
         "python -m workflow_scripts.evaluate.statistics --config {params.config:q}"
         " --folder {params.folder:q} --values {params.values:q} {params.trees:q} --shards {params.shards}"
-        " --output {output.statistics:q} 2>&1 | tee {log:q}"
+        " {params.documents:q} --inputs {params.inputs:q} --output {output.statistics:q} 2>&1 | tee {log:q}"

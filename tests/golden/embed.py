@@ -66,7 +66,7 @@ def outputs(folder: Path) -> Outputs:
         outputs[f"{name}_vectors"] = load(folder / name).encode(references[:5]).tolist()
     compare.main(
         arguments(
-            {"bootstrap": 50, "seed": 1},
+            {"bootstrap": 50, "language": "en", "seed": 1},
             evaluation=tested,
             models=[f"{name}/1={folder / name}" for name in models],
             output=folder / "sts.json",

@@ -165,6 +165,7 @@ class PairColumnsRow(TrainingPairRow):
     overlap_2: float
     overlap_3: float
     intersection_over_union: float
+    intersection_over_union_bags: float
     bleu_nakov: float
     sacrebleu_exp: float
     sacrebleu_floor: float

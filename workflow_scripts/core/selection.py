@@ -73,6 +73,15 @@ def seen_corpora(config: Config) -> list[str]:
     return list(dict.fromkeys(seen))
 
 
+def punctuation(config: Config) -> dict[str, str]:
+    """Return what `evaluate.punctuation` adds to the settings of a unit that counts words.
+
+    Nothing where punctuation is dropped: the names of existing folders follow from the settings.
+    """
+    said = config["evaluate"].get("punctuation", "dropped")
+    return {} if said == "dropped" else {"punctuation": said}
+
+
 def knows_all_seen(config: Config) -> bool:
     """Tell whether it is known of both of these models what they have seen."""
     blocks = [role_model(config, role) for role in MAIN_ROLES]

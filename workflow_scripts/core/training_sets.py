@@ -16,7 +16,8 @@ MODEL_COLUMNS = ("translation_cost", "backward_nll", "sum")
 PAIR_COLUMNS = (
     *COUNT_COLUMNS,
     *MODEL_COLUMNS,
-    *("overlap_1", "overlap_2", "overlap_3", "intersection_over_union"),
+    *("overlap_1", "overlap_2", "overlap_3"),
+    *("intersection_over_union", "intersection_over_union_bags"),
     *("bleu_nakov", "sacrebleu_exp", "sacrebleu_floor", "sacrebleu_add_k", "sacrebleu_none"),
 )
 
@@ -118,10 +119,31 @@ def model_columns(config: dict[str, Any]) -> dict[str, list[str]]:
     return {column: needed[column] for column in config["columns"] if column in needed}
 
 
+def ranges(many: list[list[Any]] | dict[str, Any]) -> list[list[Any]]:
+    """Return the [least, greatest] of a column in a grid: as listed, or every two of its ends."""
+    if isinstance(many, list):
+        return many
+    ends = filled(many, "ends")
+    return [list(each) for each in product(ends["low"], ends["high"])]
+
+
+def tuned(config: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the training sets of which the best is chosen: the points of a grid.
+
+    By `<entry>-<system>`, for the entries of the run that say `tune`.
+    """
+    found: dict[str, list[str]] = {}
+    for entry in config["run"]["training_sets"]:
+        if filled(config["training_sets"][entry], "training_set")["tune"]:
+            for name, settings in _expanded(entry, config):
+                found.setdefault(f"{entry}-{settings['system']}", []).append(name)
+    return found
+
+
 def axes(grid: dict[str, Any]) -> list[tuple[tuple[str, ...], list[Any]]]:
     """Return the axes of a grid: the path of the setting that varies, and its values."""
     bounds = filled(grid, "grid")["bounds"]
-    paths = [(("bounds", column), bounds[column]) for column in sorted(bounds)]
+    paths = [(("bounds", column), ranges(bounds[column])) for column in sorted(bounds)]
     paths += [(("folds", "keep"), grid["keep"])] if "keep" in grid else []
     return paths + [((key,), grid[key]) for key in ("sample", "ranks", "corpora") if key in grid]
 

@@ -18,10 +18,11 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.rounding import DECIMALS
+from workflow_scripts.embed.baselines import baselines
 from workflow_scripts.embed.correlations import Similarities, gain, overlaps, result
 from workflow_scripts.embed.evaluation import read_collected
 from workflow_scripts.embed.model import load
-from workflow_scripts.embed.readers import DataSet
+from workflow_scripts.embed.readers import DataSet, parted
 from workflow_scripts.embed.sts import model_similarities
 from workflow_scripts.embed.train import RECORD
 
@@ -38,7 +39,7 @@ def tested(
         data_sets: what it is tested on.
         found: the similarities of the `trained` model and of the `untrained` one.
         baseline: the overlaps.
-        config: `bootstrap` (samples behind each interval) and `seed`.
+        config: `bootstrap` (samples behind each interval), `language` and `seed`.
 
     Returns:
         For both the `result`, and the trained one's `gain` over `untrained` and `overlap`.
@@ -68,6 +69,50 @@ def over_seeds(repetitions: Sequence[dict[str, Any]]) -> dict[str, Any]:
                     else None,
                 }
     return summary
+
+
+def chosen(embeddings: dict[str, Any], tuned: dict[str, list[str]]) -> list[dict[str, Any]]:
+    """Return which point of each grid is best on the development data (BT17, 5.5 to 5.7).
+
+    Args:
+        embeddings: as in sts.json, by `<entry>-<training set>`, with `development` and `pairs`.
+        tuned: the training sets of each grid, by `<entry>-<system>`.
+
+    Returns:
+        For each embedding and grid: `embedding`, `grid`, `points` (`training_set`, `pairs` and the
+        mean Pearson on the development data, of the mean over seeds) and `training_set`, the best
+        point of those that have pairs: the first of several; None if none has.
+    """
+    found = []
+    for entry in dict.fromkeys(name.partition("-")[0] for name in embeddings):
+        for grid, names in tuned.items():
+            points = [
+                {
+                    "training_set": name,
+                    "pairs": model["pairs"],
+                    "development": _mean_development(model) if model["pairs"] else None,
+                }
+                for name in names
+                if (model := embeddings.get(f"{entry}-{name}"))
+            ]
+            known = [point for point in points if point["development"] is not None]
+            best = max(known, key=lambda point: point["development"], default=None)
+            if points:
+                found.append(
+                    {
+                        "embedding": entry,
+                        "grid": grid,
+                        "points": points,
+                        "training_set": best and best["training_set"],
+                    }
+                )
+    return found
+
+
+def _mean_development(model: dict[str, Any]) -> float | None:
+    values = [each["development"]["pearson"] for each in model["seeds"].values()]
+    known = [value for value in values if value is not None]
+    return round(float(np.mean(known)), DECIMALS) if known else None
 
 
 def differences(
@@ -111,32 +156,44 @@ def compare(
     """Return the figures of all models.
 
     Args:
-        config: see `tested`.
+        config: see `tested`; `development`, names of data sets that points of grids are chosen on
+            and that are not reported, and `tuned`, these points, where there are any.
         models: the model folders of each embedding, by its seeds.
         evaluation: the table of the data sets.
     """
     record = verify(evaluation)
-    data_sets = read_collected(evaluation)
+    data_sets, development = parted(read_collected(evaluation), config.get("development", []))
     baseline = overlaps(data_sets)
     embeddings: dict[str, Any] = {}
     trained: dict[str, list[Similarities]] = {}
     todo = [(name, *each) for name, seeds in models.items() for each in seeds.items()]
     for name, seed, folder in progress(todo, len(todo), "sts: models"):
-        verify(folder / RECORD)
-        found = {
-            state: model_similarities(load(folder, untrained=state == "untrained"), data_sets)
+        pairs = verify(folder / RECORD)["rows_out"]
+        loaded = {
+            state: load(folder, untrained=state == "untrained")
             for state in ("trained", "untrained")
         }
+        found = {state: model_similarities(model, data_sets) for state, model in loaded.items()}
         figures = tested(data_sets, found, baseline, config)
-        embeddings.setdefault(name, {"seeds": {}})["seeds"][seed] = figures
+        if development:
+            on_development = model_similarities(loaded["trained"], development)
+            figures["development"] = result(development, on_development)["mean"]
+        embedding = embeddings.setdefault(name, {"seeds": {}, "pairs": pairs})
+        embedding["seeds"][seed] = figures
         trained.setdefault(name, []).append(found["trained"])
     for each in embeddings.values():
         each["over_seeds"] = over_seeds(list(each["seeds"].values()))
     return {
         "config": config,
-        "pairs": record["extra"]["pairs"],
+        "pairs": {each.name: len(each.scores) for each in data_sets},
+        "development": {each.name: len(each.scores) for each in development},
+        "tuned": chosen(embeddings, config.get("tuned", {})),
         "missing": record["extra"]["missing"],
         "overlap": result(data_sets, baseline),
+        "baselines": {
+            name: result(data_sets, each)
+            for name, each in baselines(data_sets, config["language"]).items()
+        },
         "embeddings": embeddings,
         "differences": differences(data_sets, trained, config),
     }

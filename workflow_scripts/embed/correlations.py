@@ -12,20 +12,29 @@ from workflow_scripts.core.bootstrap import resampled
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.text import words
-from workflow_scripts.embed.readers import DataSet
+from workflow_scripts.embed.readers import BT17_TASKS, DataSet
 
 Similarities = Sequence[NDArray[np.float64]]
+# Decimals to which similarities are rounded before they are ranked.
+_TIE_DECIMALS = 6
 
 
 def correlations(
     gold: Sequence[float], found: Sequence[float] | NDArray[np.float64]
 ) -> dict[str, float]:
-    """Return Pearson's r and Spearman's rho; 0 where one side does not vary."""
+    """Return Pearson's r and Spearman's rho; 0 where one side does not vary.
+
+    Equal values share the mean of their ranks. Two pairs with the same words have the same cosine,
+    but its last digits depend on the order in which numbers are added up: a pair of sentences that
+    differ in punctuation alone gets 1, or a little more or less. Ranked as they are, such pairs
+    would get different ranks by chance, so similarities are rounded first.
+    """
+    ranked = np.round(np.asarray(found, np.float64), _TIE_DECIMALS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.ConstantInputWarning)
         values = {
             "pearson": stats.pearsonr(gold, found).statistic if len(gold) > 1 else 0.0,
-            "spearman": stats.spearmanr(gold, found).statistic if len(gold) > 1 else 0.0,
+            "spearman": stats.spearmanr(gold, ranked).statistic if len(gold) > 1 else 0.0,
         }
     return {name: _rounded(value) for name, value in values.items()}
 
@@ -38,7 +47,8 @@ def result(data_sets: Sequence[DataSet], similarities: Similarities) -> dict[str
     """Return the correlations of each data set, and over them.
 
     Returns:
-        By data set `n`, `pearson` and `spearman`; `mean` of the data sets, with those of each
+        By data set `n`, `pearson` and `spearman`; `bt2017`, the mean of those of `BT17_TASKS` that
+        are there, and how many these are; `mean` of the data sets, with those of each
         group in `by_group`; `weighted`, the mean weighted by size; `all`, of all pairs as if they
         were one data set.
 
@@ -55,8 +65,10 @@ def result(data_sets: Sequence[DataSet], similarities: Similarities) -> dict[str
         groups.setdefault(each.group, []).append(each.name)
     everything = [score for each in data_sets for score in each.scores]
     pooled = np.concatenate([*similarities, np.empty(0)])
+    tasks = [single[name] for name in BT17_TASKS if name in single]
     return {
         **single,
+        "bt2017": {**_mean(tasks), "data_sets": len(tasks)},
         "mean": {
             **_mean(list(single.values())),
             "by_group": {

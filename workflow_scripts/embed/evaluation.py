@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.tables import TableWriter, read_rows
-from workflow_scripts.embed.readers import DataSet, missing, read_data_sets
+from workflow_scripts.embed.readers import DataSet, missing, parted, read_data_sets
 from workflow_scripts.testbed.graded import graded_pairs
 
 TESTBED = "testbed"
@@ -24,17 +25,22 @@ def collect(config: dict[str, Any], output: Path) -> None:
     """Write the table of all data sets, and its record.
 
     Args:
-        config: `data` (files and folders), `testbed` (a range of meanings, or null), `language`
-            and `seed`.
+        config: `data` (files and folders), `testbed` (a range of meanings, or null), `language`,
+            `seed`, and `development`, names of those that points of grids are chosen on, if any.
         output: Parquet file.
 
     Raises:
-        InputError: see `read_data_sets`.
+        InputError: see `read_data_sets` and `parted`; or all data sets are for development.
     """
     data_sets = read_data_sets(config["data"], config["language"])
     absent = missing(data_sets)
     if config["testbed"]:
         data_sets.append(simulated(config["testbed"], config["seed"]))
+    if not parted(data_sets, config.get("development", []))[0] and data_sets:
+        raise InputError(
+            "sts.development: all data sets are for development, and none is left to report; add "
+            "others to sts.data"
+        )
     with TableWriter(output, "sts_pairs") as table:
         for each in data_sets:
             for score, (first, second) in zip(each.scores, each.pairs, strict=True):

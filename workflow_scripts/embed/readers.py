@@ -32,8 +32,14 @@ KNOWN = {
     "sick": ("test",),
     "twitter": ("test",),
 }
+# The 22 test sets of Wieting et al. (2017, 5.1); the five of 2016 are their development data.
+BT17_TASKS = tuple(
+    f"{group}.{name}"
+    for group in ("2012", "2013", "2014", "2015", "sick", "twitter")
+    for name in KNOWN[group]
+)
 # Names that a result uses beside those of the data sets.
-RESERVED = ("mean", "weighted", "all")
+RESERVED = ("mean", "weighted", "all", "bt2017")
 
 _SEMEVAL = re.compile(r"STS(?P<year>20\d\d)?\.(?P<kind>input|gs)\.(?P<name>.+)\.txt")
 _BENCHMARK = re.compile(r"sts-(?P<part>train|dev|test)\.csv")
@@ -94,6 +100,29 @@ def read_data_sets(paths: Iterable[str | Path], language: str = "en") -> list[Da
         if not known:
             raise InputError(f"{path}: no STS data set in it; docs/sts.md says which are known")
     return [found[name] for name in sorted(found)]
+
+
+def parted(
+    data_sets: Iterable[DataSet], development: Iterable[str]
+) -> tuple[list[DataSet], list[DataSet]]:
+    """Return the data sets that are reported, and those for development.
+
+    Args:
+        data_sets: all of them.
+        development: names of data sets and of groups.
+
+    Raises:
+        InputError: a name is of none of them.
+    """
+    found, names = list(data_sets), set(development)
+    known = {name for each in found for name in (each.name, each.group)}
+    if strangers := sorted(names - known):
+        raise InputError(
+            f"sts.development: no data set and no group of sts.data is called "
+            f"{' or '.join(strangers)}; there are: {', '.join(sorted(known)) or 'none'}"
+        )
+    chosen = [each for each in found if {each.name, each.group} & names]
+    return [each for each in found if each not in chosen], chosen
 
 
 def missing(data_sets: Iterable[DataSet]) -> list[str]:

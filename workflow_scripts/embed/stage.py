@@ -10,7 +10,7 @@ from workflow_scripts.core.embeddings import column_embedding, embeddings
 from workflow_scripts.core.input_files import as_list, files_below
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
-from workflow_scripts.core.training_sets import model_columns, training_sets
+from workflow_scripts.core.training_sets import model_columns, training_sets, tuned
 from workflow_scripts.embed.checks import notes, problems
 
 
@@ -30,7 +30,7 @@ class Embed(Stage):
     """The evaluation data, each embedding, and the test of those that the run names."""
 
     name = "embed"
-    version = 4
+    version = 5
     row = "pairs"
     released = False
     wildcard = "embedding"
@@ -80,12 +80,20 @@ class Embed(Stage):
         return {70: "workflow_scripts.embed.report:embeddings"}
 
     def tables(self) -> dict[str, str]:
-        names = ("sts", "sts_data_sets", "sts_gains", "sts_differences")
+        names: tuple[str, ...] = (
+            "sts",
+            "sts_data_sets",
+            "sts_gains",
+            "sts_differences",
+            "sts_encoder_differences",
+        )
+        names += ("sts_tuned",) if tuned(self.config) else ()
         return {name: f"workflow_scripts.embed.tables:{name}" for name in names}
 
     def settings(self, instance: str) -> dict[str, Any]:
         sts, seed = self.config["sts"], self.config["seed"]
         language = self.config["languages"]["reference"]["code"]
+        development = sts.get("development", [])
         if instance == "evaluation":
             corpora = [self.config["corpora"][name] for name in self.config["run"]["corpora"]]
             simulated = any("testbed" in corpus for corpus in corpora)
@@ -94,20 +102,32 @@ class Embed(Stage):
                 "testbed": sts["testbed"] if simulated else None,
                 "language": language,
                 "seed": seed,
+                **({"development": development} if development else {}),
             }
+        points = tuned(self.config)
         if instance == "sts":
-            return {"bootstrap": sts["bootstrap"], "seed": seed}
+            return {
+                "bootstrap": sts["bootstrap"],
+                "language": language,
+                "seed": seed,
+                **({"development": development} if development else {}),
+                **({"tuned": points} if points else {}),
+            }
         embedding = self.embeddings[instance]
-        vectors, development = embedding["model"]["vectors"], embedding["training"]["development"]
+        point = any(embedding["training_set"] in each for each in points.values())
+        vectors, by_epoch = embedding["model"]["vectors"], embedding["training"]["development"]
         return {
             "name": instance,
             "model": embedding["model"]
             | {"vectors": vectors and selection.located(self.config, [vectors])[0]},
             "training": embedding["training"]
-            | {"development": development and selection.located(self.config, development)},
+            | {"development": by_epoch and selection.located(self.config, by_epoch)},
             "repetition": embedding["repetition"],
             "language": language,
             "seed": seed,
+            # Left out where there is nothing to choose: folders keep their names.
+            **({"chosen_on": development} if development else {}),
+            **({"tuned": True} if point else {}),
         }
 
     def content(self, instance: str) -> dict[str, Any]:

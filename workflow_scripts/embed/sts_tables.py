@@ -5,15 +5,21 @@ All correlations are those of sts.json (docs/sts.md) x 100, as the papers print 
 
 import re
 from collections.abc import Iterable
+from itertools import combinations
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
 from workflow_scripts.core.schema import filled
+from workflow_scripts.embed.readers import BT17_TASKS
 
 Figures = dict[str, Any]
 # Groups of data sets of which the papers report the mean; others are shown one by one.
 _YEAR = re.compile(r"\d{4}")
 MEASURES = ("pearson", "spearman")
+# The baselines of an sts.json by their names in its tables.
+BASELINES = {"overlap": "word overlap", "bleu": "BLEU", "meteor": "METEOR-like"}
+# The data sets of the STS competitions that ParaNMT's Table 10 is over.
+_COMPETITIONS = ("2012", "2013", "2014", "2015", "2016")
 
 
 class Model(NamedTuple):
@@ -79,6 +85,18 @@ def data_columns(sts: Figures) -> list[str]:
     """Return what the papers have a column for: a year of SemEval, or else a data set."""
     years = [group for group in sts["overlap"]["mean"]["by_group"] if _YEAR.fullmatch(group)]
     return [*years, *(name for name in sts["pairs"] if name.partition(".")[0] not in years)]
+
+
+def mean_columns(sts: Figures) -> dict[str, str]:
+    """Return the means over data sets that a table shows, by their keys, with their headings."""
+    tasks = sts["overlap"]["bt2017"]["data_sets"]
+    of_tasks = {"bt2017": "the 22" if tasks == len(BT17_TASKS) else f"{tasks} of the 22"}
+    return {**(of_tasks if tasks else {}), "mean": "mean"}
+
+
+def baseline_results(sts: Figures) -> dict[str, Figures]:
+    """Return the results of the baselines, by their keys in `BASELINES`."""
+    return {"overlap": sts["overlap"], **sts["baselines"]}
 
 
 def correlation(result: Figures, column: str, measure: str = "pearson") -> float | None:
@@ -175,10 +193,47 @@ def _described(name: str, training_sets: dict[str, dict[str, Any]]) -> dict[str,
     }
 
 
+def tuned_rows(
+    sts: Figures, found: list[Model], training_sets: dict[str, dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the grids of which the best point was chosen (BT17, Tables 6, 7 and 12).
+
+    Args:
+        sts: sts.json.
+        found: its models.
+        training_sets: their manifests, by name.
+
+    Returns:
+        Dicts of `embedding`, `grid` and `points`: dicts of `training_set`, `chosen_by`, `pairs`,
+        `development` (mean Pearson's r x 100 on the development data), `chosen`, and `mean` and
+        `bt2017` as from `over_seeds`, which only the chosen point has: others have None.
+    """
+    models_by_name = {(model.embedding, model.training_set): model for model in found}
+    rows = []
+    for each in sts["tuned"]:
+        points = []
+        for point in each["points"]:
+            name, best = point["training_set"], point["training_set"] == each["training_set"]
+            model = models_by_name[each["embedding"], name]
+            points.append(
+                {
+                    "training_set": name,
+                    "chosen_by": chosen_by(training_sets[name]["config"]),
+                    "pairs": point["pairs"],
+                    "development": times_100(point["development"]),
+                    "chosen": best,
+                    "mean": of_model(model, "mean") if best else None,
+                    "bt2017": of_model(model, "bt2017") if best else None,
+                }
+            )
+        rows.append({"embedding": each["embedding"], "grid": each["grid"], "points": points})
+    return rows
+
+
 def data_set_rows(
     sts: Figures, found: list[Model], quoted: list[dict[str, Any]]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the models by year and data set (ParaNMT-50M, Tables 9 and 10; BT17, Table 12).
+    """Return the models by year and data set (ParaNMT-50M, Tables 8 and 9).
 
     Args:
         sts: sts.json.
@@ -186,12 +241,19 @@ def data_set_rows(
         quoted: figures of other work, see `matching`.
 
     Returns:
-        The rows by kind: `overlap`, `trained` and `quoted`. A row has `name`, `source` (training
-        set, or paper and table) and `cells`: `over_seeds` by column of `data_columns`, and the
-        `mean` over data sets, which a quoted row lacks.
+        The rows by kind: `baselines`, `trained` and `quoted`. A row has `name`, `source` (training
+        set, or paper and table) and `cells`: `over_seeds` by column of `data_columns` and
+        `mean_columns`; a quoted row lacks the latter.
     """
-    columns = [*data_columns(sts), "mean"]
-    overlap = {column: over_seeds([correlation(sts["overlap"], column)]) for column in columns}
+    columns = [*data_columns(sts), *mean_columns(sts)]
+    baselines = [
+        {
+            "name": BASELINES[name],
+            "source": "",
+            "cells": {column: over_seeds([correlation(each, column)]) for column in columns},
+        }
+        for name, each in baseline_results(sts).items()
+    ]
     trained = [
         {
             "name": model.embedding,
@@ -206,7 +268,7 @@ def data_set_rows(
         row = others.setdefault(key, {"name": key[0], "source": key[1], "cells": {}})
         row["cells"][each["data"]] = {"count": 1, "mean": each["pearson"], "deviation": None}
     return {
-        "overlap": [{"name": "word overlap", "source": "", "cells": overlap}],
+        "baselines": baselines,
         "trained": trained,
         "quoted": list(others.values()),
     }
@@ -281,6 +343,38 @@ def difference_rows(sts: Figures, found: list[Model]) -> list[dict[str, Any]]:
         {"embedding": entry, **each, "gain": _gain_times_100(each["gain"])}
         for entry in entries
         for each in sts["differences"][entry]
+    ]
+
+
+def encoder_differences(sts: Figures, found: list[Model]) -> list[dict[str, Any]]:
+    """Return how much each two embeddings on one training set differ (ParaNMT-50M, Table 10).
+
+    Returns:
+        Dicts of `training_set`, `first` and `second` (embeddings), `data_sets`, and `difference`:
+        the mean over data sets of the absolute difference between both Pearson's r x 100, each
+        the mean of its seeds. The data sets are those of the STS competitions of 2012 to 2016, or
+        all if the run has none of these.
+    """
+    names = [name for name in sts["pairs"] if name.partition(".")[0] in _COMPETITIONS]
+    names = names or list(sts["pairs"])
+    by_set: dict[str, list[Model]] = {}
+    for model in found:
+        by_set.setdefault(model.training_set, []).append(model)
+
+    def difference(first: Model, second: Model) -> float | None:
+        each = [(of_model(first, name)["mean"], of_model(second, name)["mean"]) for name in names]
+        return round(fmean(abs(one - other) for one, other in each), 4) if each else None
+
+    return [
+        {
+            "training_set": training_set,
+            "first": first.embedding,
+            "second": second.embedding,
+            "data_sets": len(names),
+            "difference": difference(first, second),
+        }
+        for training_set, several in by_set.items()
+        for first, second in combinations(several, 2)
     ]
 
 

@@ -9,6 +9,7 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,7 +37,7 @@ from workflow_scripts.embed.evaluation import data_set, read_collected
 from workflow_scripts.embed.initial import initial_model
 from workflow_scripts.embed.model import UNTRAINED, SentenceEmbeddings, save
 from workflow_scripts.embed.prepared import Pair, key, prepare, read_prepared
-from workflow_scripts.embed.readers import DataSet, read_data_sets
+from workflow_scripts.embed.readers import DataSet, parted, read_data_sets
 from workflow_scripts.embed.sts import model_similarities
 from workflow_scripts.embed.training import CHECKPOINT_SECONDS, Seeds, Training
 
@@ -52,7 +53,8 @@ class Task(NamedTuple):
 
     Attributes:
         config: `name`, `model`, `training`, `language`, `seed`, and `repetition`, the embedding's
-            own seed.
+            own seed; `chosen_on`, the data sets that are not reported, if any; `tuned` if its
+            training set is a point of a grid that may have no pairs.
         pairs: the training set.
         evaluation: the data sets that it is tested on.
         inputs: SHA-256 of the user's files that are read, by path.
@@ -89,7 +91,8 @@ def development_sets(
     if 2 * removed > total:
         raise InputError(
             f"training.development: {removed} of its {total} pairs are in the data sets that are "
-            "reported; take other data to choose the best epoch by, or null"
+            "reported; take other data to choose the best epoch by, or null, or name the data "
+            "sets in sts.development"
         )
     return kept, removed
 
@@ -181,8 +184,13 @@ def prepare_work(task: Task, pairs: Pairs) -> dict[str, Any]:
         total = count_rows(task.pairs)
 
         def text() -> Iterator[str]:
+            empty = True
             for pair in pairs:
+                empty = False
                 yield from pair
+            if empty:  # a point that is passed over: its model only has to be one
+                for each in read_collected(task.evaluation):
+                    yield from chain.from_iterable(each.pairs)
 
         config, figures = task.config, dict[str, Any]()
         with unchanged(task.inputs):
@@ -220,11 +228,13 @@ def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
         paths = settings["development"]
         vectors = config["model"]["vectors"]
         with unchanged(task.inputs, [*paths, *([vectors] if vectors else [])]):
-            development, removed = development_sets(paths, config["language"], tested)
+            reported, _ = parted(tested, config.get("chosen_on", []))
+            development, removed = development_sets(paths, config["language"], reported)
     with locked(task.work):
         follow_plan(task)
         pairs = Pairs(task.pairs, tested, development)
-        check_not_empty(pairs, task.pairs, earlier)
+        if not config.get("tuned", False):
+            check_not_empty(pairs, task.pairs, earlier)
         counts = prepare_work(task, pairs)
         folder = task.work / _PREPARED
         model = parts.read(folder)
@@ -234,17 +244,20 @@ def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
             found = model_similarities(embeddings, development)
             return result(development, found)["mean"]["pearson"]
 
-        training = Training(
-            model,
-            read_prepared(folder, model.tokenisers),
-            settings,
-            Seeds(config["seed"], config["repetition"]),
-            task.device,
-            score if development else None,
-        )
-        training.run(task.work / _CHECKPOINT, every)
+        history: list[dict[str, Any]] = []
+        if not config.get("tuned", False) or counts["rows_in"] > sum(counts["rejected"].values()):
+            training = Training(
+                model,
+                read_prepared(folder, model.tokenisers),
+                settings,
+                Seeds(config["seed"], config["repetition"]),
+                task.device,
+                score if development else None,
+            )
+            training.run(task.work / _CHECKPOINT, every)
+            history = training.history
         extra = {
-            "history": training.history,
+            "history": history,
             "development_pairs_tested_on": removed,
             **counts["figures"],
         }

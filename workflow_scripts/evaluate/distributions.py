@@ -1,6 +1,6 @@
 """Entropy, repetition and IDF of the words of many sentences, and rank correlation."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,11 +20,21 @@ class Sentences(NamedTuple):
     lengths: Integers  # (sentences,)
 
 
-def sentences(texts: Iterable[str], numbers: dict[str, int]) -> Sentences:
-    """Number the words of texts; `numbers` holds those of earlier calls and is added to."""
+def sentences(
+    texts: Iterable[str],
+    numbers: dict[str, int],
+    split: Callable[[str], list[str]] = words,
+) -> Sentences:
+    """Number the words of texts.
+
+    Args:
+        texts: the sentences.
+        numbers: those of earlier calls; it is added to.
+        split: gives the words of a sentence.
+    """
     found, lengths = [], []
     for text in texts:
-        row = [numbers.setdefault(word, len(numbers)) for word in words(text)]
+        row = [numbers.setdefault(word, len(numbers)) for word in split(text)]
         found.append(np.array(row, np.int32))
         lengths.append(len(row))
     counts = np.array(lengths, np.int64)
@@ -63,6 +73,20 @@ def repetition(some: Sentences, order: int) -> Floats:
     return np.where(total > 0, repeated / np.maximum(total, 1), np.nan)
 
 
+def with_long_words(some: Sentences, numbers: dict[str, int], least: int) -> Sentences:
+    """Return the sentences without their words of fewer than `least` characters.
+
+    Args:
+        some: the sentences.
+        numbers: of all their words.
+        least: the length of the shortest words that stay.
+    """
+    long = np.fromiter((len(word) >= least for word in numbers), bool, len(numbers))
+    kept = long[some.words]
+    lengths = np.bincount(some.owners[kept], minlength=len(some.lengths)).astype(np.int64)
+    return Sentences(some.words[kept], some.owners[kept], lengths)
+
+
 def inverse_document_frequencies(documents: Sentences, vocabulary: int) -> Floats:
     """Return log2(N / df) of each word; the N sentences are the documents.
 
@@ -70,7 +94,31 @@ def inverse_document_frequencies(documents: Sentences, vocabulary: int) -> Float
     """
     pairs = np.unique(documents.owners.astype(np.int64) * vocabulary + documents.words)
     df = np.bincount(pairs % vocabulary, minlength=vocabulary)
-    return np.log2(max(len(documents.lengths), 1) / np.maximum(df, 1))
+    return _idf(df, len(documents.lengths))
+
+
+def idf_of_documents(
+    documents: Iterable[str], numbers: dict[str, int], split: Callable[[str], list[str]] = words
+) -> tuple[Floats, int]:
+    """Return log2(N / df) of numbered words, and N, the documents that have a word.
+
+    Memory is that of the numbered words, however many documents there are.
+
+    Args:
+        documents: a sentence each; those without a word are none.
+        numbers: of the words that are asked for; all words get a df of 1 at least.
+        split: gives the words of a document.
+    """
+    df, count = np.zeros(len(numbers), np.int64), 0
+    for document in documents:
+        found = set(split(document))
+        count += bool(found)
+        df[[numbers[word] for word in found if word in numbers]] += 1
+    return _idf(df, count), count
+
+
+def _idf(df: Integers, documents: int) -> Floats:
+    return np.log2(max(documents, 1) / np.maximum(df, 1))
 
 
 def mean_idf(some: Sentences, idf: Floats) -> Floats:

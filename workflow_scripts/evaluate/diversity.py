@@ -26,6 +26,8 @@ from workflow_scripts.core.text import words
 from workflow_scripts.subword.segmenter import Segmenter
 
 ORDERS = 4
+# SentencePiece's sign for a blank, with which the first piece of a word begins.
+WORD_MARK = "\u2581"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +37,12 @@ class Sentence:
     Attributes:
         ngrams: its n-grams of 1 to 4 words.
         bags: its words, and its pieces where a model is given, as multisets.
+        sets: the different ones of each bag; pieces are without the mark of a word's beginning.
     """
 
     ngrams: Counter[tuple[str, ...]]
     bags: dict[str, Counter[str]]
+    sets: dict[str, frozenset[str]]
 
 
 def sentence(text: str, segmenter: Segmenter | None = None) -> Sentence:
@@ -49,10 +53,13 @@ def sentence(text: str, segmenter: Segmenter | None = None) -> Sentence:
         for order in range(1, ORDERS + 1)
         for start in range(len(tokens) - order + 1)
     )
-    bags = {"words": Counter(tokens)}
+    bags, sets = {"words": Counter(tokens)}, {"words": frozenset(tokens)}
     if segmenter is not None:
-        bags["pieces"] = Counter(segmenter.pieces(" ".join(tokens)))
-    return Sentence(ngrams, bags)
+        pieces = segmenter.pieces(" ".join(tokens))
+        bags["pieces"] = Counter(pieces)
+        # Without its mark, the piece that is nothing but the mark is no piece.
+        sets["pieces"] = frozenset(piece.replace(WORD_MARK, "") for piece in pieces) - {""}
+    return Sentence(ngrams, bags, sets)
 
 
 def bleu_counts(first: Sentence, second: Sentence) -> NDArray[np.int64]:
@@ -79,24 +86,36 @@ def one_minus_bleu(counts: NDArray[Any]) -> NDArray[np.float64]:
 
 @dataclass
 class Overlap:
-    """Running means over lines of two bags' intersection/union and length ratio."""
+    """Running means over lines of two sentences' intersection/union and length ratio.
+
+    Attributes:
+        intersection_over_union: of the sets of both sentences' tokens (ParaBank 2, 3.6).
+        intersection_over_union_bags: of the multisets.
+        length_ratio: the second sentence's number of tokens over the first one's.
+    """
 
     pairs: int = 0
     intersection_over_union: float = 0.0
+    intersection_over_union_bags: float = 0.0
     ratios: int = 0
     length_ratio: float = 0.0
 
-    def add(self, first: Counter[str], second: Counter[str]) -> None:
-        """Count one pair of multisets: a repeated word counts as often as both have it.
+    def add(self, first: Sentence, second: Sentence, bag: str) -> None:
+        """Count one pair of sentences by their tokens of one kind: `words` or `pieces`.
 
-        Two empty bags are equal: their intersection/union is 1. The length ratio is second over
-        first; if the first is empty, the pair has none and stays out of its mean.
+        In a multiset a repeated token counts as often as it stands there, in a set once. Two
+        sentences without tokens are equal: their intersection/union is 1. If only the first has
+        none, the pair has no length ratio and stays out of its mean.
         """
-        shared = sum(min(count, first[token]) for token, count in second.items() if token in first)
-        first_length, second_length = first.total(), second.total()
+        one, other = first.bags[bag], second.bags[bag]
+        shared = sum(min(count, one[token]) for token, count in other.items() if token in one)
+        first_length, second_length = one.total(), other.total()
         union = first_length + second_length - shared
         self.pairs += 1
-        self.intersection_over_union += shared / union if union else 1.0
+        self.intersection_over_union_bags += shared / union if union else 1.0
+        different = first.sets[bag] | second.sets[bag]
+        both = first.sets[bag] & second.sets[bag]
+        self.intersection_over_union += len(both) / len(different) if different else 1.0
         if first_length:
             self.ratios += 1
             self.length_ratio += second_length / first_length
@@ -105,6 +124,7 @@ class Overlap:
         """Add the sums of other pairs."""
         self.pairs += other.pairs
         self.intersection_over_union += other.intersection_over_union
+        self.intersection_over_union_bags += other.intersection_over_union_bags
         self.ratios += other.ratios
         self.length_ratio += other.length_ratio
 
@@ -112,6 +132,9 @@ class Overlap:
         """Return the means, intersection/union x 100; None if no pair has the measure."""
         return {
             "intersection_over_union": mean(100.0 * self.intersection_over_union, self.pairs),
+            "intersection_over_union_bags": mean(
+                100.0 * self.intersection_over_union_bags, self.pairs
+            ),
             "length_ratio": mean(self.length_ratio, self.ratios),
         }
 
@@ -134,8 +157,8 @@ class Comparison:
         counts = bleu_counts(first, second)
         self.pairs += 1
         self.bleu += counts
-        for bag, tokens in first.bags.items():
-            self.overlaps.setdefault(bag, Overlap()).add(tokens, second.bags[bag])
+        for bag in first.bags:
+            self.overlaps.setdefault(bag, Overlap()).add(first, second, bag)
         return counts
 
     def merge(self, other: "Comparison") -> None:
@@ -160,7 +183,7 @@ def diversity(
 ) -> dict[str, float | int | None]:
     """Return the measures of (reference, paraphrase) pairs, as Table 1 of ParaBank 2 has them.
 
-    BLEU always counts words; the other two count pieces if there is a segmenter.
+    BLEU always counts words; the others count pieces if there is a segmenter.
     """
     bag = "words" if segmenter is None else "pieces"
     comparison = Comparison()
@@ -179,7 +202,8 @@ def main(argv: list[str] | None = None) -> None:
         "--pieces",
         type=Path,
         metavar="SPM.model",
-        help="take intersection/union and length ratio on the pieces of this SentencePiece model",
+        help="take intersection/union (sets: pieces without the mark of a word) and length ratio "
+        "on the pieces of this SentencePiece model",
     )
     arguments = parser.parse_args(argv)
     segmenter = Segmenter(arguments.pieces) if arguments.pieces else None

@@ -12,8 +12,9 @@ from workflow_scripts.filter.stage import column_units
 # References whose candidates are measured at each bound, at most (evaluate/bounds.py).
 BOUNDS_SAMPLE = 2000
 # What people must do for their ratings to count, as in judge/annotators.py (a test compares them).
-# The key that names the file of people's ratings.
+# The keys that name the file of people's ratings, and that of the documents of IDF.
 _RATINGS_FILE = "evaluate.ratings.file"
+_DOCUMENTS = "evaluate.documents"
 _ANNOTATORS = {"min_judgments": 25, "max_failed_controls": 0.1}
 
 
@@ -21,7 +22,7 @@ class Evaluate(Stage):
     """One unit for each system."""
 
     name = "evaluate"
-    version = 4
+    version = 5
     row = "references"
     released = True
     wildcard = "system"
@@ -58,6 +59,8 @@ class Evaluate(Stage):
     def tables(self) -> dict[str, str]:
         names = ["diversity", "between_ranks", "lengths", "statistics", "bins"]
         names += ["bounds"] if selection.reference_scores(self.config) else []
+        kinds = self.statistics_settings()["columns"].values()
+        names += ["classifiers"] if "classifier" in kinds else []
         names += ["answers"] if self.answers_file() else []
         names += ["ratings", "ratings_by_length"] if self._ratings() else []
         return {name: f"workflow_scripts.evaluate.tables:{name}" for name in names}
@@ -67,7 +70,7 @@ class Evaluate(Stage):
         seen = selection.seen_corpora(self.config)
         all_known = selection.knows_all_seen(self.config)
         part = self.config["evaluate"]
-        answers = self.answers_file()
+        answers, documents = self.answers_file(), self.documents_file()
         return {
             "system": instance,
             "best": self.config["systems"][instance]["select"]["best"],
@@ -81,27 +84,36 @@ class Evaluate(Stage):
             # Left out where there are none: the names of existing folders follow from the settings.
             **({"answers": answers} if answers else {}),
             **({"ratings": self._ratings()} if self._ratings() else {}),
+            **({"documents": documents} if documents else {}),
         }
 
     def content(self, instance: str) -> dict[str, Any]:
         settings = self.settings(instance)
         if answers := self.answers_file():
             settings["answers"] = [self.sha256(answers, "evaluate.answers")]
+        if documents := self.documents_file():
+            settings["documents"] = [self.sha256(documents, _DOCUMENTS)]
         if settings.get("ratings"):
             hashes = [self.sha256(path, _RATINGS_FILE) for path in self.ratings_files()]
             settings["ratings"] = {**settings["ratings"], "file": hashes}
         return settings
 
     def inputs(self, instance: str) -> dict[str, str]:
-        answers = self.answers_file()
+        answers, documents = self.answers_file(), self.documents_file()
         return {
             **({answers: self.sha256(answers, "evaluate.answers")} if answers else {}),
+            **({documents: self.sha256(documents, _DOCUMENTS)} if documents else {}),
             **{path: self.sha256(path, _RATINGS_FILE) for path in self.ratings_files()},
         }
 
     def answers_file(self) -> str | None:
         """Return the file of right answers, if the run has one."""
         path = self.config["evaluate"].get("answers")
+        return selection.located(self.config, [path])[0] if path else None
+
+    def documents_file(self) -> str | None:
+        """Return the file whose lines are the documents of IDF, if the run has one."""
+        path = self.config["evaluate"].get("documents")
         return selection.located(self.config, [path])[0] if path else None
 
     def ratings_files(self) -> list[str]:
@@ -118,7 +130,12 @@ class Evaluate(Stage):
         """Return the settings of the corpus statistics: the pairs, and columns by kind."""
         part = self.config["evaluate"]
         kinds = {name: self._kind(name) for name in part["columns"]}
-        return {"pairs": part["pairs"], "columns": kinds, "seed": self.config["seed"]}
+        return {
+            "pairs": part["pairs"],
+            "columns": kinds,
+            "seed": self.config["seed"],
+            **selection.punctuation(self.config),
+        }
 
     def _kind(self, column: str) -> str:
         """Return the kind of a column; of a feature its name."""

@@ -2,10 +2,13 @@
 
 PNMT is Wieting and Gimpel (ACL 2018), Tables 1 and 3; BT17 is Wieting et al. (EMNLP 2017), Tables
 9 and 10. All figures are of a seeded sample of pairs, which bounds memory.
+
+What a word is follows `evaluate.punctuation`. The documents of IDF are the sentences of a file
+(the papers: of Wikipedia), or the sample's references.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,20 +16,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow_scripts.core.atomic import write_json
-from workflow_scripts.core.cli import json_argument, run
-from workflow_scripts.core.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.input_files import unchanged
+from workflow_scripts.core.manifest import read_json, shard_paths, verify, write_record
+from workflow_scripts.core.packed_lines import read_lines
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.rank_correlation import spearman
 from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.tables import read_rows
+from workflow_scripts.core.word_tokens import DROPPED, TOKENISERS
 from workflow_scripts.evaluate.distributions import (
     Sentences,
     entropy,
+    idf_of_documents,
     inverse_document_frequencies,
     mean_idf,
     ngrams,
     repetition,
     sentences,
+    with_long_words,
 )
 from workflow_scripts.evaluate.parse_entropy import (
     COLUMNS,
@@ -34,6 +43,8 @@ from workflow_scripts.evaluate.parse_entropy import (
     count_shapes,
     parse_entropy,
 )
+from workflow_scripts.filter.classifier_files import METRICS
+from workflow_scripts.filter.classifier_files import RECORD as CLASSIFIER_RECORD
 from workflow_scripts.filter.pairs import Pairs, named_folder, read_pairs, verified_values
 from workflow_scripts.filter.sample import Place, last_within, place
 
@@ -42,6 +53,10 @@ RECORD = "counting"
 # Table 3 of PNMT: pairs by paraphrase score, up to and including each of these.
 BIN_ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
 ORDERS = {"unigrams": 1, "trigrams": 3}
+# Of the unigrams that repeat, words of so many characters count (BT17 5.6.1).
+LEAST_CHARACTERS = 3
+# A line of the file of documents may have so many bytes.
+_MOST_BYTES = 1 << 20
 # The kinds of columns that are a paraphrase score: the cosine of the two sides.
 PARAPHRASE_SCORES = ("vectors", "embedding", "cosine")
 
@@ -72,14 +87,23 @@ def spread(values: NDArray[Any]) -> dict[str, float | int | None]:
     }
 
 
-def side(some: Sentences, idf: NDArray[np.float64]) -> dict[str, Any]:
+def repetitions(some: Sentences, numbers: dict[str, int]) -> dict[str, NDArray[np.float64]]:
+    """Return the repeated shares of each sentence's words and trigrams (BT17 5.6.1).
+
+    Of single words those of at least `LEAST_CHARACTERS` count.
+    """
+    words = with_long_words(some, numbers, LEAST_CHARACTERS)
+    return {"unigrams": repetition(words, 1), "trigrams": repetition(some, 3)}
+
+
+def side(some: Sentences, numbers: dict[str, int], idf: NDArray[np.float64]) -> dict[str, Any]:
     """Return the figures of one side of a corpus (PNMT Table 1, BT17 Table 9)."""
     return {
         "sentences": len(some.lengths),
         "length": spread(some.lengths.astype(np.float64)),
         "idf": spread(mean_idf(some, idf)),
         "entropy": {name: _figure(entropy(ngrams(some, n)[0])) for name, n in ORDERS.items()},
-        "repetition": {name: spread(repetition(some, n)) for name, n in ORDERS.items()},
+        "repetition": {name: spread(each) for name, each in repetitions(some, numbers).items()},
     }
 
 
@@ -107,10 +131,12 @@ def bins(scores: NDArray[np.float32], overlap: NDArray[np.float32]) -> list[dict
     return [{"to": end, **spread(overlap[places == number])} for number, end in enumerate(BIN_ENDS)]
 
 
-def correlations(some: Sentences, idf: NDArray[np.float64], values: Any) -> dict[str, Any]:
+def correlations(
+    some: Sentences, numbers: dict[str, int], idf: NDArray[np.float64], values: Any
+) -> dict[str, Any]:
     """Return Spearman's correlations of a column with repetition, IDF, length (BT17 Table 10)."""
     measures = {
-        **{f"repetition_{name}": repetition(some, order) for name, order in ORDERS.items()},
+        **{f"repetition_{name}": each for name, each in repetitions(some, numbers).items()},
         "idf": mean_idf(some, idf),
         "length": some.lengths.astype(np.float64),
     }
@@ -119,7 +145,12 @@ def correlations(some: Sentences, idf: NDArray[np.float64], values: Any) -> dict
 
 
 def statistics(
-    sample: Sample, kinds: dict[str, str], shapes: Shapes | None = None
+    sample: Sample,
+    kinds: dict[str, str],
+    shapes: Shapes | None = None,
+    documents: Iterable[str] | None = None,
+    split: Callable[[str], list[str]] = TOKENISERS[DROPPED],
+    told: dict[str, dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Return the statistics of some pairs.
 
@@ -128,18 +159,33 @@ def statistics(
         kinds: of each column that a model computed: one of `PARAPHRASE_SCORES`, or `classifier`
             for the probability to be a reference.
         shapes: the truncated trees of the pairs, None where nothing is parsed.
+        documents: of IDF, a sentence each; None: the references.
+        split: gives the words of a sentence.
+        told: the metrics.json of the classifiers, by column.
     """
     numbers: dict[str, int] = {}
-    references = sentences(progress(sample.references, desc="statistics, references"), numbers)
-    paraphrases = sentences(progress(sample.paraphrases, desc="statistics, pairs"), numbers)
-    idf = inverse_document_frequencies(references, max(len(numbers), 1))
-    sides = {"references": side(references, idf), "paraphrases": side(paraphrases, idf)}
+    texts = progress(sample.references, desc="statistics, references")
+    references = sentences(texts, numbers, split)
+    texts = progress(sample.paraphrases, desc="statistics, pairs")
+    paraphrases = sentences(texts, numbers, split)
+    if documents is None:
+        idf = inverse_document_frequencies(references, max(len(numbers), 1))
+        count = len(references.lengths)
+    else:
+        read = progress(documents, desc="statistics, documents of IDF")
+        idf, count = idf_of_documents(read, numbers, split)
+    sides = {
+        "references": side(references, numbers, idf),
+        "paraphrases": side(paraphrases, numbers, idf),
+    }
     for name, figures in sides.items():
         figures["parse_entropy"] = parse_entropy(shapes[name]) if shapes else None
     return {
         "pairs": len(sample.paraphrases),
+        "documents": count,
         "sides": sides,
         "difference": difference(**sides),
+        "classifiers": classifiers(told or {}),
         "columns": {name: spread(sample.columns[name]) for name in ("overlap_3", *kinds)},
         "bins": {
             name: bins(sample.columns[name], sample.columns["overlap_3"])
@@ -147,7 +193,7 @@ def statistics(
             if kind in PARAPHRASE_SCORES
         },
         "correlations": {
-            name: correlations(paraphrases, idf, sample.columns[name])
+            name: correlations(paraphrases, numbers, idf, sample.columns[name])
             for name, kind in kinds.items()
             if kind == "classifier"
         },
@@ -199,6 +245,46 @@ def read_shapes(shards: list[Path], last: Place, seed: int) -> Shapes:
     )
 
 
+def classifiers(metrics: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return how well classifiers tell references from paraphrases (BT17 Table 8).
+
+    Args:
+        metrics: their metrics.json, by column.
+
+    Returns:
+        By column `data` (`test`, or `validation` where there is no test), `pairs`, the accuracies
+        `accuracy`, `references` and `paraphrases`, and `negatives` and `l2`, where chosen.
+    """
+    found = {}
+    for name, each in metrics.items():
+        data = "test" if "test" in each else "validation"
+        found[name] = {
+            "data": data,
+            "pairs": each[f"{data}_pairs"],
+            **{key: each[data][key] for key in ("accuracy", "references", "paraphrases")},
+            **{key: each.get(key) for key in ("negatives", "l2")},
+        }
+    return found
+
+
+def read_documents(path: Path) -> Iterator[str]:
+    """Yield the lines of a file of documents, plain or compressed.
+
+    Raises:
+        InputError: a line is too long or no UTF-8.
+    """
+    for number, line in enumerate(read_lines(path, _MOST_BYTES), 1):
+        try:
+            if len(line) > _MOST_BYTES:
+                raise ValueError(f"more than {_MOST_BYTES} bytes")
+            yield line.decode("utf-8")
+        except ValueError as error:
+            raise InputError(
+                f"{path}, line {number}: {error}; evaluate.documents wants UTF-8 text, a sentence "
+                "in each line"
+            ) from error
+
+
 def write_statistics(
     folder: Path,
     values: dict[str, Path],
@@ -206,6 +292,8 @@ def write_statistics(
     shards: int,
     output: Path,
     config: dict[str, Any],
+    documents: Path | None = None,
+    inputs: dict[str, str] | None = None,
 ) -> None:
     """Write the statistics of a system's pairs, with their record.
 
@@ -215,7 +303,13 @@ def write_statistics(
         trees: a folder with `trees` shards of the same references; None where nothing is parsed.
         shards: their number.
         output: statistics.json.
-        config: `pairs` (how many at most), `columns` by their kinds, and `seed`.
+        config: `pairs` (how many at most), `columns` by their kinds, `seed`, and `punctuation`
+            where it is not dropped.
+        documents: a file whose lines are the documents of IDF; None: the sample's references.
+        inputs: the hash of that file, by its path.
+
+    Raises:
+        InputError: a file is damaged, or the documents have no word.
     """
     paths, parsed = shard_paths(folder, shards), shard_paths(trees, shards) if trees else []
     for path in (*paths, *parsed):
@@ -224,7 +318,18 @@ def write_statistics(
     last = last_sampled(paths, config["pairs"], config["seed"])
     sample = read_sample(paths, others, last, config["seed"])
     shapes = read_shapes(parsed, last, config["seed"]) if trees else None
-    write_json(output, {"config": config, **statistics(sample, config["columns"], shapes)})
+    told = {
+        name: read_json(values[name] / METRICS, CLASSIFIER_RECORD)
+        for name, kind in config["columns"].items()
+        if kind == "classifier" and (values[name] / METRICS).exists()
+    }
+    split = TOKENISERS[config.get("punctuation", DROPPED)]
+    with unchanged(inputs or {}):
+        lines = read_documents(documents) if documents else None
+        found = statistics(sample, config["columns"], shapes, lines, split, told)
+    if documents and not found["documents"]:
+        raise InputError(f"{documents}: no line has a word; correct evaluate.documents")
+    write_json(output, {"config": config, **found})
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 
@@ -242,7 +347,9 @@ def main(argv: list[str] | None = None) -> None:
         help="with shards of a column that a model computed",
     )
     parser.add_argument("--trees", type=Path, help="folder with shards of trees")
+    parser.add_argument("--documents", type=Path, help="of IDF, a sentence in each line")
     parser.add_argument("--shards", type=int, required=True)
+    add_inputs(parser)
     parser.add_argument("--output", type=Path, required=True, help="statistics.json")
     arguments = parser.parse_args(argv)
     write_statistics(
@@ -252,6 +359,8 @@ def main(argv: list[str] | None = None) -> None:
         arguments.shards,
         arguments.output,
         arguments.config,
+        arguments.documents,
+        arguments.inputs,
     )
 
 

@@ -20,6 +20,7 @@ from workflow_scripts.core.training_sets import (
     model_columns,
     outside_corpora,
 )
+from workflow_scripts.core.training_sets import ranges as bounds_of
 from workflow_scripts.filter import embedding_columns
 
 
@@ -80,8 +81,18 @@ def _column_problems(name: str, column: dict[str, Any], config: Config) -> Itera
         )
     if "feature" in column:
         yield from _feature_problems(name, column["feature"], config)
+    if "classifier" in column:
+        yield from _classifier_problems(name, column["classifier"])
     if "language_model" in column:
         yield from _language_model_problems(name, column["language_model"], config)
+
+
+def _classifier_problems(name: str, block: dict[str, Any]) -> Iterator[str]:
+    where, test = f"columns.{name}.classifier", block.get("test", 0)
+    if test and "negatives" not in block:
+        yield f"{where}.test: it needs negatives; add negatives: [random]"
+    if test + block["validation"] >= 1:
+        yield f"{where}: validation and test together leave no reference to train on; lower them"
 
 
 def _feature_problems(name: str, block: dict[str, Any], config: Config) -> Iterator[str]:
@@ -145,7 +156,8 @@ def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> 
             meant = suggestion(corpus, paraphrased)
             yield f"{where}.corpora: references of '{corpus}' are not paraphrased{meant}"
     ranges = list(block["bounds"].items())
-    ranges += [(column, each) for column, many in grid["bounds"].items() for each in many]
+    points = {column: bounds_of(many) for column, many in grid["bounds"].items()}
+    ranges += [(column, each) for column, many in points.items() for each in many]
     known = [*PAIR_COLUMNS, *config["columns"]]
     for column in dict.fromkeys(
         [*(each for each, _ in ranges), *([folds["column"]] if folds else [])]
@@ -156,6 +168,13 @@ def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> 
         if low is not None and high is not None and low > high:
             yield f"{where}: bounds of {column}: {low} is greater than {high}"
     yield from _fold_problems(where, folds, grid)
+    if block["tune"] and not block["grid"]:
+        yield f"{where}.tune: there is nothing to choose among; give it a grid"
+    if block["tune"] and not config["sts"].get("development"):
+        yield (
+            f"{where}.tune: the best point is chosen on development data; name data sets in "
+            "sts.development, such as '2016'"
+        )
     if block["first"] == "folds" and not folds:
         yield f"{where}.first: folds can't be first where there are none; add folds, or take it out"
 

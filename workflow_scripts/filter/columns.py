@@ -9,11 +9,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.shard import Input, Stream, write_shard
+from workflow_scripts.core.word_tokens import DROPPED
 from workflow_scripts.filter import measures
 from workflow_scripts.filter.ngrams import Counts, count
-from workflow_scripts.filter.tokens import Lexicon
+from workflow_scripts.filter.tokens import Lexicon, Tokens
 
 # Pairs whose words are looked up at once.
 BATCH = 8192
@@ -22,13 +23,21 @@ BATCH = 8192
 class Counter:
     """Counts the n-grams of pairs, keeping the words that it has met."""
 
-    def __init__(self) -> None:
-        self._lexicon = Lexicon()
+    def __init__(self, punctuation: str = DROPPED) -> None:
+        """Count words as `evaluate.punctuation` says."""
+        self._lexicon = Lexicon(punctuation)
 
     def counts(
         self, references: pa.StringArray, paraphrases: pa.StringArray
     ) -> tuple[Counts, Counts]:
         """Return the counts of the pairs' words, and of their tokens by sacrebleu's tokeniser."""
+        words, tokens = self.sides(references, paraphrases)
+        return count(*words), count(*tokens)
+
+    def sides(
+        self, references: pa.StringArray, paraphrases: pa.StringArray
+    ) -> tuple[tuple[Tokens, Tokens], tuple[Tokens, Tokens]]:
+        """Return the words of both sides, and their tokens by sacrebleu's tokeniser."""
         # The paraphrases of one reference stand together; it is looked up once.
         encoded = references.dictionary_encode()
         different, chosen = len(encoded.dictionary), encoded.indices.to_numpy().astype(np.int64)
@@ -37,19 +46,21 @@ class Counter:
         if different < len(references):
             firsts = (each.take(chosen) for each in firsts)
         seconds = (each.run(slice(different, None)) for each in kinds)
-        words, tokens = map(count, firsts, seconds)
+        words, tokens = zip(firsts, seconds, strict=True)
         return words, tokens
 
     def columns(
         self, references: pa.StringArray, paraphrases: pa.StringArray
     ) -> dict[str, NDArray[Any]]:
         """Return the columns that follow from the texts, each of shape (pairs,)."""
-        words, tokens = self.counts(references, paraphrases)
+        sides, token_sides = self.sides(references, paraphrases)
+        words, tokens = count(*sides), count(*token_sides)
         return {
             "reference_words": words.first[:, 0],
             "paraphrase_words": words.second[:, 0],
             **{f"overlap_{order}": measures.overlap(words, order) for order in (1, 2, 3)},
-            "intersection_over_union": measures.intersection_over_union(words),
+            "intersection_over_union": measures.intersection_over_union(*sides),
+            "intersection_over_union_bags": measures.intersection_over_union_bags(words),
             "bleu_nakov": measures.bleu_nakov(words),
             **{
                 f"sacrebleu_{method.replace('-', '_')}": measures.sacrebleu(tokens, method)
@@ -77,9 +88,15 @@ def pair_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, pa.Arr
             }
 
 
-def write_columns(input_path: Path, output: Path) -> None:
-    """Stream a `paraphrases` shard into a `pair_columns` shard with its record."""
-    counter = Counter()
+def write_columns(input_path: Path, output: Path, config: dict[str, Any]) -> None:
+    """Stream a `paraphrases` shard into a `pair_columns` shard with its record.
+
+    Args:
+        input_path: the `paraphrases` shard.
+        output: the `pair_columns` shard.
+        config: `punctuation`, if it is not dropped.
+    """
+    counter = Counter(config.get("punctuation", DROPPED))
 
     def with_columns(batches: Iterator[dict[str, pa.Array]]) -> Iterator[pa.RecordBatch]:
         for pairs in batches:
@@ -95,10 +112,11 @@ def write_columns(input_path: Path, output: Path) -> None:
 def main(argv: list[str] | None = None) -> None:
     """Compute the columns of every pair of a shard that need no model."""
     parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, default={}, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of paraphrases")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
-    write_columns(arguments.input, arguments.output)
+    write_columns(arguments.input, arguments.output, arguments.config)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -94,10 +94,11 @@ def _per_word(model: Path, sentences: list[list[str]]) -> NDArray[np.float64]:
 class LanguageModel:
     """A KenLM model as the feature `language_model` asks it."""
 
-    def __init__(self, path: Path):
-        self._path = path
+    def __init__(self, path: Path, split: Callable[[str], list[str]] = words):
+        """Ask the model in `path` for the words that `split` gives of a sentence."""
+        self._path, self._split = path, split
 
     def log_probability(self, sentences: Sequence[str]) -> NDArray[np.float64]:
         """Return the mean log-probability (nats) of each sentence's words and its end."""
-        found = [words(sentence) for sentence in sentences]
+        found = [self._split(sentence) for sentence in sentences]
         return math.log(10) * _per_word(self._path, found)

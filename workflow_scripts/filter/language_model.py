@@ -2,7 +2,7 @@
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from workflow_scripts.core.manifest import read_json, shard_paths, verify, write
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.rows import PairRow
 from workflow_scripts.core.tables import read_rows
-from workflow_scripts.core.text import words
+from workflow_scripts.core.word_tokens import DROPPED, TOKENISERS
 from workflow_scripts.filter.kenlm import estimate
 from workflow_scripts.generate.references import rejection
 from workflow_scripts.generate.sample_references import RECORD as SAMPLE_RECORD
@@ -27,6 +27,7 @@ def apart(
     corpora: list[str],
     sample: dict[str, Any],
     rejected: Counter[str],
+    split: Callable[[str], list[str]] = TOKENISERS[DROPPED],
 ) -> Iterator[list[str]]:
     """Yield the words of the references of some corpora that are not paraphrased.
 
@@ -35,6 +36,7 @@ def apart(
         corpora: names of corpora.
         sample: what `generate.sample_references` wrote: which references are paraphrased.
         rejected: counts the others.
+        split: gives the words of a reference.
     """
     for row in rows:
         if row["corpus"] not in corpora:
@@ -42,7 +44,7 @@ def apart(
         elif not rejection(row, sample["cutoffs"], sample["seed"]):
             rejected[PARAPHRASED] += 1
         else:
-            yield words(row["reference"])
+            yield split(row["reference"])
 
 
 def train(
@@ -59,7 +61,9 @@ def train(
     columns = ["id", "corpus", "reference"]
     found = (row for path in paths for row in read_rows(path, "pairs", columns))
     rejected: Counter[str] = Counter()
-    kept = apart(progress(found, rows, "language model"), config["corpora"], sample, rejected)
+    split = TOKENISERS[config.get("punctuation", DROPPED)]
+    read = progress(found, rows, "language model")
+    kept = apart(read, config["corpora"], sample, rejected, split)
     first = next(kept, None)
     if first is None:
         raise InputError(

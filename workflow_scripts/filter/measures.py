@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow_scripts.filter.ngrams import Counts
+from workflow_scripts.filter.tokens import Tokens
 
 # sacrebleu's smoothing methods with the values that it uses by default.
 SACREBLEU = {"exp": None, "floor": 0.1, "add-k": 1, "none": None}
@@ -24,10 +25,29 @@ def overlap(counts: Counts, order: int) -> Floats:
     return shared / np.maximum(shorter, 1)
 
 
-def intersection_over_union(counts: Counts) -> Floats:
-    """Return it for the words of both sides as multisets (PB2 3.6); 1 if neither has a word."""
+def intersection_over_union(first: Tokens, second: Tokens) -> Floats:
+    """Return it for the sets of words of both sides (PB2 3.6); 1 if neither has a word."""
+    size = int(max(first.ids.max(initial=0), second.ids.max(initial=0))) + 1
+    pairs = len(first.lengths)
+
+    def different(side: Tokens) -> NDArray[np.int64]:
+        return np.unique(np.repeat(np.arange(pairs) * size, side.lengths) + side.ids)
+
+    def count(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.bincount(keys // size, minlength=pairs)
+
+    one, other = different(first), different(second)
+    shared = count(np.intersect1d(one, other, assume_unique=True))
+    return _share(shared, count(one) + count(other) - shared)
+
+
+def intersection_over_union_bags(counts: Counts) -> Floats:
+    """Return it for the words of both sides as multisets; 1 if neither has a word."""
     shared = counts.shared[:, 0]
-    union = counts.first[:, 0] + counts.second[:, 0] - shared
+    return _share(shared, counts.first[:, 0] + counts.second[:, 0] - shared)
+
+
+def _share(shared: NDArray[np.int64], union: NDArray[np.int64]) -> Floats:
     return np.where(union > 0, shared / np.maximum(union, 1), 1.0)
 
 

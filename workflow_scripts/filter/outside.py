@@ -18,6 +18,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.shard import Stream, Tally, write_shard
 from workflow_scripts.core.training_sets import MODEL_COLUMNS
+from workflow_scripts.core.word_tokens import DROPPED
 from workflow_scripts.corpus.pairs import Pair, Rejected, read_pairs
 from workflow_scripts.filter.columns import BATCH, Counter
 
@@ -54,14 +55,15 @@ def write_outside(config: dict[str, Any], output: Path, inputs: dict[str, str]) 
 
     Args:
         config: `name`, `tsv` (files), `columns` (numbers of `reference` and `paraphrase`),
-            `header`, `max_line_bytes`.
+            `header`, `max_line_bytes`; `punctuation`, if it is not dropped.
         output: the file.
         inputs: SHA-256 of the files, by path.
 
     Raises:
         InputError: the corpus has no pair, or a file can't be read or changed meanwhile.
     """
-    name, counter, tally = config["name"], Counter(), Tally()
+    name, tally = config["name"], Tally()
+    counter = Counter(config.get("punctuation", DROPPED))
 
     def good(lines: Iterator[Pair | Rejected]) -> Iterator[Pair]:
         for line in lines:

@@ -5,10 +5,11 @@ It is the perplexity of the paraphrase (BT17 5.5), or the feature `language_mode
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import verify_file
-from workflow_scripts.core.text import words
+from workflow_scripts.core.word_tokens import DROPPED, TOKENISERS
 from workflow_scripts.filter.kenlm import LanguageModel, perplexities
 from workflow_scripts.filter.language_model import RECORD
 from workflow_scripts.filter.values import Values, write_values
@@ -17,11 +18,17 @@ from workflow_scripts.filter.values import Values, write_values
 BATCH = 65_536
 
 
-def values_of(model: Path, relative: bool) -> Values:
-    """Return what gives the column: perplexities, or what paraphrases are more probable by."""
-    if not relative:
-        return lambda _, paraphrases: perplexities(model, list(map(words, paraphrases)))
-    log_probability = LanguageModel(model).log_probability
+def values_of(model: Path, config: dict[str, Any]) -> Values:
+    """Return what gives the column: perplexities, or what paraphrases are more probable by.
+
+    Args:
+        model: the file.
+        config: `relative` where the latter is asked, and `punctuation` if it is not dropped.
+    """
+    split = TOKENISERS[config.get("punctuation", DROPPED)]
+    if not config.get("relative", False):
+        return lambda _, paraphrases: perplexities(model, list(map(split, paraphrases)))
+    log_probability = LanguageModel(model, split).log_probability
     return lambda references, paraphrases: (
         log_probability(paraphrases) - log_probability(references)
     )
@@ -36,7 +43,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
     verify_file(arguments.model, RECORD)
-    values = values_of(arguments.model, arguments.config.get("relative", False))
+    values = values_of(arguments.model, arguments.config)
     write_values(arguments.input, arguments.output, values, "perplexity", BATCH)
 
 

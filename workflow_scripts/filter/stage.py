@@ -42,7 +42,7 @@ class Filter(Stage):
     """
 
     name = "filter"
-    version = 1
+    version = 2
     row = "pairs"
     released = False
     wildcard = "system"
@@ -120,11 +120,12 @@ class Filter(Stage):
         if instance in self.training_sets:
             return self.training_sets[instance]
         if instance in self.config["run"]["systems"]:
-            return {}
+            return selection.punctuation(self.config)
         if instance in outside_corpora(self.config):
             block = filled(self.config["outside"][instance], "outside")
             return {
                 **block,
+                **selection.punctuation(self.config),
                 "name": instance,
                 "tsv": selection.located(self.config, as_list(block["tsv"])),
                 "max_line_bytes": self.config["clean"]["max_line_bytes"],
@@ -137,6 +138,8 @@ class Filter(Stage):
             return {**settings, "file": inputs[settings["file"]]}
         if instance in outside_corpora(self.config):
             return {**settings, "tsv": list(inputs.values())}
+        if settings.get("vectors"):  # a classifier that starts from word vectors
+            return {**settings, "vectors": inputs[settings["vectors"]]}
         if inputs:  # an encoder in a folder
             files = self.encoder_files(instance)
             return {**settings, "encoder": {name: inputs[path] for name, path in files.items()}}
@@ -154,6 +157,8 @@ class Filter(Stage):
         if instance in outside_corpora(self.config):
             where = f"outside.{instance}.tsv"
             return {path: self.sha256(path, where) for path in settings["tsv"]}
+        if vectors := settings.get("vectors"):
+            return {vectors: self.sha256(vectors, f"{where}.classifier.vectors")}
         key = f"{where}.feature.encoder.folder"
         return {path: self.sha256(path, key) for path in self.encoder_files(instance).values()}
 
@@ -239,9 +244,15 @@ class Filter(Stage):
         if kind == "embedding":
             return {}
         if kind == "language_model":
-            relative = block.get("relative", False)
+            words, relative = selection.punctuation(self.config), block.get("relative", False)
             if system:
-                return {"relative": True} if relative else {}
+                return {**({"relative": True} if relative else {}), **words}
             corpora = block["corpora"] or self.config["run"]["corpora"]
-            return {"order": block["order"], "corpora": corpora}
-        return {**block, "seed": self.config["seed"]}
+            return {"order": block["order"], "corpora": corpora, **words}
+        vectors = block.get("vectors")
+        return {
+            **{key: each for key, each in block.items() if key != "vectors"},
+            **({"vectors": selection.located(self.config, [vectors])[0]} if vectors else {}),
+            "seed": self.config["seed"],
+            **selection.punctuation(self.config),
+        }

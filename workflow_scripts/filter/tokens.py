@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from workflow_scripts.core.text import words
+from workflow_scripts.core.word_tokens import DROPPED, TOKENISERS, TOKENS
 
 # Beyond so many strings a lexicon starts anew; memory stays flat.
 CAPACITY = 500_000
@@ -78,8 +78,9 @@ class _Pieces:
 class Lexicon(dict[str, int]):
     """A number for each string between blanks, and its tokens."""
 
-    def __init__(self) -> None:
+    def __init__(self, punctuation: str = DROPPED) -> None:
         super().__init__()
+        self._split, self._keeps_marks = TOKENISERS[punctuation], punctuation == TOKENS
         self._words, self._sacrebleu = _Pieces(), _Pieces()
         self._tokenizer = Tokenizer13a()
 
@@ -87,16 +88,18 @@ class Lexicon(dict[str, int]):
         # Most strings are words, with or without a stop or comma, and need no tokeniser.
         word, mark = (string[:-1], [string[-1]]) if string[-1:] in (".", ",") else (string, [])
         if word.isalnum():
-            self._words.append([word.lower()])
+            self._words.append([word.lower(), *(mark if self._keeps_marks else [])])
             self._sacrebleu.append([word, *mark])
         else:
-            self._words.append(words(string))
+            self._words.append(self._split(string))
             self._sacrebleu.append(self._tokenizer(string).split())
         self[string] = number = len(self)
         return number
 
     def tokens(self, sentences: pa.StringArray) -> tuple[Tokens, Tokens]:
         """Return the sentences' words, and their tokens under sacrebleu's default, 13a.
+
+        The words are lower-cased, without punctuation or with its marks as words of their own.
 
         The numbers of the two have nothing to do with each other, and those of one call may not
         mean the same as those of the next.

@@ -221,6 +221,26 @@ def test_every_recipe_is_valid(recipe):
             "training_sets.all: bounds of sum: 2 is greater than 1",
         ),
         (
+            {"training_sets": {"all": {"grid": {"bounds": {"sum": {"low": [3], "high": [2]}}}}}},
+            "training_sets.all: bounds of sum: 3 is greater than 2",
+        ),
+        (
+            {"training_sets": {"all": {"tune": True}}, "sts": {"development": ["2016"]}},
+            "training_sets.all.tune: there is nothing to choose among; give it a grid",
+        ),
+        (
+            {"training_sets": {"all": {"tune": True, "grid": {"sample": [5, 6]}}}},
+            "training_sets.all.tune: the best point is chosen on development data; name data sets",
+        ),
+        (
+            {"columns": {"lstm": {"classifier": {"test": 0.1}}}},
+            "columns.lstm.classifier.test: it needs negatives; add negatives: [random]",
+        ),
+        (
+            {"columns": {"lstm": {"classifier": {"test": 0.9, "negatives": ["random"]}}}},
+            "columns.lstm.classifier: validation and test together leave no reference",
+        ),
+        (
             {"columns": {"parabank2": {"vectors": {"file": "v"}}}},
             "columns.parabank2: the name is taken in systems; choose another",
         ),

@@ -594,6 +594,50 @@ def test_right_answers_name_the_folders_of_evaluate_by_their_content(config, tmp
         folders(config)
 
 
+def test_documents_of_idf_name_the_folders_of_evaluate_by_their_content(config, tmp_path):
+    config |= {"data": str(tmp_path)}
+    before = folders(config)
+    (tmp_path / "wiki.txt").write_text("A sentence.\n")
+    config["evaluate"]["documents"] = "wiki.txt"
+    named = folders(config)
+    assert stages({unit for unit in before if named[unit] != before[unit]}) == {
+        *("evaluate", "release")
+    }
+    (tmp_path / "wiki.txt").write_text("Another one.\n")
+    assert folders(config) != named
+
+
+def test_punctuation_as_tokens_moves_what_counts_words_and_its_default_nothing(config):
+    config["columns"] = {"p": {"language_model": {"order": 3, "corpora": None}}}
+    config["evaluate"]["columns"] = ["p"]
+    config["generate"]["limit"] = 10
+    before = folders(config)
+    config["evaluate"]["punctuation"] = "dropped"
+    assert folders(config) == before
+    config["evaluate"]["punctuation"] = "tokens"
+    moved = {unit for unit, folder in folders(config).items() if before[unit] != folder}
+    assert stages(moved) == {"filter", "embed", "evaluate", "release"}
+    assert {("filter", "p"), ("filter", "parabank2"), ("filter", "p-parabank2")} <= moved
+
+
+def test_word_vectors_of_a_classifier_name_its_folder_by_their_content(config, tmp_path):
+    block = config["columns"]["lstm"]["classifier"]
+    config |= {"data": str(tmp_path)}
+    config["evaluate"]["columns"] = ["lstm"]
+    before = folders(config)
+    block["vectors"] = None
+    assert folders(config) == before
+    (tmp_path / "v.txt").write_text("dog 1\n")
+    block["vectors"] = "v.txt"
+    named = folders(config)
+    assert named["filter", "lstm-parabank2"] != before["filter", "lstm-parabank2"]
+    (tmp_path / "v.txt").rename(tmp_path / "w.txt")
+    block["vectors"] = "w.txt"
+    assert folders(config) == named
+    (tmp_path / "w.txt").write_text("dog 2\n")
+    assert folders(config)["filter", "lstm-parabank2"] != named["filter", "lstm-parabank2"]
+
+
 def test_ratings_move_nothing_but_what_shows_them(config, tmp_path):
     before = folders(config)
     config["evaluate"]["ratings"] = None

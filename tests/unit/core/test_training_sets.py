@@ -1,4 +1,4 @@
-from workflow_scripts.core.training_sets import columns_of, training_sets
+from workflow_scripts.core.training_sets import columns_of, training_sets, tuned
 
 
 def config(**entries):
@@ -17,6 +17,29 @@ def test_an_entry_is_one_set_of_each_system():
         **{"max_tokens": None, "sample": None, "seed": 3},
     }
     assert (found["some-two"]["sample"], found["some-two"]["seed"]) == (9, 4)
+
+
+def test_ends_of_bounds_are_crossed():
+    """Wieting et al. (2017), 5.7: the cross product of lower and upper bounds."""
+    ends = {"overlap_1": {"low": [0, 0.1], "high": [0.6, 0.7, 1]}}
+    found = training_sets(config(cross={"systems": ["one"], "grid": {"bounds": ends}}))
+    assert [each["bounds"]["overlap_1"] for each in found.values()] == [
+        *([0, 0.6], [0, 0.7], [0, 1], [0.1, 0.6], [0.1, 0.7], [0.1, 1])
+    ]
+    open_end = {"translation_cost": {"high": [0.2, 0.3]}}
+    found = training_sets(config(cost={"systems": ["one"], "grid": {"bounds": open_end}}))
+    assert [each["bounds"]["translation_cost"] for each in found.values()] == [
+        *([None, 0.2], [None, 0.3])
+    ]
+
+
+def test_the_points_that_are_tuned_go_by_grid_and_system():
+    grid = {"bounds": {"sum": [[0, 1], [1, 2]]}}
+    found = tuned(config(all={}, fine={"grid": grid, "tune": True}, plain={"grid": grid}))
+    assert found == {
+        "fine-one": ["fine-one-1", "fine-one-2"],
+        "fine-two": ["fine-two-1", "fine-two-2"],
+    }
 
 
 def test_a_grid_is_one_set_of_each_combination():

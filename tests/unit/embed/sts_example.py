@@ -24,6 +24,7 @@ def result(*pearson: float) -> dict[str, Any]:
     by_group = {group: both(sum(values) / len(values)) for group, values in groups.items()}
     return {
         **{name: {"n": PAIRS[name], **both(value)} for name, value in single.items()},
+        "bt2017": {**both(mean), "data_sets": len(single)},  # all four are among the 22
         "mean": {**both(mean), "by_group": by_group},
         "weighted": both(mean),
         "all": {"n": sum(PAIRS.values()), **both(mean)},
@@ -46,6 +47,10 @@ STS = {
     "pairs": PAIRS,
     "missing": ["2013.headlines", "2013.OnWN", "2013.SMT", "2014.images"],
     "overlap": result(0.5, 0.7, 0.6, 0.6),
+    "baselines": {
+        "bleu": result(0.2, 0.4, 0.3, 0.3),
+        "meteor": result(0.3, 0.5, 0.4, 0.4),
+    },
     "embeddings": {
         # Means over data sets: 0.6 and 0.7; their sample deviation is 0.0707.
         "word-cost-beam-1": {
@@ -55,6 +60,24 @@ STS = {
         "word-all-beam": {"seeds": {"1": seed([0.8, 0.8, 0.8, 0.8], LOW)}},
         "trigram-cost-beam-1": {"seeds": {"1": seed([0.9, 0.9, 0.9, 0.9], LOW)}},
     },
+    "development": {"2016.headlines": 249},
+    "tuned": [
+        {
+            "embedding": "word",
+            "grid": "cost-beam",
+            "training_set": "cost-beam-2",
+            "points": [
+                {"training_set": "cost-beam-1", "pairs": 1200, "development": 0.41},
+                {"training_set": "cost-beam-2", "pairs": 1201, "development": 0.42},
+            ],
+        },
+        {
+            "embedding": "trigram",
+            "grid": "cost-beam",
+            "training_set": None,
+            "points": [{"training_set": "cost-beam-1", "pairs": 0, "development": None}],
+        },
+    ],
     "differences": {
         "trigram": [],
         "word": [

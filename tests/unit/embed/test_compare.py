@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 from tests.unit.embed import examples
-from tests.unit.embed.test_train import collected
+from tests.unit.embed.test_train import collected, tsv
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.embed import compare, train
+from workflow_scripts.embed import compare, evaluation, train
+from workflow_scripts.embed.baselines import baselines
 from workflow_scripts.embed.evaluation import read_collected
 from workflow_scripts.embed.model import load
 from workflow_scripts.embed.sts import model_similarities
@@ -43,7 +44,7 @@ def figures(folder):
     models = [f"{name}/{seed}={folder / name / str(seed)}" for name, seed in MODELS]
     compare.main(
         [
-            *("--config", json.dumps({"bootstrap": 100, "seed": 1})),
+            *("--config", json.dumps({"bootstrap": 100, "language": "en", "seed": 1})),
             *("--evaluation", str(folder / "evaluation.parquet"), "--models", *models),
             *("--output", str(folder / "sts.json")),
         ]
@@ -67,8 +68,62 @@ def test_each_model_stands_beside_its_untrained_self_and_overlap(folder):
     ):
         gain = one["trained"]["mean"]["pearson"] - figure["mean"]["pearson"]
         assert one["gain"][baseline]["pearson"] == pytest.approx(gain, abs=1e-5)
+    assert found["baselines"].keys() == {"bleu", "meteor"}
+    for name, similarities in baselines(data, "en").items():
+        assert found["baselines"][name] == compare.result(data, similarities)
     assert found["pairs"] == {"tested": len(data[0].scores)}
     assert "2016.headlines" in found["missing"]
+
+
+def test_the_point_that_is_best_on_the_development_data_is_chosen(folder, tmp_path):
+    """Wieting et al. (2017), 5.5 to 5.7: chosen there, reported on the test sets."""
+    rows = list(examples.simulated_pairs(30, first=300))
+    lines = [(5.0, *pair) for pair in rows]
+    lines += [(0.0, one[0], other[1]) for one, other in pairwise(rows)]
+    tsv(tmp_path / "dev.tsv", lines)
+    data = [str(folder / "tested.tsv"), str(tmp_path / "dev.tsv")]
+    config = {"data": data, "testbed": None, "language": "en", "seed": 1, "development": ["dev"]}
+    table = tmp_path / "evaluation.parquet"
+    evaluation.main(["--config", json.dumps(config), "--output", str(table)])
+    models = {"word-all-a": {"1": folder / "word-all-a" / "1"}}
+    models |= {"word-all-b": {"1": folder / "word-all-b" / "1"}}
+    settings = {"bootstrap": 20, "language": "en", "seed": 1, "development": ["dev"]}
+    settings |= {"tuned": {"all": ["all-a", "all-b"]}}
+    found = compare.compare(settings, models, table)
+    assert (found["pairs"], found["development"]) == ({"tested": 59}, {"dev": 59})
+    (dev,) = (each for each in read_collected(table) if each.name == "dev")
+    expected = {
+        name: compare.result([dev], model_similarities(load(folder / name / "1"), [dev]))
+        for name in models
+    }
+    (one,) = found["tuned"]
+    development = {point["training_set"]: point["development"] for point in one["points"]}
+    assert development == {
+        name.removeprefix("word-"): each["mean"]["pearson"] for name, each in expected.items()
+    }
+    assert one["training_set"] == max(development, key=development.get)
+    assert (one["embedding"], one["grid"]) == ("word", "all")
+    # On the test sets nothing is of the development data.
+    trained = found["embeddings"]["word-all-a"]["seeds"]["1"]["trained"]
+    assert "tested" in trained and "dev" not in trained
+
+
+def test_a_point_without_pairs_is_passed_over():
+    def model(pairs, *pearson):
+        seeds = {str(n): {"development": {"pearson": each}} for n, each in enumerate(pearson)}
+        return {"pairs": pairs, "seeds": seeds}
+
+    embeddings = {
+        "word-x-s-1": model(0, 0.9),
+        "word-x-s-2": model(5, 0.2, 0.4),
+        "word-x-s-3": model(7, 0.3, 0.3),
+        "gran-x-s-1": model(0, 0.9),
+    }
+    grids = {"x-s": ["x-s-1", "x-s-2", "x-s-3"]}
+    word, gran = compare.chosen(embeddings, grids)
+    assert word["training_set"] == "x-s-2"  # the first of two that are equally good
+    assert [point["development"] for point in word["points"]] == [None, 0.3, 0.3]
+    assert (gran["training_set"], gran["points"][0]["pairs"]) == (None, 0)
 
 
 def test_seeds_are_summed_up_by_mean_and_deviation(folder):

@@ -3,7 +3,8 @@ import pytest
 from scipy import stats
 
 from workflow_scripts.embed.correlations import correlations, gain, overlap, overlaps, result
-from workflow_scripts.embed.readers import DataSet
+from workflow_scripts.embed.model import cosines
+from workflow_scripts.embed.readers import BT17_TASKS, DataSet
 
 
 def data_set(name, scores, group="g"):
@@ -18,6 +19,25 @@ def test_correlations_are_scipys():
         "pearson": pytest.approx(stats.pearsonr(gold, found)[0], abs=1e-6),
         "spearman": pytest.approx(stats.spearmanr(gold, found)[0], abs=1e-6),
     }
+
+
+def test_ties_share_their_rank_however_their_last_digits_were_rounded():
+    gold = [1.0, 2.0, 3.0, 4.0]
+    equal = correlations(gold, [0.1, 0.5, 0.5, 0.9])["spearman"]
+    for last in (1e-9, -1e-16):
+        assert correlations(gold, [0.1, 0.5, 0.5 + last, 0.9])["spearman"] == equal
+    assert equal == pytest.approx(stats.spearmanr(gold, [1, 2.5, 2.5, 4])[0], abs=1e-6)
+
+
+def test_pairs_with_the_same_words_are_ties():
+    """Their cosines differ in the last digits: numbers were added up in another order."""
+    random = np.random.default_rng(3)
+    vectors = random.normal(size=(40, 9, 300)).astype(np.float32)
+    first = np.array([words.mean(axis=0) for words in vectors])
+    second = np.array([words[::-1].mean(axis=0) for words in vectors])
+    found = cosines(first, second)
+    assert len(set(found)) > 1
+    assert correlations(range(40), found)["spearman"] == 0.0
 
 
 @pytest.mark.parametrize("pair", [([1.0, 1.0], [0.2, 0.3]), ([1.0, 2.0], [3.0, 3.0]), ([1], [2])])
@@ -48,6 +68,16 @@ def test_means_are_over_data_sets_by_group_and_by_size():
         "pearson": pytest.approx(pooled, abs=1e-6),
         "spearman": figures["all"]["spearman"],
     }
+
+
+def test_the_mean_of_the_22_tasks_is_of_those_that_are_there():
+    """Wieting et al. (2017), 5.1: STS 2012 to 2015, SICK and Twitter; 2016 is for tuning."""
+    assert len(BT17_TASKS) == 22
+    sets = [data_set(name, [1.0, 2.0, 3.0], name[:4]) for name in ("2014.images", "2016.headlines")]
+    figures = result(sets, [np.array([1.0, 2.0, 3.0]), np.array([3.0, 2.0, 1.0])])
+    assert figures["bt2017"] == {"pearson": 1.0, "spearman": 1.0, "data_sets": 1}
+    assert figures["mean"]["pearson"] == 0.0
+    assert result([], [])["bt2017"] == {"pearson": None, "spearman": None, "data_sets": 0}
 
 
 def test_no_data_sets_give_no_means():

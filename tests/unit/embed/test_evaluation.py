@@ -30,6 +30,18 @@ def test_data_sets_come_back_as_they_were_read(tmp_path):
     assert "sick.test" in record["extra"]["missing"]
 
 
+def test_data_sets_for_development_must_be_there_and_leave_others(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.tsv").write_text("1\tx\ty\n2.5\tv\tw\n", encoding="utf-8")
+    data = [str(tmp_path / "a.tsv"), str(tmp_path / "b.tsv")]
+    output = collect(tmp_path, data=data, development=["a"])
+    assert [each.name for each in evaluation.read_collected(output)] == ["a", "b"]
+    with pytest.raises(InputError, match=r"development: .* called 2016; there are: a, b"):
+        collect(tmp_path, data=data, development=["a", "2016"])
+    with pytest.raises(InputError, match=r"development: .*none is left to report"):
+        collect(tmp_path, data=data, development=["a", "b"])
+
+
 def test_nothing_to_test_on_is_an_empty_table(tmp_path):
     assert evaluation.read_collected(collect(tmp_path)) == []
 

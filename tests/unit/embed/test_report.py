@@ -41,10 +41,38 @@ def test_embeddings_by_training_set(embeddings):
 
 def test_embeddings_by_data_set_with_quoted_figures(embeddings):
     table = rows_of(captioned(embeddings, "Years of SemEval"))
-    assert table[0] == ["embedding", "training set", "2012", "2013", "sick.test", "mean"]
-    assert table[1] == ["word overlap", "", "60.0", "60.0", "60.0", "60.0"]
-    assert table[2][3:] == ["60.0 ± 14.1", "70.0 ± 0.0", "65.0 ± 7.1"]
-    assert table[-2] == ["Theirs", "quoted: Doe 2020, Table 1", "66.6", "", "77.7", ""]
+    assert table[0] == [
+        "embedding",
+        "training set",
+        "2012",
+        "2013",
+        "sick.test",
+        "4 of the 22",
+        "mean",
+    ]
+    assert table[1] == ["word overlap", "", "60.0", "60.0", "60.0", "60.0", "60.0"]
+    assert [row[0] for row in table[2:4]] == ["BLEU", "METEOR-like"]
+    assert table[4][3:] == ["60.0 ± 14.1", "70.0 ± 0.0", "65.0 ± 7.1", "65.0 ± 7.1"]
+    assert table[-2] == ["Theirs", "quoted: Doe 2020, Table 1", "66.6", "", "77.7", "", ""]
+    assert (
+        "Of the 22</em> test sets of Wieting et al. (2017), 4 are among the missing" in embeddings
+    )
+
+
+def test_chosen_points_of_grids(embeddings):
+    head, word, trigram = rows_of(captioned(embeddings, "The points that were chosen"))
+    assert head[-2:] == ["test sets", "4 of the 22"]
+    said = "part 2 of 2 by translation_cost; 2,000,000 words at most"
+    assert word == ["cost-beam", "word", said, "2", "1,201", "42.0", "50.0", "50.0"]
+    assert trigram[2:4] == ["none: no point has pairs", "1"]
+    assert "2016.headlines (249 pairs)" in embeddings
+    points = rows_of(captioned(embeddings, "All points, on the development data"))
+    assert [row[0] for row in points[1:]] == ["cost-beam-1", "cost-beam-2", "cost-beam-1"]
+
+
+def test_differences_between_embeddings(embeddings):
+    rows = rows_of(captioned(embeddings, "Two embeddings on the same training set"))
+    assert rows[1] == ["cost-beam-1", "word", "trigram", "26.67"]
 
 
 def test_gains_with_their_intervals(embeddings):

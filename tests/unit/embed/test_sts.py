@@ -54,7 +54,7 @@ def cosine(model):
 
 def test_prints_one_object_of_all_data_sets(capsys, folder, data):
     found, said = run(capsys, "--model", folder, "--data", data)
-    assert list(found) == ["one", "two", "mean", "weighted", "all"]
+    assert list(found) == ["one", "two", "bt2017", "mean", "weighted", "all"]
     assert found["one"].keys() == {"n", "pearson", "spearman"}
     assert found["one"]["n"] == len(PAIRS)
     assert found["one"]["pearson"] == pytest.approx(expected(data, cosine(load(folder))), abs=1e-5)

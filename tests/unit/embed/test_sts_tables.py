@@ -7,12 +7,14 @@ from workflow_scripts.embed.sts_tables import (
     data_columns,
     data_set_rows,
     difference_rows,
+    encoder_differences,
     gain_rows,
     matching,
     models,
     over_seeds,
     quotations,
     training_set_blocks,
+    tuned_rows,
 )
 
 # JSON has sorted them by name.
@@ -113,17 +115,23 @@ def test_rows_of_a_block_keep_their_order_whichever_embedding_has_them():
     assert block["embeddings"] == ["lstm", "word"]
 
 
-def test_models_by_data_set_beside_overlap_and_quoted_figures():
+def test_models_by_data_set_beside_baselines_and_quoted_figures():
     rows = data_set_rows(STS, MODELS, FIGURES)
     assert [(row["name"], row["source"]) for row in rows["trained"]] == [
         *(("word", "cost-beam-1"), ("word", "cost-beam-2"), ("word", "all-beam")),
         ("trigram", "cost-beam-1"),
     ]
     means = {column: cell["mean"] for column, cell in rows["trained"][0]["cells"].items()}
-    assert means == {"2012": 65.0, "2013": 60.0, "sick.test": 70.0, "mean": 65.0}
-    (overlap,) = rows["overlap"]
-    assert {column: cell["mean"] for column, cell in overlap["cells"].items()} == {
-        **{"2012": 60.0, "2013": 60.0, "sick.test": 60.0, "mean": 60.0}
+    assert means == {"2012": 65.0, "2013": 60.0, "sick.test": 70.0, "bt2017": 65.0, "mean": 65.0}
+    baselines = {
+        row["name"]: {column: cell["mean"] for column, cell in row["cells"].items()}
+        for row in rows["baselines"]
+    }
+    columns = ("2012", "2013", "sick.test", "bt2017", "mean")
+    assert baselines == {
+        "word overlap": dict.fromkeys(columns, 60.0),
+        "BLEU": dict.fromkeys(columns, 30.0),
+        "METEOR-like": dict.fromkeys(columns, 40.0),
     }
     theirs, others = rows["quoted"]
     assert (theirs["name"], theirs["source"]) == ("Theirs", "Doe 2020, Table 1")
@@ -132,6 +140,30 @@ def test_models_by_data_set_beside_overlap_and_quoted_figures():
     }
     assert others["cells"]["sick.test"]["mean"] == 88.8
     assert data_set_rows(STS, MODELS, [])["quoted"] == []
+
+
+def test_two_embeddings_differ_by_the_mean_over_data_sets_of_absolute_differences():
+    """ParaNMT-50M, Table 10; sick.test is none of its data sets."""
+    (one,) = encoder_differences(STS, MODELS)
+    assert {key: one[key] for key in ("training_set", "first", "second")} == {
+        **{"training_set": "cost-beam-1", "first": "word", "second": "trigram"}
+    }
+    # 50, 80 and 60 (means of two seeds) beside 90 each.
+    assert (one["data_sets"], one["difference"]) == (3, pytest.approx((40 + 10 + 30) / 3, abs=1e-4))
+    other = {**STS, "pairs": {"sick.test": 4927}}
+    assert encoder_differences(other, MODELS)[0]["difference"] == 20.0
+
+
+def test_only_the_chosen_point_of_a_grid_has_figures_of_the_test_sets():
+    word, trigram = tuned_rows(STS, MODELS, TRAINING_SETS)
+    first, second = word["points"]
+    assert (first["chosen"], first["development"], first["mean"], first["bt2017"]) == (
+        *(False, 41.0, None, None),
+    )
+    assert (second["chosen"], second["development"]) == (True, 42.0)
+    assert second["mean"]["mean"] == second["bt2017"]["mean"] == 50.0
+    assert second["chosen_by"] == "part 2 of 2 by translation_cost; 2,000,000 words at most"
+    assert [point["chosen"] for point in trigram["points"]] == [False]
 
 
 def test_figures_are_quoted_of_the_same_data_alone():
@@ -170,6 +202,7 @@ def test_differences_between_training_sets():
 
 def test_nothing_to_test_on():
     nothing = {
+        "bt2017": {"pearson": None, "spearman": None, "data_sets": 0},
         "mean": {"pearson": None, "spearman": None, "by_group": {}},
         "all": {"n": 0, "pearson": 0.0, "spearman": 0.0},
     }
@@ -179,7 +212,8 @@ def test_nothing_to_test_on():
         "gain": dict.fromkeys(("untrained", "overlap")),
     }
     sts = {
-        **{"pairs": {}, "missing": [], "overlap": nothing},
+        **{"tuned": [], "development": {}},
+        **{"pairs": {}, "missing": [], "overlap": nothing, "baselines": {}},
         "embeddings": {"word-all-beam": {"seeds": {"1": figures}}},
     }
     found = models(sts, TRAINING_SETS)
@@ -187,4 +221,5 @@ def test_nothing_to_test_on():
     assert block["rows"][0]["cells"]["word"] == {"trained": NONE, "untrained": NONE}
     assert data_columns(sts) == []
     assert data_set_rows(sts, found, FIGURES)["trained"][0]["cells"] == {"mean": NONE}
+    assert encoder_differences(sts, [*found, *found])[0]["difference"] is None
     assert gain_rows(found)[0]["untrained"] is None

@@ -36,9 +36,9 @@ def test_a_row_for_each_embedding_and_training_set(run):
 def test_every_data_set_year_and_mean_with_what_others_reached(run):
     found = as_rows(tables.sts_data_sets(run))
     data = list(dict.fromkeys(row["data"] for row in found))
-    assert data == [*STS["pairs"], "2012", "2013", "mean"]
+    assert data == [*STS["pairs"], "2012", "2013", "bt2017", "mean"]
     kinds = [row["kind"] for row in found if row["data"] == "2012"]
-    assert kinds == ["overlap", *["trained", "untrained"] * 4, "quoted"]
+    assert kinds == ["overlap", "bleu", "meteor", *["trained", "untrained"] * 4, "quoted"]
     quoted = {(row["data"], row["embedding"]): row for row in found if row["kind"] == "quoted"}
     assert {key: row["pearson"] for key, row in quoted.items()} == {
         ("2012.MSRvid", "Theirs"): 33.3,
@@ -49,6 +49,27 @@ def test_every_data_set_year_and_mean_with_what_others_reached(run):
     assert quoted["2012", "Theirs"]["source"] == "Doe 2020, Table 1"
     trained = next(row for row in found if (row["data"], row["kind"]) == ("sick.test", "trained"))
     assert (trained["pairs"], trained["pearson"], trained["spearman"]) == (4927, 70.0, 60.0)
+
+
+def test_differences_between_embeddings(run):
+    assert as_rows(tables.sts_encoder_differences(run)) == [
+        {
+            **{"training_set": "cost-beam-1", "first": "word", "second": "trigram"},
+            **{"data_sets": 3, "difference": 26.6667},
+        }
+    ]
+
+
+def test_points_of_a_grid(run):
+    first, second, third = as_rows(tables.sts_tuned(run))
+    assert first["chosen"] == third["chosen"] == 0
+    assert first["pearson"] is first["pearson_bt2017"] is first["bt2017_data_sets"] is None
+    assert second == {
+        **{"grid": "cost-beam", "embedding": "word", "training_set": "cost-beam-2"},
+        "chosen_by": "part 2 of 2 by translation_cost; 2,000,000 words at most",
+        **{"pairs": 1201, "development": 42.0, "chosen": 1, "pearson": 50.0},
+        **{"pearson_deviation": None, "pearson_bt2017": 50.0, "bt2017_data_sets": 4},
+    }
 
 
 def test_gains_over_both(run):

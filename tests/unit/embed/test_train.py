@@ -156,6 +156,36 @@ def test_the_best_epoch_is_chosen_by_development_data_that_is_not_tested_on(tmp_
     assert found["mean"]["pearson"] == pytest.approx(max(scores), abs=1e-5)
 
 
+def test_data_for_development_that_is_tested_alone_may_choose_the_epoch(tmp_path, inputs):
+    """`sts.development`: points of grids are chosen on it, and it is not reported."""
+    pairs, table = inputs
+    both = {"data": [str(tmp_path / name) for name in ("tested.tsv", "chosen.tsv")]}
+    tsv(tmp_path / "chosen.tsv", [(5.0, "one dog", "a dog"), (0.0, "one dog", "the cat")])
+    config = {**both, "testbed": None, "language": "en", "seed": 1, "development": ["chosen"]}
+    evaluation.main(["--config", json.dumps(config), "--output", str(table)])
+    development = {"development": [str(tmp_path / "chosen.tsv")]}
+    arguments = examples.train_arguments(tmp_path, pairs, table, development)
+    with pytest.raises(InputError, match="are in the data sets that are reported"):
+        train.main(arguments)
+    place = arguments.index("--config") + 1
+    told = json.loads(arguments[place]) | {"chosen_on": ["chosen"]}
+    train.main([*arguments[:place], json.dumps(told), *arguments[place + 1 :]])
+    record = read_record(tmp_path / "1" / "model")
+    assert record["extra"]["development_pairs_tested_on"] == 0
+
+
+def test_a_point_of_a_grid_may_have_no_pairs(tmp_path, inputs):
+    empty = examples.pairs_table(tmp_path / "none.parquet", [])
+    arguments = examples.train_arguments(tmp_path, empty, inputs[1])
+    place = arguments.index("--config") + 1
+    told = json.loads(arguments[place]) | {"tuned": True}
+    train.main([*arguments[:place], json.dumps(told), *arguments[place + 1 :]])
+    assert read_record(tmp_path / "1" / "model")["rows_out"] == 0
+    sentences = [first for _, first, _ in TESTED]
+    vectors = [load(tmp_path / "1", untrained=each).encode(sentences) for each in (False, True)]
+    assert (vectors[0] == vectors[1]).all()
+
+
 def test_development_data_that_is_reported_is_refused(tmp_path, inputs):
     path = tsv(tmp_path / "development.tsv", TESTED)
     arguments = examples.train_arguments(tmp_path, *inputs, {"development": [str(path)]})

@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 
 from workflow_scripts.evaluate.distributions import (
     entropy,
+    idf_of_documents,
     inverse_document_frequencies,
     mean_idf,
     ngrams,
     repetition,
     sentences,
+    with_long_words,
 )
 
 texts = st.lists(st.lists(st.sampled_from("abcde"), max_size=8).map(" ".join), max_size=6)
@@ -34,6 +36,22 @@ def test_entropy_and_repetition_are_those_of_counted_ngrams(texts, order):
         for text in texts
     ]
     assert repetition(some, order) == pytest.approx(expected, nan_ok=True)
+
+
+def test_short_words_can_be_left_out():
+    numbers = {}
+    some = sentences(["a a the the", "is it", ""], numbers)
+    kept = with_long_words(some, numbers, 3)
+    assert kept.lengths.tolist() == [2, 0, 0]
+    assert repetition(kept, 1) == pytest.approx([0.5, np.nan, np.nan], nan_ok=True)
+
+
+def test_idf_of_other_documents_counts_each_word_once_by_document():
+    numbers = {"dog": 0, "cat": 1, "bird": 2}
+    documents = ["A dog, a dog!", "...", "The cat and the dog", "Nothing of these"]
+    idf, count = idf_of_documents(documents, numbers)
+    assert count == 3  # a line without a word is none
+    assert idf == pytest.approx(np.log2([3 / 2, 3 / 1, 3 / 1]))  # unknown: as if in one
 
 
 def test_idf_is_over_documents():

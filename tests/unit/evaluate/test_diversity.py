@@ -35,7 +35,8 @@ def test_by_hand():
     assert result == {
         "pairs": 1,
         "one_minus_bleu": pytest.approx(100 * (1 - bleu), abs=1e-6),
-        "intersection_over_union": 62.5,  # 5 of 6 + 7 - 5
+        "intersection_over_union": pytest.approx(100 * 5 / 7, abs=1e-6),  # "the" counts once
+        "intersection_over_union_bags": 62.5,  # 5 of 6 + 7 - 5
         "length_ratio": pytest.approx(7 / 6, abs=1e-6),
     }
 
@@ -49,7 +50,8 @@ def test_counts_are_clipped_by_line_before_they_are_summed():
 
 def test_bags_are_multisets():
     result = diversity([("a a b", "a b b b")])
-    assert result["intersection_over_union"] == 40.0  # min counts 1 + 1, max counts 2 + 3
+    assert result["intersection_over_union_bags"] == 40.0  # min counts 1 + 1, max counts 2 + 3
+    assert result["intersection_over_union"] == 100.0  # the sets are the same
     assert result["length_ratio"] == pytest.approx(4 / 3, abs=1e-6)
 
 
@@ -151,9 +153,26 @@ def test_pieces_replace_words_but_not_in_bleu(segmenter):
     shared = sum(min(first.count(piece), second.count(piece)) for piece in set(first))
     union = len(first) + len(second) - shared
     assert on_pieces["one_minus_bleu"] == on_words["one_minus_bleu"]
-    assert on_pieces["intersection_over_union"] == pytest.approx(100 * shared / union, abs=1e-5)
+    bags = on_pieces["intersection_over_union_bags"]
+    assert bags == pytest.approx(100 * shared / union, abs=1e-5)
+    one, other = ({piece.lstrip("▁") for piece in side} - {""} for side in (first, second))
+    sets = 100 * len(one & other) / len(one | other)
+    assert on_pieces["intersection_over_union"] == pytest.approx(sets, abs=1e-5)
     assert on_pieces["length_ratio"] == pytest.approx(len(second) / len(first), abs=1e-5)
     assert on_pieces != on_words
+
+
+def test_a_piece_is_the_same_with_and_without_the_mark_of_a_word():
+    """ParaBank 2, 3.6: the pieces without SentencePiece's sign for a blank, as a set."""
+
+    class Pieces:
+        def pieces(self, text):
+            return {"sunrise": ["▁sun", "rise"], "rise": ["▁rise"], "x": ["▁", "x"]}[text]
+
+    assert diversity([("sunrise", "rise")], Pieces())["intersection_over_union"] == 50.0
+    assert diversity([("sunrise", "rise")], Pieces())["intersection_over_union_bags"] == 0.0
+    # What is only the mark is no piece.
+    assert sentence("x", Pieces()).sets["pieces"] == {"x"}
 
 
 def write(path, text):
@@ -169,7 +188,10 @@ def test_files(tmp_path, capsys):
     result = json.loads(capsys.readouterr().out)
     assert result["pairs"] == 2
     assert result["intersection_over_union"] == 100.0
-    assert result.keys() == {"pairs", "one_minus_bleu", "intersection_over_union", "length_ratio"}
+    assert result.keys() == {
+        *("pairs", "one_minus_bleu", "length_ratio"),
+        *("intersection_over_union", "intersection_over_union_bags"),
+    }
 
 
 def test_a_missing_file_is_a_message_without_traceback(tmp_path):

@@ -5,7 +5,14 @@ import pytest
 
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.evaluate.statistics import Sample, bins, main, spread, statistics
+from workflow_scripts.evaluate.statistics import (
+    Sample,
+    bins,
+    classifiers,
+    main,
+    spread,
+    statistics,
+)
 
 REFERENCES = ["The dog sees the cat.", "A man reads.", "Nobody came on that cold day."]
 PARAPHRASES = [
@@ -25,12 +32,15 @@ def rows():
 
 @pytest.fixture
 def run(tmp_path):
-    def run(pairs=100, trees=None, **columns):
+    def run(pairs=100, trees=None, settings=None, documents=None, **columns):
         table = rows()
         options = {}
         if trees is not None:
             write_table(tmp_path / "trees" / "0000.parquet", "trees", trees)
             options["trees"] = tmp_path / "trees"
+        if documents is not None:
+            options["documents"] = tmp_path / "documents.txt"
+            options["documents"].write_bytes(documents)
         write_table(tmp_path / "pairs" / "0000.parquet", "pair_columns", table)
         for name, values in columns.items():
             column = [
@@ -42,7 +52,7 @@ def run(tmp_path):
         output = tmp_path / "statistics.json"
         main(
             arguments(
-                {"pairs": pairs, "columns": kinds, "seed": 1},
+                {"pairs": pairs, "columns": kinds, "seed": 1, **(settings or {})},
                 folder=tmp_path / "pairs",
                 values=[f"{name}={tmp_path / name}" for name in columns],
                 **options,
@@ -62,7 +72,9 @@ def test_a_reference_counts_once_and_all_its_paraphrases(run):
     assert found["sides"]["references"]["length"]["mean"] == pytest.approx(14 / 3, abs=1e-6)
     assert found["sides"]["paraphrases"]["length"]["count"] == 6
     assert found["columns"]["overlap_3"]["mean"] == pytest.approx((1 + 2 + 1 + 1 + 2 + 3) / 24)
-    # "the" twice among five words, once in three references.
+    assert found["documents"] == 3
+    # "the" twice among five words, once in three references; all words have three letters or more
+    # but "A" and "on", which do not repeat.
     assert found["sides"]["references"]["repetition"]["unigrams"]["mean"] == pytest.approx(
         0.2 / 3, abs=1e-6
     )
@@ -71,6 +83,43 @@ def test_a_reference_counts_once_and_all_its_paraphrases(run):
         sides["references"]["entropy"]["unigrams"] - sides["paraphrases"]["entropy"]["unigrams"],
         abs=1e-5,
     )
+
+
+def test_short_words_that_repeat_do_not_count(run):
+    """Wieting et al. (2017), 5.6.1: words of at least three characters."""
+    found = run()["sides"]["paraphrases"]["repetition"]
+    # "the" twice among five long words of one; "a" of "A man is reading a a book" is short.
+    assert found["unigrams"]["mean"] == pytest.approx(1 / 5 / 6, abs=1e-6)
+
+
+def test_punctuation_counts_as_tokens_if_it_is_said(run):
+    dropped, tokens = run(), run(settings={"punctuation": "tokens"})
+    means = [each["sides"]["references"]["length"]["mean"] for each in (dropped, tokens)]
+    assert means[1] == pytest.approx(means[0] + 1, abs=1e-6)  # the stops
+
+
+def test_idf_is_of_other_documents_if_a_file_has_them(run):
+    own = run()
+    found = run(documents=b"The dog sees it.\n\nA man and a dog.\r\nCold\nthe end\n")
+    assert found["documents"] == 4
+    # of "the dog sees the cat", "a man reads" and "nobody came on that cold day"
+    means = [(1 + 1 + 2 + 1 + 2) / 5, (2 + 2 + 2) / 3, 2.0]
+    references = found["sides"]["references"]
+    assert references["idf"]["mean"] == pytest.approx(np.mean(means), abs=1e-6)
+    assert references["length"] == own["sides"]["references"]["length"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"good\n\xff\n", r"documents\.txt, line 2"),
+        (b"x" * (1 << 21), r"documents\.txt, line 1: more than 1048576 bytes"),
+        (b"...\n", r"documents\.txt: no line has a word; correct evaluate\.documents"),
+    ],
+)
+def test_documents_that_are_none_are_refused(run, content, message):
+    with pytest.raises(InputError, match=message):
+        run(documents=content)
 
 
 def test_scores_have_bins_and_classifiers_correlations(run):
@@ -84,6 +133,19 @@ def test_scores_have_bins_and_classifiers_correlations(run):
     assert found["correlations"]["told"].keys() == {
         *("repetition_unigrams", "repetition_trigrams", "idf", "length"),
     }
+
+
+def test_a_classifier_without_a_test_has_its_validation():
+    accuracies = {"accuracy": 0.7, "references": 0.6, "paraphrases": 0.8}
+    metrics = {"validation": {"epoch": 2, **accuracies}, "validation_pairs": 50}
+    assert classifiers({"old": metrics})["old"] == {
+        **{"data": "validation", "pairs": 50, **accuracies, "negatives": None, "l2": None}
+    }
+    tested = metrics | {"test": accuracies | {"accuracy": 0.65}, "test_pairs": 40}
+    tested |= {"negatives": "random", "l2": 0}
+    found = classifiers({"new": tested})["new"]
+    assert (found["data"], found["pairs"], found["accuracy"]) == ("test", 40, 0.65)
+    assert (found["negatives"], found["l2"]) == ("random", 0)
 
 
 def test_a_score_by_an_embedding_has_bins_as_one_by_word_vectors():

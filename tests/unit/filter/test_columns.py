@@ -4,7 +4,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tests.unit.filter.conftest import write_table
+from tests.unit.filter.conftest import arguments, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_record
 from workflow_scripts.core.tables import SCHEMAS, read_rows
@@ -52,8 +52,8 @@ def shard(tmp_path):
     return write_table(tmp_path / "0000.parquet", "paraphrases", ROWS)
 
 
-def run(shard, output):
-    main(["--input", str(shard), "--output", str(output)])
+def run(shard, output, config=None):
+    main(arguments(config or {}, input=shard, output=output))
     return list(read_rows(output, "pair_columns"))
 
 
@@ -77,6 +77,7 @@ def test_one_row_for_each_pair_in_order(shard, tmp_path):
         "overlap_2": pytest.approx(1 / 3),
         "overlap_3": 0.0,
         "intersection_over_union": pytest.approx(2 / 7),
+        "intersection_over_union_bags": pytest.approx(2 / 7),
         "bleu_nakov": pytest.approx(100 * (3 / 6 * 2 / 5 * 1 / 4 * 1 / 3) ** 0.25),
         "sacrebleu_exp": pytest.approx(100 * (3 / 6 * 1 / 5 / 8 / 12) ** 0.25),
         "sacrebleu_floor": pytest.approx(100 * (3 / 6 * 1 / 5 * 0.1 / 4 * 0.1 / 3) ** 0.25),
@@ -88,6 +89,14 @@ def test_one_row_for_each_pair_in_order(shard, tmp_path):
     assert rows[2]["sacrebleu_none"] == pytest.approx(100)
     record = read_record(tmp_path / "out" / "0000.parquet")
     assert (record["rows_in"], record["rows_out"]) == (5, 5)
+
+
+def test_punctuation_counts_as_tokens_if_it_is_said(shard, tmp_path):
+    first = run(shard, tmp_path / "out.parquet", {"punctuation": "tokens"})[0]
+    assert (first["reference_words"], first["paraphrase_words"]) == (5, 6)
+    # Shared: old, dog and the stop.
+    assert first["overlap_1"] == pytest.approx(3 / 5)
+    assert first["intersection_over_union"] == pytest.approx(3 / 8)
 
 
 def test_the_size_of_batches_makes_no_difference(shard, tmp_path, monkeypatch, capsys):

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from workflow_scripts.core.text import words
-from workflow_scripts.evaluate.diversity import Overlap
+from workflow_scripts.evaluate.diversity import Overlap, sentence
 from workflow_scripts.filter import measures
 from workflow_scripts.filter.columns import Counter as Ngrams
 
@@ -73,11 +73,16 @@ def test_bleu_nakov(pairs):
 @settings(deadline=None)
 @given(pairs)
 def test_intersection_over_union_is_that_of_evaluate(pairs):
-    found, _ = counts(pairs)
-    for (first, second), value in zip(pairs, measures.intersection_over_union(found), strict=True):
-        overlap = Overlap()
-        overlap.add(Counter(words(first)), Counter(words(second)))
-        assert value == pytest.approx(overlap.intersection_over_union)
+    sides, _ = Ngrams().sides(*(pa.array(side) for side in zip(*pairs, strict=True)))
+    found = {
+        "intersection_over_union": measures.intersection_over_union(*sides),
+        "intersection_over_union_bags": measures.intersection_over_union_bags(counts(pairs)[0]),
+    }
+    for name, values in found.items():
+        for (first, second), value in zip(pairs, values, strict=True):
+            overlap = Overlap()
+            overlap.add(sentence(first), sentence(second), "words")
+            assert value == pytest.approx(getattr(overlap, name))
 
 
 def test_overlap_is_of_the_shorter_side():

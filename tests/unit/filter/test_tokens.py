@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from workflow_scripts.core.text import words
+from workflow_scripts.core.word_tokens import TOKENS, words_and_punctuation
 from workflow_scripts.filter import tokens as module
 from workflow_scripts.filter.tokens import Lexicon, Tokens
 
@@ -35,6 +36,20 @@ def test_they_are_those_of_words_and_of_sacrebleu(before, sentences):
     assert found == [
         renamed(map(words, sentences)),
         renamed(tokenize(each.rstrip()).split() for each in sentences),
+    ]
+
+
+@settings(deadline=None)
+@given(sentences)
+def test_marks_are_words_where_the_configuration_says_so(sentences):
+    found, _ = Lexicon(TOKENS).tokens(pa.array(sentences, pa.string()))
+    expected = [words_and_punctuation(each.rstrip()) for each in sentences]
+    assert renamed(split(found)) == renamed(expected)
+
+
+def test_words_and_punctuation():
+    assert words_and_punctuation("Well, don't (worry): it's 3.5.") == [
+        *("well", ",", "don't", "(", "worry", ")", ":", "it's", "3.5", ".")
     ]
 
 
