@@ -76,6 +76,11 @@ def test_columns_a_header_and_packed_files_are_as_the_block_says(written):
     assert [(row["reference"], row["paraphrase"]) for row in rows] == [("the other", "one side")]
 
 
+def test_punctuation_counts_as_in_the_pairs_of_systems(written):
+    rows, _ = written(b"\n".join(LINES), punctuation="tokens")
+    assert (rows[0]["reference_words"], rows[0]["paraphrase_words"]) == (7, 6)
+
+
 def test_batches_make_no_difference(written, monkeypatch):
     lines = b"".join(b"a dog %d\tdog %d\n" % (number, number % 3) for number in range(20))
     whole = written(lines)
@@ -134,6 +139,12 @@ def test_its_training_sets_and_embeddings_stand_beside_the_systems(config):
     for unit in before.units():
         if unit not in (("embed", "sts"), ("release", None)):
             assert layout.folder(*unit) == before.folder(*unit)
+
+
+def test_it_follows_the_runs_punctuation(config):
+    assert "punctuation" not in run_layout(config).settings(("filter", "ppdb"))
+    config["evaluate"]["punctuation"] = "tokens"
+    assert run_layout(config).settings(("filter", "ppdb"))["punctuation"] == "tokens"
 
 
 def test_it_counts_by_its_content(config, tmp_path):
