@@ -179,7 +179,7 @@ def compare(
     baseline = overlaps(data_sets)
     grids = config.get("tuned", {})
     on_grids = {name for names in grids.values() for name in names}
-    candidates = {name: each for name, each in models.items() if name.split("-", 1)[1] in on_grids}
+    candidates = {name: each for name, each in models.items() if name.partition("-")[2] in on_grids}
     points = {
         name: measured_point(seeds.values(), development)
         for name, seeds in progress(candidates.items(), len(candidates), "sts: points of grids")
