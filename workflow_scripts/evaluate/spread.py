@@ -13,8 +13,11 @@ from workflow_scripts.core.rounding import DECIMALS
 # Keys that must agree between the runs; otherwise their figures can't be compared.
 IDENTITY = ("system", "best", "groups")
 # The keys of a group that hold measures; the others hold histograms and counts.
-MEASURES = ("ranks", "by_length", "difference", "between", "testbed", "syntax")
-LABELS = {"rank", "first", "second", "from", "to"}
+MEASURES = (
+    *("ranks", "by_length", "exact_lengths", "difference", "between"),
+    *("testbed", "syntax"),
+)
+LABELS = {"rank", "first", "second", "from", "to", "length"}
 # Intervals belong to one run; the spread over runs takes their place.
 OMITTED = {"interval", "low", "high", "variations"}
 

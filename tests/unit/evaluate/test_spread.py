@@ -20,6 +20,7 @@ RUN = {
                 }
             ],
             "by_length": [{"from": 41, "to": None, "ranks": [{"rank": 1, "one_minus_bleu": 50.0}]}],
+            "exact_lengths": [{"length": 5, "ranks": [{"rank": 1, "modified_bleu": 20.0}]}],
             "difference": None,
             "between": [{"first": 1, "second": 2, "one_minus_bleu": 30.0}],
             "testbed": {"distinct_correct": 2.0, "variations": {"synonym": 3}},
@@ -53,6 +54,8 @@ def test_mean_and_spread():
             "ranks": [{"rank": 1, "one_minus_bleu": {"mean": 50.0, "spread": 0.0}}],
         }
     ]
+    exact = {"rank": 1, "modified_bleu": {"mean": 20.0, "spread": 0.0}}
+    assert group["exact_lengths"] == [{"length": 5, "ranks": [exact]}]
     assert group["difference"] is None
     assert group["between"][0] == {
         "first": 1,

@@ -129,6 +129,10 @@ def test_a_run_without_paraphrases_threshold_curve_and_bleu(write_report, tmp_pa
                 {"from": 0, "to": None, "references": 3, "references_by_paraphrases": [3, 0]}
                 | {"ranks": [rank | counts]}
             ],
+            "exact_lengths": [
+                {"length": 5, "references": 0, "references_by_paraphrases": [0, 0], "drawn": 0}
+                | {"ranks": [rank | counts | {"modified_bleu": None}]}
+            ],
             "difference": None,
             "between": [],
             "testbed": None,
