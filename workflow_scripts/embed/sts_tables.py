@@ -153,7 +153,7 @@ def training_set_blocks(
     """Return the tables of training sets by embedding, one for each entry of the configuration.
 
     The points of a grid, the folds and the systems of an entry are its rows, as the papers have
-    them: ParaBank 2's Table 3, ParaNMT-50M's 4 to 6 and 8, Tables 4 to 7 of Wieting et al. (2017).
+    them: Table 3 of ParaBank 2, 4 to 6 of ParaNMT-50M, 4 to 7, 12 and 13 of BT17.
 
     Args:
         found: the models.

@@ -129,6 +129,7 @@ class Filter(Stage):
                 "name": instance,
                 "tsv": selection.located(self.config, as_list(block["tsv"])),
                 "max_line_bytes": self.config["clean"]["max_line_bytes"],
+                **selection.punctuation(self.config),
             }
         return self._column_settings(*instance.split("-"))
 

@@ -134,6 +134,15 @@ def test_every_recipe_is_valid(recipe):
         ),
         ({"corpora": {"x": {"mtdata": "europarl"}}}, "corpora.x.mtdata: 'europarl' does not match"),
         ({"run": {"corpora": ["testbed", "nowhere"]}}, "run.corpora: 'nowhere' is not in corpora"),
+        (
+            {"train": {"test": "demo_test"}},
+            "corpora.demo_test is in 'pt' by its languages.source, and languages.source.code is "
+            "'cs'; name another corpus in train.test, or null",
+        ),
+        (
+            {"run": {"corpora": ["testbed", "demo"]}},
+            "name another corpus in run.corpora",
+        ),
         ({"train": {"corpora": ["testbed_dev"]}}, "'testbed_dev' is not among run.corpora"),
         (
             {"train": {"models": {"forward": "huge"}}},
@@ -433,6 +442,27 @@ def negative(**changes):
             BEAM,
             "kind pair has no key 'inflect'",
         ),
+        (
+            {"variants": {"a": negative(inflect="verb")}},
+            BEAM,
+            "variants.a: inflect verb is not for kind negative; write inflect: true",
+        ),
+        (
+            {"variants": {"a": negative(kind="positive", inflect=True)}},
+            BEAM,
+            "variants.a: inflect true is not for kind positive; write inflect: verb",
+        ),
+        (
+            {"variants": {"a": negative(paraphrase="random")}},
+            BEAM,
+            "variants.a: kind negative has no key 'paraphrase'",
+        ),
+        (
+            {"variants": {"a": negative(choose={"highest": [0]})}},
+            BEAM,
+            "variants.a.choose.highest.0: 0 is less than the minimum of 1",
+        ),
+        ({"without_words": "free", "tagger": {"folder": "f"}}, BEAM, "'package' is missing"),
     ],
 )
 def test_message_names_the_variant(config, constraints, search, expected):
