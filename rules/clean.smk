@@ -9,11 +9,11 @@ rule clean_shard:
     output:
         pairs="<results>/clean/{version}/{shard}.parquet",
         record="<results>/clean/{version}/{shard}.json",
+        rejected="<results>/clean/{version}/rejected/{shard}.tsv.zst",
+        rejected_record="<results>/clean/{version}/rejected/{shard}.tsv.json",
     params:
         config=unit_config("clean"),
         corpora=lambda wildcards, input: listed(input.corpora),
-        # For people, and no output: a folder of an older version has none, and nothing is made again.
-        rejected=lambda wildcards: f"{LAYOUT.folder('clean')}/rejected/{wildcards.shard}.tsv.zst",
     log:
         "<results>/logs/clean/{version}/{shard}.log",
     benchmark:
@@ -26,4 +26,4 @@ rule clean_shard:
     shell:
         "python -m workflow_scripts.clean.shard --config {params.config:q}"
         " --inputs {params.corpora:q} --output {output.pairs:q}"
-        " --rejected {params.rejected:q} 2>&1 | tee {log:q}"
+        " --rejected {output.rejected:q} 2>&1 | tee {log:q}"

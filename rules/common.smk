@@ -39,6 +39,7 @@ from workflow_scripts.filter.stage import Filter
 from workflow_scripts.generate.stage import Generate, needs_idf
 from workflow_scripts.judge.stage import Judge
 from workflow_scripts.release.stage import Release
+from workflow_scripts.score.stage import Score
 from workflow_scripts.select.stage import Select
 from workflow_scripts.stages import run_layout
 from workflow_scripts.subword.stage import Subword
@@ -71,6 +72,7 @@ except InputError as error:
 # The declarations of stages that the functions below ask more than the layout does.
 CORPUS, SUBWORD, TRAIN = map(LAYOUT.stage, (Corpus, Subword, Train))
 GENERATE, JUDGE, SELECT = map(LAYOUT.stage, (Generate, Judge, Select))
+SCORE = LAYOUT.stage(Score)
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
 SYSTEMS = config["run"]["systems"]
 # The tables of the release: `module:function` by name.
@@ -300,6 +302,16 @@ def training_set_values(wildcards):
     return named_folders(FILTER.training_set_columns(wildcards.training_set))
 
 
+def training_set_shards(wildcards):
+    """Params function: the number of shards of the pairs that a training set is chosen from."""
+    return len(LAYOUT.shard_names("filter", FILTER.system_of(wildcards.training_set)))
+
+
+def outside_files(wildcards):
+    """Input function: the files of a pair corpus from outside."""
+    return list(FILTER.inputs(wildcards.outside))
+
+
 def statistics_columns(wildcards):
     """The units of the columns that a model computes and the statistics of a system show."""
     return EVALUATE.columns(wildcards.system)
@@ -425,6 +437,21 @@ def judged_shard(wildcards):
 def judged_options(wildcards):
     """Params function: the option that names it."""
     return [word for path in judged_shard(wildcards) for word in ("--judged", path)]
+
+
+def pieces_folder(wildcards):
+    """Params function: the folder with the vocabulary by which the pieces of a system count."""
+    return LAYOUT.folder(*SELECT.pieces(wildcards.system))
+
+
+def pieces_file(wildcards):
+    """Input function: the record of that vocabulary, or of the model that it belongs to."""
+    return f"{pieces_folder(wildcards)}/model.json"
+
+
+def merged_files(wildcards):
+    """Input function: the files of other runs that a system merges."""
+    return list(SCORE.inputs(wildcards.merge))
 
 
 def bounding_manifests(wildcards):

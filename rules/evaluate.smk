@@ -9,7 +9,7 @@ rule evaluate_measures:
         threshold=unit_file("select", "threshold.json"),
         scored=unit_file("score", "manifest.json"),
         trees=tree_manifest,
-        model="<forward>/model.json",
+        model=pieces_file,
     output:
         measures="<results>/evaluate/{system}/{version}/measures.json",
         record="<results>/evaluate/{system}/{version}/evaluation.json",
@@ -17,7 +17,7 @@ rule evaluate_measures:
         config=unit_config("evaluate"),
         selected=unit_folder("select"),
         scored=unit_folder("score"),
-        model=unit_folder("train", "forward"),
+        model=pieces_folder,
         trees=tree_options,
         shards=len(LATE),
     log:
@@ -35,6 +35,35 @@ rule evaluate_measures:
         " --folder {params.selected:q} --scored {params.scored:q} {params.trees:q} --shards {params.shards}"
         " --model {params.model:q} --threads {threads}"
         " --output {output.measures:q} 2>&1 | tee {log:q}"
+
+
+# Only systems with variants have it.
+rule evaluate_variants:
+    input:
+        scored=unit_file("score", "manifest.json"),
+        model="<forward>/model.json",
+    output:
+        variants="<results>/evaluate/{system}/{version}/variants.json",
+        record="<results>/evaluate/{system}/{version}/comparison.json",
+    params:
+        config=unit_config("evaluate"),
+        scored=unit_folder("score"),
+        model=unit_folder("train", "forward"),
+        shards=len(LATE),
+    log:
+        "<results>/logs/evaluate/{system}/{version}/variants.log",
+    benchmark:
+        "<results>/benchmarks/evaluate/{system}/{version}/variants.tsv"
+    threads: COMPUTE["search_threads"]
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(480),
+    conda:
+        "../envs/text.yaml"
+    shell:
+        "python -m workflow_scripts.evaluate.variants --config {params.config:q}"
+        " --scored {params.scored:q} --shards {params.shards} --model {params.model:q}"
+        " --threads {threads} --output {output.variants:q} 2>&1 | tee {log:q}"
 
 
 # Only runs that score the references have it.
@@ -98,6 +127,7 @@ rule evaluate_answers:
 rule evaluate_ratings:
     input:
         selected=unit_file("select", "manifest.json"),
+        scored=unit_file("score", "manifest.json"),
         ratings=ancient(EVALUATE.ratings_files()),
     output:
         ratings="<results>/evaluate/{system}/{version}/ratings.json",
@@ -106,6 +136,7 @@ rule evaluate_ratings:
         config=unit_config("evaluate"),
         inputs=unit_inputs("evaluate"),
         selected=unit_folder("select"),
+        scored=unit_folder("score"),
         shards=len(LATE),
     log:
         "<results>/logs/evaluate/{system}/{version}/ratings.log",
@@ -118,7 +149,8 @@ rule evaluate_ratings:
         "../envs/text.yaml"
     shell:
         "python -m workflow_scripts.evaluate.ratings --config {params.config:q}"
-        " --folder {params.selected:q} --shards {params.shards} --ratings {input.ratings:q}"
+        " --folder {params.selected:q} --scored {params.scored:q} --shards {params.shards}"
+        " --ratings {input.ratings:q}"
         " --inputs {params.inputs:q} --output {output.ratings:q} 2>&1 | tee {log:q}"
 
 

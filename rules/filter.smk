@@ -25,6 +25,30 @@ rule filter_columns:
         " --input {input.selected:q} --output {output.columns:q} 2>&1 | tee {log:q}"
 
 
+# The files count by their content, which names the folder.
+rule filter_outside:
+    input:
+        ancient(outside_files),
+    output:
+        columns="<results>/filter/{outside}/{version}/0000.parquet",
+        record="<results>/filter/{outside}/{version}/0000.json",
+    params:
+        config=unit_config("filter", "{outside}"),
+        inputs=unit_inputs("filter", "{outside}"),
+    log:
+        "<results>/logs/filter/{outside}/{version}/0000.log",
+    benchmark:
+        "<results>/benchmarks/filter/{outside}/{version}/0000.tsv"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(240),
+    conda:
+        "../envs/text.yaml"
+    shell:
+        "python -m workflow_scripts.filter.outside --config {params.config:q}"
+        " --inputs {params.inputs:q} --output {output.columns:q} 2>&1 | tee {log:q}"
+
+
 rule filter_training_set:
     input:
         columns=read_manifests("filter", "{training_set}"),
@@ -35,7 +59,7 @@ rule filter_training_set:
         config=unit_config("filter", "{training_set}"),
         folder=lambda wildcards: LAYOUT.folder("filter", FILTER.system_of(wildcards.training_set)),
         values=training_set_values,
-        shards=len(LATE),
+        shards=training_set_shards,
     log:
         "<results>/logs/filter/{training_set}/{version}/pairs.log",
     benchmark:

@@ -36,18 +36,18 @@ rule score_references:
 
 rule score_shard:
     input:
-        candidates=unit_file("generate", "{shard}.parquet"),
+        candidates=unit_file("generate", "{shard}.parquet", "{searched}"),
         model="<backward>/model.json",
     output:
-        scored="<results>/score/{system}/{version}/{shard}.parquet",
-        record="<results>/score/{system}/{version}/{shard}.json",
+        scored="<results>/score/{searched}/{version}/{shard}.parquet",
+        record="<results>/score/{searched}/{version}/{shard}.json",
     params:
-        config=unit_config("score"),
+        config=unit_config("score", "{searched}"),
         model=unit_folder("train", "backward"),
     log:
-        "<results>/logs/score/{system}/{version}/{shard}.log",
+        "<results>/logs/score/{searched}/{version}/{shard}.log",
     benchmark:
-        "<results>/benchmarks/score/{system}/{version}/{shard}.tsv"
+        "<results>/benchmarks/score/{searched}/{version}/{shard}.tsv"
     threads: COMPUTE["search_threads"]
     resources:
         mem_mb=grows(4000),
@@ -61,3 +61,52 @@ rule score_shard:
         " --input {input.candidates:q} --model {params.model:q}"
         " --device {resources.device} --batch-tokens {resources.batch_tokens} --threads {threads}"
         " --output {output.scored:q} 2>&1 | tee {log:q}"
+
+
+# What other runs selected counts by its content, which names the folder; a later time alone is no
+# reason to run.
+rule score_merge:
+    input:
+        selected=ancient(merged_files),
+    output:
+        scored="<results>/score/{merge}/{version}/{shard}.parquet",
+        record="<results>/score/{merge}/{version}/{shard}.json",
+    params:
+        config=unit_config("score", "{merge}"),
+        inputs=unit_inputs("score", "{merge}"),
+        shard=lambda wildcards: int(wildcards.shard),
+    log:
+        "<results>/logs/score/{merge}/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/score/{merge}/{version}/{shard}.tsv"
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(240),
+    conda:
+        "../envs/text.yaml"
+    shell:
+        "python -m workflow_scripts.score.merge --config {params.config:q} --inputs {params.inputs:q}"
+        " --shard {params.shard:q} --output {output.scored:q} 2>&1 | tee {log:q}"
+
+
+rule score_merge_pieces:
+    input:
+        selected=ancient(merged_files),
+    output:
+        pieces="<results>/score/{merge}/{version}/reference.model",
+        record="<results>/score/{merge}/{version}/model.json",
+    params:
+        config=unit_config("score", "{merge}"),
+        inputs=unit_inputs("score", "{merge}"),
+    log:
+        "<results>/logs/score/{merge}/{version}/pieces.log",
+    benchmark:
+        "<results>/benchmarks/score/{merge}/{version}/pieces.tsv"
+    resources:
+        mem_mb=grows(1000),
+        runtime=grows(30),
+    conda:
+        "../envs/text.yaml"
+    shell:
+        "python -m workflow_scripts.score.merge --config {params.config:q} --inputs {params.inputs:q}"
+        " --output {output.pieces:q} 2>&1 | tee {log:q}"

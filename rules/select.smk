@@ -35,14 +35,14 @@ rule select_shard:
         scored=unit_file("score", "{shard}.parquet"),
         judged=judged_shard,
         threshold="<results>/select/{system}/{version}/threshold.json",
-        model="<forward>/model.json",
+        model=pieces_file,
     output:
         paraphrases="<results>/select/{system}/{version}/{shard}.parquet",
         record="<results>/select/{system}/{version}/{shard}.json",
     params:
         config=unit_config("select"),
         judged=judged_options,
-        model=unit_folder("train", "forward"),
+        model=pieces_folder,
     log:
         "<results>/logs/select/{system}/{version}/{shard}.log",
     benchmark:

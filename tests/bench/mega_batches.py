@@ -1,4 +1,4 @@
-"""The effect of the mega-batch's size, with and without annealing (ParaNMT, section 5.3).
+"""The effect of the mega-batch's size, with and without annealing (the sizes: ParaNMT, 5.5).
 
     python tests/bench/mega_batches.py [--pairs PAIRS.tsv --data STS...] [--sizes 1 20 40]
 

@@ -11,6 +11,7 @@ import random
 import shutil
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,9 @@ def write_bitext(folder: Path) -> Path:
     draw = random.Random(1)
     vectors = [f"{word.rstrip('.')} {draw.random():.3f} -0.5" for word in sorted(words)]
     write_lines(folder / "vectors.txt", vectors)
+    sentences = [reference for _, reference in corpora["train"]]
+    outside = [f"{one}\t{other}" for one, other in pairwise(sentences[:20])]
+    write_lines(folder / "outside.tsv", [*outside, "one side alone"])
     return folder
 
 
@@ -188,9 +192,11 @@ def config(data: Path) -> dict[str, Any]:
             "name": "micro",
             "corpora": ["train", "held_out"],
             "systems": ["micro"],
-            "training_sets": ["half"],
+            "outside": ["given"],
+            "training_sets": ["half", "short"],
             "embeddings": ["tiny"],
         },
+        "outside": {"given": {"tsv": "outside.tsv"}},
         "shards": {"early": 2, "late": 1},
         "corpora": {
             name: text_corpus(name, **({"trusted": True} if name == "train" else {}))
@@ -278,6 +284,7 @@ def config(data: Path) -> dict[str, Any]:
                 },
                 "folds": {"column": "bleu_nakov", "of": 2, "keep": [1]},
             },
+            "short": {"systems": ["given"], "bounds": {"paraphrase_words": [1, 30]}},
         },
         "embeddings": {
             "tiny": {

@@ -32,6 +32,8 @@ def lose(pipeline, unit, *names):
 @pytest.mark.parametrize(
     ("unit", "names", "jobs"),
     [
+        ("clean", ["rejected/0000.tsv.zst"], {"clean_shard"}),
+        ("clean", ["rejected/0000.tsv.json"], {"clean_shard"}),
         ("release", ["report.html"], {"release_report"}),
         ("release", ["tables/bins.tsv"], {"release_tables"}),
         ("release", ["micro/README.md"], {"release_datasheet", "release_checksums"}),

@@ -38,7 +38,9 @@ def outputs(folder: Path) -> Outputs:
         "corpora": list(rows),
     }
     inputs = [write_table(folder / name / "0000.parquet", "pairs", rows[name]) for name in rows]
-    clean.main(arguments(config, inputs=inputs, output=folder / "0000.parquet"))
+    rejected = folder / "rejected" / "0000.tsv.zst"
+    output = folder / "0000.parquet"
+    clean.main(arguments(config, inputs=inputs, output=output, rejected=rejected))
     return {
         "pairs": table(folder / "0000.parquet", "pairs"),
         "record": counts(folder / "0000.json"),

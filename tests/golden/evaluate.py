@@ -7,7 +7,7 @@ from tests.golden.figures import Outputs
 from tests.golden.inputs import Row, arguments, scored, selected, table, write_table
 from tests.golden.models import lone_segmenter
 from workflow_scripts.core.manifest import write_record
-from workflow_scripts.evaluate import measures, statistics
+from workflow_scripts.evaluate import measures, statistics, variants
 from workflow_scripts.filter import columns
 from workflow_scripts.select import threshold
 
@@ -31,7 +31,10 @@ def flat_trees() -> list[Row]:
 
 def outputs(folder: Path) -> Outputs:
     write_table(folder / "select" / "0000.parquet", "paraphrases", selected())
-    write_table(folder / "score" / "0000.parquet", "scored", scored())
+    rows = scored()
+    for number, each in enumerate(each for row in rows for each in row["candidates"]):
+        each["variant"] = ("a", "b", "a b")[number % 3]
+    write_table(folder / "score" / "0000.parquet", "scored", rows)
     write_table(folder / "syntax" / "0000.parquet", "trees", flat_trees())
     found = {"keep": {"max_sum": 1.5}, "max_sum": 1.5, "candidates": 96, "pruned": 0, "kept": 70}
     path = folder / "select" / "threshold.json"
@@ -50,6 +53,14 @@ def outputs(folder: Path) -> Outputs:
             output=folder / "measures.json",
         )
     )
+    variants.main(
+        arguments(
+            {**config, "variants": ["a", "b"]},
+            **{"scored": folder / "score", "shards": 1},
+            model=lone_segmenter(folder),
+            output=folder / "variants.json",
+        )
+    )
     pairs = folder / "filter" / "0000.parquet"
     columns.main(["--input", str(folder / "select" / "0000.parquet"), "--output", str(pairs)])
     rows = table(pairs, "pair_columns")
@@ -66,5 +77,5 @@ def outputs(folder: Path) -> Outputs:
     )
     return {
         name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        for name in ("measures", "statistics")
+        for name in ("measures", "variants", "statistics")
     }

@@ -67,8 +67,8 @@ def workplace(finished, tmp_path_factory) -> Pipeline:
 
 
 # What the micro run does without, and tests of its own try: downloads, the filter of the bitext,
-# finished models, constraints by IDF, trees, columns that an embedding computes or that are
-# features, judges, right answers.
+# finished models, variants, constraints by IDF, trees, columns that an embedding computes or that
+# are features, judges, right answers, merges of other runs.
 APART = (
     "corpus_download",
     "corpus_hub",
@@ -78,7 +78,7 @@ APART = (
     "syntax",
 )
 APART += ("filter_embedding_score", "filter_feature", "generate_words", "judge")
-APART += ("evaluate_answers",)
+APART += ("evaluate_answers", "evaluate_variants", "score_merge")
 KENLM = set() if micro.HAS_KENLM else {"filter_language_model", "filter_perplexity"}
 RULES = [
     name

@@ -18,7 +18,7 @@ from workflow_scripts.clean.normalise import normalise
 from workflow_scripts.core.charset import codec, told_character
 from workflow_scripts.core.cli import json_argument, run, words
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.manifest import record_path, write_record
 from workflow_scripts.core.rejected import compressed_lines, escaped, start_of
 from workflow_scripts.core.rows import PairRow
 from workflow_scripts.core.shard import Input, Stream, Tally, write_shard
@@ -198,17 +198,15 @@ def _rows_of(corpora: list[str], inputs: list[Input[PairRow]]) -> Iterator[PairR
             yield row
 
 
-def clean_shard(
-    config: dict[str, Any], inputs: list[Path], output: Path, rejected: Path | None = None
-) -> None:
+def clean_shard(config: dict[str, Any], inputs: list[Path], output: Path, rejected: Path) -> None:
     """Clean one shard of every corpus into one file with its record.
 
     Args:
         config: the stage's settings.
         inputs: a shard of each corpus, in the order of `config["corpora"]`.
         output: the shard.
-        rejected: where the pairs that are left out are listed, with a record of its own, which
-            also counts the characters outside the charsets.
+        rejected: where the pairs that are left out are listed, below the folder of `output`. Its
+            own record counts the characters outside the charsets; the shard's record names both.
 
     Raises:
         InputError: the inputs don't match `config["corpora"]`, are damaged, or a charset is
@@ -218,37 +216,35 @@ def clean_shard(
     if len(corpora) != len(inputs):
         raise InputError(f"{len(inputs)} --inputs for the {len(corpora)} corpora {corpora}")
     counts = {corpus: Counter({"in": 0, "out": 0}) for corpus in corpora}
-    tally = Tally(extra={"corpora": counts})
+    tally = Tally(extra={"corpora": counts}, beside=[rejected, record_path(rejected)])
     unescapes = Counter({"source": 0, "reference": 0})
     if config.get("entities") == UNESCAPE:
         tally.extra["unescaped"] = unescapes
 
-    def write(rejects: Rejects | None) -> None:
-        def kept(rows: Iterator[PairRow]) -> Iterator[PairRow]:
+    def kept(rows: Iterator[PairRow]) -> Iterator[PairRow]:
+        with compressed_lines(rejected) as lines:
+            rejects = Rejects(config, lines)
             for row, reason in clean_pairs(rows, config, unescapes):
                 counts[row["corpus"]].update(("in", reason or "out"))
                 if reason:
                     tally.rejected[reason] += 1
-                    if rejects:
-                        rejects.add(row, reason)
+                    rejects.add(row, reason)
                 else:
                     yield row
+        # No rows: the record of the shard counts them.
+        write_record(rejected, 0, 0, {}, extra={"characters": rejects.told()})
+        _tell(rejects, config, output.stem)
 
-        rows = _rows_of(corpora, [Input(path, "pairs") for path in inputs])
-        write_shard(Stream(rows), kept, output, "pairs", f"clean {output.stem}", tally)
+    rows = _rows_of(corpora, [Input(path, "pairs") for path in inputs])
+    write_shard(Stream(rows), kept, output, "pairs", f"clean {output.stem}", tally)
 
-    if rejected is None:
-        write(None)
-        return
-    with compressed_lines(rejected) as lines:
-        rejects = Rejects(config, lines)
-        write(rejects)
-    # No rows: the record of the shard counts them.
-    write_record(rejected, 0, 0, {}, extra={"characters": rejects.told()})
+
+def _tell(rejects: Rejects, config: dict[str, Any], shard: str) -> None:
+    """Say on stderr which characters cost the most pairs."""
     for side, found in rejects.told().items():
         most = ", ".join(f"{told_character(each)} {found[each]:,}" for each in list(found)[:_SHOWN])
         print(
-            f"clean {output.stem}: pairs left out for characters outside {config['charset'][side]} "
+            f"clean {shard}: pairs left out for characters outside {config['charset'][side]} "
             f"({side}): {most}",
             file=sys.stderr,
             flush=True,
@@ -263,7 +259,9 @@ def main(argv: list[str] | None = None) -> None:
         "--inputs", type=Path, nargs="+", required=True, help="one per corpus, by priority"
     )
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--rejected", type=Path, help="list of the pairs that are left out")
+    parser.add_argument(
+        "--rejected", type=Path, required=True, help="list of the pairs that are left out"
+    )
     arguments = parser.parse_args(words(argv))
     clean_shard(arguments.config, arguments.inputs, arguments.output, arguments.rejected)
 

@@ -18,7 +18,7 @@ class Clean(Stage):
     problems = staticmethod(problems)
 
     def instances(self) -> list[str | None]:
-        return [None]
+        return [None] if selection.corpora(self.config) else []
 
     def reads(self, instance: None) -> list[Unit]:
         return [("corpus", name) for name in selection.corpora(self.config)]

@@ -5,7 +5,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 
 from collections.abc import Iterator
 
-from workflow_scripts.core import languages
+from workflow_scripts.core import languages, merges
 from workflow_scripts.core.charset import codec
 from workflow_scripts.core.config import Config, strangers
 from workflow_scripts.core.errors import InputError
@@ -21,6 +21,7 @@ def problems(config: Config) -> Iterator[str]:
     for side, language in config["languages"].items():
         yield from _charset_problems(side, language["charset"])
     yield from languages.problems(config)
+    yield from merges.problems(config)
     if holds_wildcards(config["results"]):
         yield f"results: {config['results']}: {NO_BRACES}"
     shards = config["shards"]

@@ -11,6 +11,7 @@ of themselves (`core/seal.py`).
 import argparse
 import hashlib
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -58,16 +59,17 @@ def write_record(
         rows_out: rows written.
         rejected: rows that were not written, by reason.
         extra: more figures of the stage, kept as they are.
-        files: the files that the record names, if they are several (a model folder). All are in
-            the folder of `data_path`, which is then no file.
+        files: the files that the record names, if they are others than `data_path` alone (a model
+            folder, a shard with a list). All are in the folder of the record, or below it.
 
     Raises:
         ValueError: the rows don't add up.
     """
     rejected = {reason: count for reason, count in rejected.items() if count}
     names = [Path(file) for file in files] or [Path(data_path)]
+    folder = Path(data_path).parent
     record = {
-        "files": {path.name: sha256(path) for path in names},
+        "files": {path.relative_to(folder).as_posix(): sha256(path) for path in names},
         "rows_in": rows_in,
         "rows_out": rows_out,
         "rejected": rejected,
@@ -124,7 +126,7 @@ def verify(data_path: str | Path) -> dict[str, Any]:
     record = read_record(data_path)
     path = record_path(data_path)
     for name, expected in record["files"].items():
-        _check(path.with_name(name), expected, path)
+        verify_hash(path.parent / name, expected, path)
     return record
 
 
@@ -143,7 +145,7 @@ def verify_file(path: str | Path, record: str) -> None:
         raise InputError(
             f"{path} is not in {record_file.name} beside it; {remedy(path, record_file)}"
         )
-    _check(path, known[path.name], record_file)
+    verify_hash(path, known[path.name], record_file)
 
 
 def read_json(path: str | Path, record: str) -> dict[str, Any]:
@@ -152,7 +154,12 @@ def read_json(path: str | Path, record: str) -> dict[str, Any]:
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
-def _check(data: Path, expected: str, record: Path) -> None:
+def verify_hash(data: Path, expected: str, record: Path) -> None:
+    """Check one file against its hash in a record.
+
+    Raises:
+        InputError: it is missing, or differs from what its stage wrote.
+    """
     if not data.is_file():
         raise InputError(f"{data} is missing; {remedy(data, record)}")
     if sha256(data) != expected:
@@ -165,14 +172,15 @@ def _check(data: Path, expected: str, record: Path) -> None:
 def remedy(damaged: Path, record: Path | None = None) -> str:
     """Say what the user must delete so that a damaged file is made again.
 
-    That is the file, its record and the manifest. While the manifest is there, Snakemake does not
-    notice that data of its folder is gone; while the record is there, neither does the manifest.
+    That is the file, its record and the manifest, as seen from the file's folder. While the
+    manifest is there, Snakemake does not notice that data of its folder is gone; while the record
+    is there, neither does the manifest.
     """
     vouchers = [record] if record else []
-    vouchers.append(damaged.with_name("manifest.json"))
+    vouchers.append((record or damaged).with_name("manifest.json"))
     names = [
         *(["it"] if damaged.exists() else []),
-        *(path.name for path in vouchers if path.exists()),
+        *(os.path.relpath(path, damaged.parent) for path in vouchers if path.exists()),
     ]
     if not names:
         return "run its stage again with --forcerun"

@@ -4,13 +4,18 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
 
-# The processors that parsing needs. Only some languages have multi-word tokens.
+# The processors that parsing needs, and those that tagging does. Only some languages have
+# multi-word tokens.
 PROCESSORS = ("tokenize", "mwt", "pos", "constituency")
+TAGGING = ("tokenize", "mwt", "pos")
 OPTIONAL = {"mwt"}
+PARSER_KEY = "evaluate.syntax"
+TAGGER_KEY = "constraints.tagger"
 # The languages of which Stanza publishes a constituency model in a package `default`.
 PUBLISHED = ("da", "de", "en", "es", "id", "it", "ja", "pt", "vi")
 TRAIN = (
@@ -20,23 +25,32 @@ TRAIN = (
 )
 DOWNLOAD = (
     "python -c \"import stanza; stanza.download('{language}', package='{package}', "
-    "processors='tokenize,pos,constituency', model_dir='{folder}')\""
+    "processors='{processors}', model_dir='{folder}')\""
 )
 
 
-def parser_files(folder: str, language: str, package: str) -> dict[str, str]:
-    """Return the path of each model that Stanza loads to parse, by `<processor>/<model>`.
+def parser_files(
+    folder: str,
+    language: str,
+    package: str,
+    key: str = PARSER_KEY,
+    processors: Sequence[str] = PROCESSORS,
+) -> dict[str, str]:
+    """Return the path of each model that Stanza loads to parse or to tag.
+
+    They are by `<processor>/<model>`.
 
     Args:
         folder: as `stanza.download(..., model_dir=folder)` fills it, or `syntax.train`.
         language: its code in `resources.json`.
         package: a name among its packages, such as default.
+        key: of the configuration that names the folder, for messages.
+        processors: `PROCESSORS` to parse, or `TAGGING`.
 
     Raises:
         InputError: the folder lacks something; the message says what.
     """
-    key = "evaluate.syntax"
-    advice = _advice(folder, language, package)
+    advice = _advice(folder, language, package, processors)
     index = Path(folder) / "resources.json"
     try:
         resources = json.loads(index.read_text(encoding="utf-8"))
@@ -53,14 +67,13 @@ def parser_files(folder: str, language: str, package: str) -> dict[str, str]:
     chosen = known["packages"][package]
     chosen = chosen.get("optional", {}) | chosen
     files = {}
-    for processor in PROCESSORS:
+    for processor in processors:
         if processor not in chosen:
             if processor in OPTIONAL:
                 continue
             raise InputError(
                 f"{key}.package: '{package}' of the language '{language}' has no {processor} "
-                "model; choose a package that has one"
-                + ("" if language in PUBLISHED else _advice(folder, language, package))
+                "model; choose a package that has one" + ("" if language in PUBLISHED else advice)
             )
         name = chosen[processor]
         needed = known.get(processor, {}).get(name, {}).get("dependencies", [])
@@ -73,8 +86,11 @@ def parser_files(folder: str, language: str, package: str) -> dict[str, str]:
     return files
 
 
-def _advice(folder: str, language: str, package: str) -> str:
+def _advice(folder: str, language: str, package: str, processors: Sequence[str]) -> str:
     """Return how to get the models: fetch them, or train them where nobody publishes any."""
-    if language not in PUBLISHED:
+    if "constituency" in processors and language not in PUBLISHED:
         return TRAIN.format(language=language, published=", ".join(PUBLISHED))
-    return "; fetch it: " + DOWNLOAD.format(folder=folder, language=language, package=package)
+    wanted = ",".join(name for name in processors if name not in OPTIONAL)
+    return "; fetch it: " + DOWNLOAD.format(
+        folder=folder, language=language, package=package, processors=wanted
+    )

@@ -77,7 +77,10 @@ class CandidatesRow(PairRow):
 
 
 class ScoredCandidate(TypedDict):
-    """A distinct text among the candidates; a pruned one has no backward NLL and no sum."""
+    """A distinct text among the candidates; a pruned one has no backward NLL and no sum.
+
+    `variant` names all variants that gave it, with blanks between.
+    """
 
     text: str
     forward_nll: float

@@ -11,6 +11,7 @@ from typing import Any
 from workflow_scripts.core import judges
 from workflow_scripts.core.config import FILTER_ROLES, MAIN_ROLES, Config
 from workflow_scripts.core.features import KNOWN_WORDS, REFERENCE_NLLS, needs
+from workflow_scripts.core.merges import only_merges
 from workflow_scripts.core.model_blocks import UNKNOWN, as_trained_here
 from workflow_scripts.core.paths import Located
 
@@ -54,6 +55,8 @@ def measured_corpora(config: Config) -> list[str]:
 
     Where no model is trained, dev has no use.
     """
+    if only_merges(config):
+        return []
     trained = [role for role in roles(config) if not taken_over(config, role)]
     devs = [config["train"]["dev"]] if trained else []
     devs += [dev_corpus(config, role) for role in trained]
@@ -97,7 +100,7 @@ def used(config: Config) -> Config:
     """
     entries = {
         "corpora": set(corpora(config)),
-        "models": set(config["train"]["models"].values()),
+        "models": set() if only_merges(config) else set(config["train"]["models"].values()),
         "systems": set(config["run"]["systems"]),
         "judges": set(judges.judges(config)),
     }
@@ -107,6 +110,16 @@ def used(config: Config) -> Config:
         else value
         for key, value in config.items()
     }
+
+
+def stated_licence(config: Config) -> str | None:
+    """Return the licence that a run states, or those of its corpora; None if one is not known."""
+    if config["release"]["licence"]:
+        return config["release"]["licence"]
+    blocks = [config["corpora"][name] for name in config["run"]["corpora"]]
+    stated = [block.get("licence", "cc0-1.0" if "testbed" in block else None) for block in blocks]
+    # Only its user knows the licence of any other bitext.
+    return "; ".join(dict.fromkeys(stated)) if stated and all(stated) else None
 
 
 def generate_corpora(config: Config) -> list[str]:
@@ -133,6 +146,8 @@ def corpora(config: Config) -> list[str]:
 
 def roles(config: Config) -> list[str]:
     """Return the roles of the models that a run needs."""
+    if only_merges(config):
+        return []
     return [*MAIN_ROLES, *(FILTER_ROLES if config["dual_filter"]["enabled"] else ())]
 
 

@@ -155,11 +155,13 @@ class Tally:
         extra: more figures, kept as they are.
         used: rows that were read and not rejected, where one such row does not give one row that
             is written; None where it does.
+        beside: more files that the record names, which are whole once all rows are written.
     """
 
     rejected: Counter[str] = field(default_factory=Counter)
     extra: dict[str, Any] = field(default_factory=dict)
     used: int | None = None
+    beside: list[Path] = field(default_factory=list)
 
 
 def write_shard(
@@ -214,4 +216,4 @@ def write_shard(
         if next(given, None) is not None:
             raise RuntimeError(f"{desc}: rows were left unread")
     used = writer.rows_written if tally.used is None else tally.used
-    write_record(output, read, used, tally.rejected, tally.extra)
+    write_record(output, read, used, tally.rejected, tally.extra, files=[output, *tally.beside])

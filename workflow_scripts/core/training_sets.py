@@ -11,9 +11,11 @@ from workflow_scripts.core.schema import filled
 
 # The columns of every pair that need no model, beside its id and texts (docs/filter.md).
 COUNT_COLUMNS = ("rank", "reference_words", "paraphrase_words")
+# Those of them that a model gives a candidate, so that pairs from outside have none.
+MODEL_COLUMNS = ("translation_cost", "backward_nll", "sum")
 PAIR_COLUMNS = (
     *COUNT_COLUMNS,
-    *("translation_cost", "backward_nll", "sum"),
+    *MODEL_COLUMNS,
     *("overlap_1", "overlap_2", "overlap_3"),
     *("intersection_over_union", "intersection_over_union_bags"),
     *("bleu_nakov", "sacrebleu_exp", "sacrebleu_floor", "sacrebleu_add_k", "sacrebleu_none"),
@@ -23,15 +25,44 @@ PAIR_COLUMNS = (
 def training_sets(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the training sets of a run by their names, each with all its settings.
 
-    The name is `<entry>-<system>`, and one number for each axis of the grid: the place, from 1,
-    of its value in the list. The settings are system, bounds, folds (or None), max_tokens and
-    sample (or None), and seed; also `first` (`folds`) and `ranks` where they change anything.
+    The name is `<entry>-<system>`, and one number for each axis of the grid: the place, from 1, of
+    its value in the list. A corpus from outside stands as a system. The settings are system,
+    bounds, folds (or None), max_tokens and sample (or None), and seed; also `first` (`folds`),
+    `ranks` and `corpora` where they change anything.
     """
     return {
         name: settings
         for entry in config["run"]["training_sets"]
         for name, settings in _expanded(entry, config)
     }
+
+
+def outside_corpora(config: dict[str, Any]) -> list[str]:
+    """Return the pair corpora from outside that the run names."""
+    return config["run"].get("outside", [])  # configurations of earlier runs lack the key
+
+
+def lacking_outside(block: dict[str, Any]) -> list[str]:
+    """Return what an entry asks for and pairs from outside lack: columns, for example."""
+    text = {*PAIR_COLUMNS} - {*MODEL_COLUMNS}
+    block = filled(block, "training_set")
+    ranks = [block["ranks"], *block["grid"].get("ranks", [])]
+    lacking = [column for column in entry_columns(block) if column not in text]
+    lacking += ["second paraphrase"] if any(isinstance(each, list) for each in ranks) else []
+    bitext = block["corpora"] is not None or "corpora" in block["grid"]
+    return lacking + (["corpus of the bitext"] if bitext else [])
+
+
+def sources(block: dict[str, Any], config: dict[str, Any]) -> list[str]:
+    """Return the systems and the corpora from outside whose pairs an entry takes.
+
+    Without `systems` it takes all of both, but only systems where it asks for what pairs from
+    outside don't have.
+    """
+    if named := filled(block, "training_set")["systems"]:
+        return named
+    more = [] if lacking_outside(block) else outside_corpora(config)
+    return [*config["run"]["systems"], *more]
 
 
 def columns_of(settings: dict[str, Any]) -> list[str]:
@@ -77,7 +108,7 @@ def model_columns(config: dict[str, Any]) -> dict[str, list[str]]:
     entries = config["training_sets"]
     todo = [(column, system) for column in config["evaluate"]["columns"] for system in every]
     for block in (entries.get(name, {}) for name in config["run"]["training_sets"]):
-        systems = filled(block, "training_set")["systems"] or every
+        systems = [name for name in sources(block, config) if name in every]
         todo += [(column, system) for system in systems for column in entry_columns(block)]
     needed: dict[str, list[str]] = {}
     for column, system in todo:  # grows meanwhile
@@ -114,14 +145,14 @@ def axes(grid: dict[str, Any]) -> list[tuple[tuple[str, ...], list[Any]]]:
     bounds = filled(grid, "grid")["bounds"]
     paths = [(("bounds", column), ranges(bounds[column])) for column in sorted(bounds)]
     paths += [(("folds", "keep"), grid["keep"])] if "keep" in grid else []
-    return paths + [((key,), grid[key]) for key in ("sample", "ranks") if key in grid]
+    return paths + [((key,), grid[key]) for key in ("sample", "ranks", "corpora") if key in grid]
 
 
 def _expanded(entry: str, config: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     block = {"seed": config["seed"]} | filled(config["training_sets"][entry], "training_set")
     grid = axes(block["grid"])
     points = list(product(*(enumerate(values, start=1) for _, values in grid)))
-    for system in block["systems"] or config["run"]["systems"]:
+    for system in sources(config["training_sets"][entry], config):
         for point in points:
             settings = {
                 "system": system,
@@ -144,4 +175,4 @@ def _chosen_keys(block: dict[str, Any]) -> dict[str, Any]:
     So training sets of earlier versions keep their folders.
     """
     found = {"first": "folds"} if block["folds"] and block["first"] == "folds" else {}
-    return found | ({"ranks": block["ranks"]} if block["ranks"] is not None else {})
+    return found | {key: block[key] for key in ("ranks", "corpora") if block[key] is not None}

@@ -8,13 +8,19 @@ from typing import Any
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config
+from workflow_scripts.core.merges import only_merges
 from workflow_scripts.core.paths import file_name
 
 
 def problems(config: Config) -> Iterator[str]:
-    """Yield what is wrong with the downloads of the catalogue of corpora."""
+    """Yield what is wrong with the catalogue of corpora, and with the run's choice of them."""
     for name, block in config["corpora"].items():
         yield from _download_problems(name, block)
+    if only_merges(config):  # none of its corpora are read
+        return
+    train = config["train"]
+    for name in dict.fromkeys([*config["run"]["corpora"], train["dev"], train["test"]]):
+        yield from _language_problems(name, config)
 
 
 def notes(config: Config) -> Iterator[str]:
@@ -28,6 +34,21 @@ def notes(config: Config) -> Iterator[str]:
                 f"corpora.{name}: the testbed's references are English (en), and "
                 f"languages.reference.code is '{language}'; name bitext of yours in run.corpora, "
                 "train.dev and train.test"
+            )
+
+
+def _language_problems(name: str | None, config: Config) -> Iterator[str]:
+    """Yield in which languages a corpus is and the run is not.
+
+    A configuration that leaves `train.test` out has that of config.yaml, which is the demo's.
+    """
+    for side, code in config["corpora"].get(name or "", {}).get("languages", {}).items():
+        if code != (wanted := config["languages"][side]["code"]):
+            keys = [f"train.{key}" for key in ("dev", "test") if config["train"][key] == name]
+            named = " and ".join([*(["run.corpora"] if not keys else []), *keys])
+            yield (
+                f"corpora.{name} is in '{code}' by its languages.{side}, and languages.{side}.code "
+                f"is '{wanted}'; name another corpus in {named}{', or null' if keys else ''}"
             )
 
 

@@ -13,9 +13,9 @@ from workflow_scripts.core.stage import Stage
 from workflow_scripts.corpus.checks import notes, problems
 
 _TEXT_KEYS = ("source", "reference", "tsv")
-# Keys that do not change the imported pairs: where they come from, their licence, and whether they
-# are trusted.
-_APART = {"trusted", "mtdata", "url", "sha256", "licence"}
+# Keys that do not change the imported pairs: where they come from, what is said of them, and
+# whether they are trusted.
+_APART = {"trusted", "mtdata", "url", "sha256", "languages", "licence"}
 
 
 class Download(NamedTuple):

@@ -3,7 +3,7 @@
 This file travels in the folder of a trained model (see sentence_module.py), so it imports nothing
 of this package. WORD, TRIGRAM, LSTM and BLSTM are those of ParaNMT (Wieting & Gimpel 2018,
 section 4), where WORD is the AVG of Wieting et al. (2017); GRAN is the gated recurrent averaging
-network of Wieting & Gimpel (2017, section 4).
+network of Wieting & Gimpel (2017), as Wieting et al. (2017, 4.1) describe it.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class Encoder(nn.Module):
 
     Attributes:
         order_matters: whether another order of the tokens gives another vector. Training shuffles
-            the tokens of some sentences of such encoders (ParaNMT, section 4.3).
+            the tokens of some sentences of such encoders (ParaNMT, section 4).
         sorted_by_length: whether it pads sentences to the longest of their batch. They are then
             sorted by length first, and encoded in smaller batches.
         size: numbers in a sentence vector.

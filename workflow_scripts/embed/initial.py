@@ -18,7 +18,7 @@ from workflow_scripts.embed.encoders import ENCODERS
 from workflow_scripts.embed.parts import Parts, empty_network
 from workflow_scripts.embed.tokens import Pieces, Tokeniser, Trigrams, Words
 
-# Standard deviation of random vectors (ParaNMT, section 5.1).
+# Standard deviation of random vectors: our choice, the papers start from PARAGRAM-SL999.
 _SPREAD = 0.01
 # Sums depend on the number of threads: one number for every machine.
 _TRAINER_THREADS = 1

@@ -1,4 +1,4 @@
-"""The loss of the papers: two hinges on cosines (Wieting et al. 2017, section 4; ParaNMT, 4.3)."""
+"""The loss of the papers: two hinges on cosines (Wieting et al. 2017, 4.2; ParaBank 2, 3.7)."""
 
 from torch import Tensor
 from torch.nn import functional

@@ -1,6 +1,6 @@
 """The negative of each sentence: the most similar one of the mega-batch that may be one.
 
-(ParaNMT, section 4.3.) Never the sentence itself, its partner or a copy of either, nor another
+(ParaNMT, section 4.) Never the sentence itself, its partner or a copy of either, nor another
 paraphrase of the same reference.
 """
 

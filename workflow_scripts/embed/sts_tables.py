@@ -115,13 +115,16 @@ def of_model(model: Model, column: str, state: str = "trained", measure: str = "
 
 def chosen_by(settings: dict[str, Any]) -> str:
     """Return in words how a training set is chosen; `settings` as in its manifest."""
+    # Manifests of earlier versions lack some keys.
+    corpora = settings.get("corpora")
     said = [_bounds(column, *ends) for column, ends in sorted(settings["bounds"].items())]
     if settings["folds"]:
         folds = settings["folds"]
         kept = ", ".join(map(str, folds["keep"]))
         part = f"part {kept} of {folds['of']} by {folds['column']}"
-        # Manifests of earlier versions lack the key.
         said.insert(0 if settings.get("first") == "folds" else len(said), part)
+    if corpora is not None:
+        said.insert(0, f"of {', '.join(corpora)}")
     ranks = settings.get("ranks")
     if isinstance(ranks, int):
         said.append(
@@ -150,7 +153,7 @@ def training_set_blocks(
     """Return the tables of training sets by embedding, one for each entry of the configuration.
 
     The points of a grid, the folds and the systems of an entry are its rows, as the papers have
-    them: ParaBank 2's Table 3, ParaNMT-50M's 4 to 6 and 8, Tables 4 to 7 of Wieting et al. (2017).
+    them: Table 3 of ParaBank 2, 4 to 6 of ParaNMT-50M, 4 to 7, 12 and 13 of BT17.
 
     Args:
         found: the models.

@@ -1,4 +1,4 @@
-"""The training of a model: epochs of mega-batches of mini-batches (ParaNMT, section 4.3).
+"""The training of a model: epochs of mega-batches of mini-batches (ParaNMT, section 4).
 
 All randomness follows from the seeds and the number of the epoch or mini-batch, so a training that
 goes on from a checkpoint ends with the same bits as one that was never interrupted.

@@ -19,6 +19,7 @@ from workflow_scripts.core.config import FILTER_ROLES
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.layout import Layout
+from workflow_scripts.core.merges import merging
 from workflow_scripts.core.model_blocks import finished
 from workflow_scripts.core.resolve import add_arguments, resolve
 from workflow_scripts.core.rows import Side
@@ -249,7 +250,13 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON, in seconds and bytes")
     arguments = parser.parse_args(argv)
     given = _given_lines(arguments.lines)
-    layout = run_layout(resolve(arguments.configfile, arguments.config), absent=given)
+    config = resolve(arguments.configfile, arguments.config)
+    if merging(config):
+        raise InputError(
+            "a run of merges has nothing to estimate: it only reads what other runs have selected; "
+            "estimate those"
+        )
+    layout = run_layout(config, absent=given)
     for note in layout.notes():
         print(f"note: {note}", file=sys.stderr)
     require_packages()

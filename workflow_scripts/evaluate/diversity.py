@@ -45,21 +45,25 @@ class Sentence:
     sets: dict[str, frozenset[str]]
 
 
-def sentence(text: str, segmenter: Segmenter | None = None) -> Sentence:
-    """Count the words of `text`, and the pieces of these same words if there is a segmenter."""
-    tokens = words(text)
-    ngrams = Counter(
+def ngrams(tokens: list[str]) -> Counter[tuple[str, ...]]:
+    """Count the n-grams of 1 to 4 tokens."""
+    return Counter(
         tuple(tokens[start : start + order])
         for order in range(1, ORDERS + 1)
         for start in range(len(tokens) - order + 1)
     )
+
+
+def sentence(text: str, segmenter: Segmenter | None = None) -> Sentence:
+    """Count the words of `text`, and the pieces of these same words if there is a segmenter."""
+    tokens = words(text)
     bags, sets = {"words": Counter(tokens)}, {"words": frozenset(tokens)}
     if segmenter is not None:
         pieces = segmenter.pieces(" ".join(tokens))
         bags["pieces"] = Counter(pieces)
         # Without its mark, the piece that is nothing but the mark is no piece.
         sets["pieces"] = frozenset(piece.replace(WORD_MARK, "") for piece in pieces) - {""}
-    return Sentence(ngrams, bags, sets)
+    return Sentence(ngrams(tokens), bags, sets)
 
 
 def bleu_counts(first: Sentence, second: Sentence) -> NDArray[np.int64]:

@@ -13,6 +13,7 @@ from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.rows import ParaphrasesRow
 from workflow_scripts.core.text import words
 from workflow_scripts.evaluate.diversity import ORDERS, Comparison, mean, one_minus_bleu, sentence
+from workflow_scripts.evaluate.exact_lengths import LENGTHS, ExactLength
 from workflow_scripts.evaluate.lengths import ENDS, Ranks, by_length, place
 from workflow_scripts.evaluate.quality import Quality
 from workflow_scripts.subword.segmenter import Segmenter
@@ -27,6 +28,7 @@ class Group:
     def __init__(self, best: int):
         self.best = best
         self.lengths = [Ranks(best) for _ in range(len(ENDS) + 1)]
+        self.exact = {length: ExactLength(best) for length in LENGTHS}
         self.between = {pair: Comparison() for pair in combinations(range(best), 2)}
         self.copies = [0] * best
         self.scored = [0] * best
@@ -40,7 +42,7 @@ class Group:
         """Count one row of the `paraphrases` schema.
 
         Args:
-            row: the reference and its paraphrases, of which the first `best` count.
+            row: the reference, its id and its paraphrases, of which the first `best` count.
             block: the bootstrap block that the reference belongs to.
             segmenter: of the paraphrase language.
             checker: for a testbed reference, else None.
@@ -50,6 +52,9 @@ class Group:
         counted = words(reference)
         alike = self.lengths[place(len(counted))]
         alike.references_by_paraphrases[len(listed)] += 1
+        exact = self.exact.get(len(reference.split()))
+        if exact is not None:
+            exact.ranks.references_by_paraphrases[len(listed)] += 1
         if checker is not None:
             self.quality.add(checker, reference, texts)
         if not listed:
@@ -65,6 +70,9 @@ class Group:
         sentences = [sentence(text, segmenter) for text in texts]
         sentences += [sentences[-1]] * (self.best - len(sentences))
         counts = alike.add(first, sentences)
+        if exact is not None:
+            exact.ranks.add(first, sentences)
+            exact.draw(row["id"], reference, texts + [texts[-1]] * (self.best - len(texts)))
         for (better, worse), comparison in self.between.items():
             comparison.add(sentences[better], sentences[worse])
         sums = self.blocks.setdefault(block, np.zeros((self.best, 2, ORDERS), dtype=np.int64))
@@ -74,6 +82,8 @@ class Group:
         """Add the sums of other references."""
         for ranks, others in zip(self.lengths, other.lengths, strict=True):
             ranks.merge(others)
+        for length, exact in self.exact.items():
+            exact.merge(other.exact[length])
         for pair, comparison in self.between.items():
             comparison.merge(other.between[pair])
         self.copies = _added(self.copies, other.copies)
@@ -114,6 +124,7 @@ class Group:
             "references_by_paraphrases": total.references_by_paraphrases,
             "ranks": ranks,
             "by_length": by_length(self.lengths),
+            "exact_lengths": [each.result(length) for length, each in self.exact.items()],
             "difference": difference,
             "between": between,
             "testbed": self.quality.result(),

@@ -34,7 +34,7 @@ from workflow_scripts.select.threshold import RECORD as THRESHOLD_RECORD
 from workflow_scripts.subword.segmenter import Segmenter, segmenter_path
 from workflow_scripts.testbed.checker import Checker
 
-COLUMNS = ["corpus", "reference", "paraphrases"]
+COLUMNS = ["id", "corpus", "reference", "paraphrases"]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 # The record of measures.json: evaluation.json, as measures.json itself looks like a record.

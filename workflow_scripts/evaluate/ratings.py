@@ -19,10 +19,11 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
-from workflow_scripts.core.rows import ParaphrasesRow
+from workflow_scripts.core.rows import ParaphrasesRow, ScoredRow
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.core.text import words
 from workflow_scripts.evaluate.diversity import Comparison, mean, sentence
+from workflow_scripts.evaluate.exact_lengths import LENGTHS
 from workflow_scripts.evaluate.lengths import ENDS, place
 from workflow_scripts.judge.agreement import agreement
 from workflow_scripts.judge.rating_file import CONTROL, Rating, read_ratings
@@ -37,6 +38,7 @@ from workflow_scripts.judge.ratings import (
 # The record of ratings.json: rating.json, as ratings.json itself looks like a record.
 RECORD = "rating"
 COLUMNS = ["id", "reference", "paraphrases"]
+SCORED = ["id", "reference", "candidates"]
 # By reference and paraphrase.
 Ratings = Mapping[tuple[str, str], Sequence[Rating]]
 
@@ -153,11 +155,61 @@ def summary(
             }
             for span, (start, end) in enumerate(zip(starts, [*ENDS, None], strict=True))
         ],
+        "exact_lengths": _exact_lengths((each.text, each.rated) for each in references),
         "ranks": [{"rank": rank, **each} for rank, each in enumerate(others[:best], start=1)],
         "oracles": [
             {"oracle": name, **each} for name, each in zip(ORACLES, others[best:], strict=True)
         ],
     }
+
+
+def variant_figures(
+    rows: Iterable[ScoredRow], ratings: Ratings, config: dict[str, Any]
+) -> dict[str, Any]:
+    """Return what people say of the outputs of each variant (ParaBank, Tables 4 and 5).
+
+    All outputs count, whether or not they were selected; one that several variants share counts for
+    each.
+
+    Args:
+        rows: of the `scored` schema, `SCORED` of them.
+        ratings: by reference and paraphrase.
+        config: the stage's settings, with `variants`, their names.
+    """
+    names: list[str] = config["variants"]
+    found: list[tuple[str, dict[str, list[Rated]]]] = []
+    for row in rows:
+        rated: dict[str, list[Rated]] = {}
+        for each in row["candidates"]:
+            if given := ratings.get((row["id"], each["text"])):
+                one = Rated(1, each["text"], similarity(given), grammatical(given))
+                for name in each["variant"].split():
+                    rated.setdefault(name, []).append(one)
+        if rated:
+            found.append((row["reference"], rated))
+    sums = np.zeros((max(len(found), 1), len(names), 4))
+    for number, (_, rated) in enumerate(found):
+        for column, name in enumerate(names):
+            for one in rated.get(name, []):
+                add_sums(sums[number, column], one.similarity, one.grammatical)
+    intervals = figure_intervals(sums, config["bootstrap"], config["seed"])
+    return {
+        name: {
+            **_figures(rated.get(name, []) for _, rated in found),
+            "interval": interval,
+            "exact_lengths": _exact_lengths((text, rated.get(name, [])) for text, rated in found),
+        }
+        for name, interval in zip(names, intervals, strict=True)
+    }
+
+
+def _exact_lengths(rated: Iterable[tuple[str, Sequence[Rated]]]) -> list[dict[str, Any]]:
+    """Return the figures of the references that have exactly so many tokens."""
+    by_length: dict[int, list[Sequence[Rated]]] = {length: [] for length in LENGTHS}
+    for text, pairs in rated:
+        if (length := len(text.split())) in by_length:
+            by_length[length].append(pairs)
+    return [{"length": length, **_figures(pairs)} for length, pairs in by_length.items()]
 
 
 def _figures(row: Iterable[Sequence[Rated]]) -> dict[str, Any]:
@@ -185,12 +237,15 @@ def _differences(
     return {"one_minus_bleu": found["one_minus_bleu"], **found.get("words", {})}
 
 
-def rate_system(config: dict[str, Any], selected: Sequence[Path], file: Path) -> dict[str, Any]:
+def rate_system(
+    config: dict[str, Any], selected: Sequence[Path], scored: Sequence[Path], file: Path
+) -> dict[str, Any]:
     """Return ratings.json of a system.
 
     Args:
-        config: the stage's settings, with `ratings`.
+        config: the stage's settings, with `ratings`, and `variants` where the system has some.
         selected: the shards of the select stage.
+        scored: those of the score stage, read only for variants.
         file: of ratings.
 
     Raises:
@@ -223,6 +278,12 @@ def rate_system(config: dict[str, Any], selected: Sequence[Path], file: Path) ->
             "python -m workflow_scripts.judge.annotate",
             file=sys.stderr,
         )
+    of_variants = {}
+    for path in scored:
+        verify(path)
+    if config.get("variants"):
+        outputs = (row for path in scored for row in read_rows(path, "scored", SCORED, 64))
+        of_variants = {"variants": variant_figures(outputs, pairs, config)}
     return {
         "ratings": len(kept),
         "annotators": len({each.annotator for each in kept}),
@@ -233,6 +294,7 @@ def rate_system(config: dict[str, Any], selected: Sequence[Path], file: Path) ->
         "figures": summary(references, config["best"], config["bootstrap"], config["seed"])
         if references
         else None,
+        **of_variants,
     }
 
 
@@ -241,14 +303,19 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--folder", type=Path, required=True, help="of the select stage")
+    parser.add_argument(
+        "--scored", type=Path, required=True, help="folder of the score stage, for variants"
+    )
     parser.add_argument("--ratings", type=Path, required=True, help="of people (docs/ratings.md)")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--output", type=Path, required=True, help="ratings.json")
     add_inputs(parser)
     arguments = parser.parse_args(argv)
-    selected = shard_paths(arguments.folder, arguments.shards)
+    selected, scored = (
+        shard_paths(folder, arguments.shards) for folder in (arguments.folder, arguments.scored)
+    )
     with unchanged(arguments.inputs):
-        found = rate_system(arguments.config, selected, arguments.ratings)
+        found = rate_system(arguments.config, selected, scored, arguments.ratings)
     write_json(arguments.output, found)
     record = arguments.output.with_name(RECORD)
     write_record(record, found["references"], found["references"], {}, files=[arguments.output])

@@ -1,12 +1,14 @@
 """The stage's sections of the report."""
 
 import math
+from collections import Counter
 from typing import Any
 
 from markupsafe import Markup
 
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.evaluate import plots
+from workflow_scripts.evaluate.exact_lengths import LENGTHS
 from workflow_scripts.evaluate.length_table import heading, length_table
 from workflow_scripts.evaluate.results import (
     all_answers,
@@ -14,6 +16,8 @@ from workflow_scripts.evaluate.results import (
     all_measures,
     all_ratings,
     all_statistics,
+    all_variants,
+    mean_modified_bleu,
     most_paraphrases,
     rating_rows,
     shown_groups,
@@ -101,12 +105,45 @@ def diversity(run: FinishedRun) -> dict[str, Any]:
         "group_names": list(next(iter(groups.values()))),
         "rank_plot": rank_plot(measures),
         "lengths": length_table(measures),
+        "exact_lengths": length_table(measures, exact=True),
         "syntax": _of_groups(measures, "syntax"),
         "matrices": {
             system: matrix(each["groups"]["all"], each["config"]["best"])
             for system, each in measures.items()
             if each["config"]["best"] > 1
         },
+    }
+
+
+# So many variants with the same outputs are named in the report; the table of the release has all.
+_MOST_SHARED = 5
+
+
+def variants(run: FinishedRun) -> dict[str, Any]:
+    """Return the variants of every system that has some, and the first rank of the others."""
+    found, measures = all_variants(run), all_measures(run)
+    rated = any(each["config"].get("ratings") for each in measures.values())
+    people = all_ratings(run) if rated else {}
+    return {
+        "variants": {system: each["groups"]["all"] for system, each in found.items()},
+        "references": {system: each["references"] for system, each in found.items()},
+        "shared": {
+            system: {
+                name: Counter(each["shared"]).most_common(_MOST_SHARED)
+                for name, each in groups["groups"]["all"].items()
+            }
+            for system, groups in found.items()
+        },
+        "others": {
+            system: [
+                {**part, **part["ranks"][0]} for part in each["groups"]["all"]["exact_lengths"]
+            ]
+            for system, each in measures.items()
+            if system not in found
+        },
+        "lengths": LENGTHS,
+        "mean_modified_bleu": mean_modified_bleu,
+        "people": {system: people[system]["variants"] for system in found if rated},
     }
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from workflow_scripts.core.manifest import read_json
 from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.evaluate.diversity import mean
 
 
 def read_measures(path: Path) -> dict[str, Any]:
@@ -32,11 +33,25 @@ def read_ratings(path: Path) -> dict[str, Any]:
     return read_json(path, "rating")
 
 
+def read_variants(path: Path) -> dict[str, Any]:
+    """Return a variants.json, checked against its record."""
+    return read_json(path, "comparison")
+
+
 def all_measures(run: FinishedRun) -> dict[str, dict[str, Any]]:
     """Return the measures.json of every system, by system."""
     return {
         system: read_measures(run.folder("evaluate", system) / "measures.json")
         for system in run.instances("evaluate")
+    }
+
+
+def all_variants(run: FinishedRun) -> dict[str, dict[str, Any]]:
+    """Return the variants.json of every system that has variants, by system."""
+    return {
+        system: read_variants(run.folder("evaluate", system) / "variants.json")
+        for system, measures in all_measures(run).items()
+        if measures["config"].get("variants")
     }
 
 
@@ -70,6 +85,15 @@ def all_ratings(run: FinishedRun) -> dict[str, dict[str, Any]]:
         system: read_ratings(run.folder("evaluate", system) / "ratings.json")
         for system in run.instances("evaluate")
     }
+
+
+def mean_modified_bleu(lengths: list[dict[str, Any]]) -> float | None:
+    """Return the mean over the exact lengths, the column Avg. of ParaBank's Table 4.
+
+    None where a length has no pair.
+    """
+    found = [each["modified_bleu"] for each in lengths]
+    return None if None in found else mean(sum(found), len(found))
 
 
 def rating_rows(figures: dict[str, Any] | None) -> list[tuple[str, dict[str, Any]]]:

@@ -8,6 +8,8 @@ from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.evaluate.checks import problems
 from workflow_scripts.filter.stage import column_units
+from workflow_scripts.generate.stage import constraints_of
+from workflow_scripts.select.stage import Select
 
 # References whose candidates are measured at each bound, at most (evaluate/bounds.py).
 BOUNDS_SAMPLE = 2000
@@ -35,13 +37,16 @@ class Evaluate(Stage):
         parsing = ["syntax"] if selection.parsed(self.config) else []
         read = [(stage, instance) for stage in ("score", "select", *parsing, "filter")]
         own = [("score", "references")] if selection.reference_scores(self.config) else []
-        return [*read, *self.columns(instance).values(), ("train", "forward"), *own]
+        pieces = self.layout.stage(Select).pieces(instance)
+        units = [*read, *self.columns(instance).values(), pieces, *own]
+        return list(dict.fromkeys(units))
 
     def records(self, instance: str) -> list[str]:
         bounding = ["bounding"] if selection.reference_scores(self.config) else []
         answering = ["answering"] if self.answers_file() else []
         rating = ["rating"] if self._ratings() else []
-        return ["evaluation", "counting", *bounding, *answering, *rating]
+        comparison = ["comparison"] if self._variants(instance) else []
+        return ["evaluation", "counting", *comparison, *bounding, *answering, *rating]
 
     def sections(self) -> dict[int, str]:
         bounds = {45: "workflow_scripts.evaluate.report:bounds"}
@@ -51,18 +56,21 @@ class Evaluate(Stage):
             **(bounds if selection.reference_scores(self.config) else {}),
             **(answers if self.answers_file() else {}),
             50: "workflow_scripts.evaluate.report:diversity",
+            **({52: "workflow_scripts.evaluate.report:variants"} if self._any_variants() else {}),
             **({55: "workflow_scripts.evaluate.report:ratings"} if self._ratings() else {}),
             60: "workflow_scripts.evaluate.report:statistics",
             80: "workflow_scripts.evaluate.report:quality",
         }
 
     def tables(self) -> dict[str, str]:
-        names = ["diversity", "between_ranks", "lengths", "statistics", "bins"]
+        names = ["diversity", "between_ranks", "lengths", "exact_lengths", "statistics", "bins"]
+        names += ["variants", "variant_lengths"] if self._any_variants() else []
         names += ["bounds"] if selection.reference_scores(self.config) else []
         kinds = self.statistics_settings()["columns"].values()
         names += ["classifiers"] if "classifier" in kinds else []
         names += ["answers"] if self.answers_file() else []
         names += ["ratings", "ratings_by_length"] if self._ratings() else []
+        names += ["variant_ratings"] if self._ratings() and self._any_variants() else []
         return {name: f"workflow_scripts.evaluate.tables:{name}" for name in names}
 
     def settings(self, instance: str) -> dict[str, Any]:
@@ -74,7 +82,8 @@ class Evaluate(Stage):
         return {
             "system": instance,
             "best": self.config["systems"][instance]["select"]["best"],
-            "groups": held_out_and_seen(corpora, seen, all_known),
+            # A run of merges has no corpora: the runs that it merges tell them apart.
+            "groups": held_out_and_seen(corpora, seen, all_known) if corpora else {},
             "testbed": [name for name in corpora if "testbed" in self.config["corpora"][name]],
             "bootstrap": part["bootstrap"],
             "statistics": self.statistics_settings(),
@@ -85,6 +94,7 @@ class Evaluate(Stage):
             **({"answers": answers} if answers else {}),
             **({"ratings": self._ratings()} if self._ratings() else {}),
             **({"documents": documents} if documents else {}),
+            **({"variants": self._variants(instance)} if self._variants(instance) else {}),
         }
 
     def content(self, instance: str) -> dict[str, Any]:
@@ -125,6 +135,13 @@ class Evaluate(Stage):
         """Return which annotators count, where the run has ratings; else nothing."""
         block = self.config["evaluate"].get("ratings") or {}
         return {key: block.get(key, usual) for key, usual in _ANNOTATORS.items()} if block else {}
+
+    def _variants(self, system: str) -> list[str]:
+        """Return the names of a system's variants; none if it has none."""
+        return [*(constraints_of(self.config, system) or {}).get("variants", {})]
+
+    def _any_variants(self) -> bool:
+        return any(self._variants(system) for system in self.config["run"]["systems"])
 
     def statistics_settings(self) -> dict[str, Any]:
         """Return the settings of the corpus statistics: the pairs, and columns by kind."""

@@ -13,6 +13,8 @@ from workflow_scripts.evaluate.results import (
     all_measures,
     all_ratings,
     all_statistics,
+    all_variants,
+    mean_modified_bleu,
     rating_rows,
 )
 
@@ -96,6 +98,77 @@ def lengths(run: FinishedRun) -> Table:
         for system, name, group in _groups(all_measures(run))
         for part in group["by_length"]
         for rank in part["ranks"]
+    ]
+    return Table(columns, rows)
+
+
+_EXACT = (
+    *("modified_bleu", "one_minus_bleu"),
+    *("intersection_over_union", "intersection_over_union_pieces", "length_ratio"),
+)
+
+
+def exact_lengths(run: FinishedRun) -> Table:
+    """Return every rank by the exact length of the reference in tokens (ParaBank, Table 4)."""
+    columns = ("system", "references", "length", "number", "rank", "listed", "drawn", *_EXACT)
+    rows = [
+        (
+            *(system, name, part["length"], part["references"], rank["rank"], rank["listed"]),
+            *(part["drawn"], rank["modified_bleu"], rank["one_minus_bleu"], *_overlaps(rank)),
+        )
+        for system, name, group in _groups(all_measures(run))
+        for part in group["exact_lengths"]
+        for rank in part["ranks"]
+    ]
+    return Table(columns, rows)
+
+
+def variants(run: FinishedRun) -> Table:
+    """Return every variant of every system: ParaBank's systems, as the paper calls them.
+
+    `shared` names the variants with the same outputs, each with how many.
+    """
+    columns = (
+        *("system", "references", "variant", "number", "outputs", "alone", "copies"),
+        *("one_minus_bleu", "low", "high"),
+        *("intersection_over_union", "intersection_over_union_pieces", "length_ratio", "mean_sum"),
+        *("modified_bleu", "exact", "shared"),
+    )
+    rows = [
+        (
+            *(system, group, name, each["references"], each["outputs"], each["alone"]),
+            *(each["copies"], each["one_minus_bleu"], *_ends(each["interval"])),
+            *(*_overlaps(each), each["mean_sum"], mean_modified_bleu(each["exact_lengths"])),
+            (each["testbed"] or {}).get("share"),
+            " ".join(f"{other}:{count}" for other, count in each["shared"].items()),
+        )
+        for system, found in all_variants(run).items()
+        for group, variants in found["groups"].items()
+        for name, each in variants.items()
+    ]
+    return Table(columns, rows)
+
+
+def variant_lengths(run: FinishedRun) -> Table:
+    """Return every variant by the length of the reference (ParaBank, Table 4).
+
+    A row is of a range of words, `from` and `to`, or of references of exactly `tokens` tokens; only
+    the latter have a modified BLEU, of `drawn` pairs.
+    """
+    columns = (
+        *("system", "references", "variant", "from", "to", "tokens", "outputs", "drawn"),
+        *_EXACT,
+    )
+    rows = [
+        (
+            *(system, group, name, part.get("from"), part.get("to"), part.get("length")),
+            *(part["outputs"], part.get("drawn"), part.get("modified_bleu")),
+            *(part["one_minus_bleu"], *_overlaps(part)),
+        )
+        for system, found in all_variants(run).items()
+        for group, variants in found["groups"].items()
+        for name, each in variants.items()
+        for part in [*each["by_length"], *each["exact_lengths"]]
     ]
     return Table(columns, rows)
 
@@ -216,4 +289,29 @@ def ratings_by_length(run: FinishedRun) -> Table:
         for system, each in all_ratings(run).items()
         for part in (each["figures"] or {"by_length": []})["by_length"]
     ]
+    return Table(columns, rows)
+
+
+def variant_ratings(run: FinishedRun) -> Table:
+    """Return what people say of every variant (ParaBank, Tables 4 and 5).
+
+    A row is of all references, or of those of exactly `tokens` tokens, which have no interval.
+    """
+    columns = (
+        *("system", "variant", "tokens", "pairs", "rated"),
+        *("similarity", "similarity_low", "similarity_high"),
+        *("grammatical", "grammatical_low", "grammatical_high"),
+    )
+    rows = []
+    for system, each in all_ratings(run).items():
+        for name, figures in each.get("variants", {}).items():
+            for part in [figures, *figures["exact_lengths"]]:
+                interval = part.get("interval", {})
+                rows.append(
+                    (
+                        *(system, name, part.get("length"), part["pairs"], part["rated"]),
+                        *(part["similarity"], *_ends(interval.get("similarity"))),
+                        *(part["grammatical"], *_ends(interval.get("grammatical"))),
+                    )
+                )
     return Table(columns, rows)

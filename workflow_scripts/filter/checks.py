@@ -4,8 +4,10 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
+from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config, strangers
 from workflow_scripts.core.encoder_blocks import problems as encoder_problems
 from workflow_scripts.core.features import ENCODER, ENGLISH, GRAMMAR, LANGUAGES, NEEDS, run_grammar
@@ -14,7 +16,9 @@ from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.core.training_sets import (
     PAIR_COLUMNS,
     column_embeddings,
+    lacking_outside,
     model_columns,
+    outside_corpora,
 )
 from workflow_scripts.core.training_sets import ranges as bounds_of
 from workflow_scripts.filter import embedding_columns
@@ -25,11 +29,39 @@ def problems(config: Config) -> Iterator[str]:
     for name, column in config["columns"].items():
         yield from _column_problems(name, column, config)
     yield from embedding_columns.problems(config)
+    yield from _outside_problems(config)
     # The run also makes the training sets behind its columns.
     behind = [each["training_set"] for each in column_embeddings(config).values()]
     for name in dict.fromkeys([*config["run"]["training_sets"], *behind]):
         if name in config["training_sets"]:
             yield from _training_set_problems(name, config["training_sets"][name], config)
+
+
+def notes(config: Config) -> Iterator[str]:
+    """Yield which training sets are made for the systems alone, since others lack a column."""
+    outside = outside_corpora(config)
+    for name in config["run"]["training_sets"] if outside else []:
+        block = config["training_sets"][name]
+        lacking = lacking_outside(block)
+        if lacking and filled(block, "training_set")["systems"] is None:
+            yield (
+                f"training_sets.{name}: pairs from outside have no {' and no '.join(lacking)}, so "
+                f"it is made for the systems alone, without {', '.join(outside)}"
+            )
+
+
+def _outside_problems(config: Config) -> Iterator[str]:
+    yield from strangers(
+        "run.outside",
+        outside_corpora(config),
+        "outside",
+        {"outside": config.get("outside", {})},
+    )
+    for name in config.get("outside", {}):
+        # All stand in the names of folders, which must differ.
+        for key in ("systems", "columns", "training_sets"):
+            if name in config[key]:
+                yield f"outside.{name}: the name is taken in {key}; choose another"
 
 
 def _column_problems(name: str, column: dict[str, Any], config: Config) -> Iterator[str]:
@@ -109,9 +141,20 @@ def _language_model_problems(name: str, block: dict[str, Any], config: Config) -
 def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> Iterator[str]:
     where, block = f"training_sets.{name}", filled(block, "training_set")
     grid, folds = filled(block["grid"], "grid"), block["folds"]
+    outside = outside_corpora(config)
     for system in block["systems"] or []:
-        if system not in config["run"]["systems"]:
-            yield f"{where}.systems: '{system}' is not among run.systems"
+        if system not in [*config["run"]["systems"], *outside]:
+            yield f"{where}.systems: '{system}' is not among run.systems, nor among run.outside"
+        elif system in outside and (lacking := lacking_outside(block)):
+            yield (
+                f"{where}.systems: '{system}' is from outside, and its pairs have no "
+                f"{' and no '.join(lacking)}; make an entry of its own for it"
+            )
+    paraphrased = selection.generate_corpora(config)
+    for corpus in dict.fromkeys(chain(block["corpora"] or [], *block["grid"].get("corpora", []))):
+        if corpus not in paraphrased:
+            meant = suggestion(corpus, paraphrased)
+            yield f"{where}.corpora: references of '{corpus}' are not paraphrased{meant}"
     ranges = list(block["bounds"].items())
     points = {column: bounds_of(many) for column, many in grid["bounds"].items()}
     ranges += [(column, each) for column, many in points.items() for each in many]

@@ -1,4 +1,4 @@
-"""Networks that tell references from translations (BT17 5.6): averaged word vectors, or an LSTM."""
+"""Networks that tell references from translations (BT17 5.6.1): mean word vectors, or an LSTM."""
 
 import io
 from collections import Counter

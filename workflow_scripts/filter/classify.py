@@ -1,4 +1,4 @@
-"""Compute the probability of every paraphrase of a shard to be a reference (BT17 5.6)."""
+"""Compute the probability of every paraphrase of a shard to be a reference (BT17 5.6.1)."""
 
 import argparse
 from pathlib import Path

@@ -1,6 +1,7 @@
 """Compute the paraphrase score of every pair of a shard under an embedding of this pipeline.
 
-PNMT scores its pairs so (3.3), with an embedding that is trained on unfiltered pairs (5.4).
+PNMT scores its pairs so (3.1), with the means of finished word vectors (PARAGRAM-PHRASE). Here the
+embedding is one of the run itself, trained on pairs that are not yet filtered.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Compute the paraphrase score of every pair of a shard (PNMT 3.3): cosine of mean word vectors."""
+"""Compute the paraphrase score of every pair of a shard (PNMT 3.1): cosine of mean word vectors."""
 
 import argparse
 import sys

@@ -1,6 +1,6 @@
 """Compute a language model's column of a shard of pairs.
 
-It is the perplexity of the paraphrase (BT17 5.5), or the feature `language_model` of the judge.
+It is the perplexity of the paraphrase (BT17 5.6), or the feature `language_model` of the judge.
 """
 
 import argparse

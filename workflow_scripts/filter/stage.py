@@ -15,15 +15,18 @@ from workflow_scripts.core.features import (
     REFERENCE_NLLS,
     run_grammar,
 )
+from workflow_scripts.core.input_files import as_list
+from workflow_scripts.core.schema import filled
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.core.training_sets import (
     column_training_sets,
     columns_of,
     model_columns,
+    outside_corpora,
     training_sets,
 )
-from workflow_scripts.filter.checks import problems
+from workflow_scripts.filter.checks import notes, problems
 
 
 def column_units(config: Config, system: str, names: list[str]) -> dict[str, Unit]:
@@ -34,8 +37,8 @@ def column_units(config: Config, system: str, names: list[str]) -> dict[str, Uni
 class Filter(Stage):
     """The columns of each system, the columns that a model computes, and the training sets.
 
-    An instance is `<system>`, `<column>` (the language model behind a column), `<column>-<system>`
-    or `<training set>-<system>[-<point of the grid>]`.
+    An instance is `<system>`, `<corpus from outside>`, `<column>` (the language model behind a
+    column), `<column>-<system>` or `<training set>-<system>[-<point of the grid>]`.
     """
 
     name = "filter"
@@ -44,6 +47,7 @@ class Filter(Stage):
     released = False
     wildcard = "system"
     problems = staticmethod(problems)
+    notes = staticmethod(notes)
 
     @cached_property
     def columns(self) -> dict[str, list[str]]:
@@ -59,6 +63,7 @@ class Filter(Stage):
         models = [f"{column}-{system}" for column, many in self.columns.items() for system in many]
         return [
             *self.config["run"]["systems"],
+            *outside_corpora(self.config),
             *self.columns_of_kind("language_model"),
             *models,
             *self.training_sets,
@@ -70,6 +75,8 @@ class Filter(Stage):
             return [pairs, *self.training_set_columns(instance).values()]
         if instance in self.config["run"]["systems"]:
             return [("select", instance)]
+        if instance in outside_corpora(self.config):
+            return []
         if instance in self.columns:  # a language model
             return [selection.pairs(self.config), ("generate", "references")]
         column, system = instance.split("-")
@@ -83,6 +90,8 @@ class Filter(Stage):
         return [self.unit(system), *model]
 
     def shards(self, instance: str) -> int:
+        if instance in outside_corpora(self.config):
+            return 1
         single = {*self.training_sets, *self.columns_of_kind("language_model")}
         return 0 if instance in single else self.config["shards"]["late"]
 
@@ -104,6 +113,7 @@ class Filter(Stage):
             "embedding_column": self.columns_of_kind("embedding"),
             "feature": self.columns_of_kind("feature"),
             "training_set": list(self.training_sets),
+            "outside": outside_corpora(self.config),
         }
 
     def settings(self, instance: str) -> dict[str, Any]:
@@ -111,12 +121,24 @@ class Filter(Stage):
             return self.training_sets[instance]
         if instance in self.config["run"]["systems"]:
             return selection.punctuation(self.config)
+        if instance in outside_corpora(self.config):
+            block = filled(self.config["outside"][instance], "outside")
+            return {
+                **block,
+                **selection.punctuation(self.config),
+                "name": instance,
+                "tsv": selection.located(self.config, as_list(block["tsv"])),
+                "max_line_bytes": self.config["clean"]["max_line_bytes"],
+                **selection.punctuation(self.config),
+            }
         return self._column_settings(*instance.split("-"))
 
     def content(self, instance: str) -> dict[str, Any]:
         settings, inputs = self.settings(instance), self.inputs(instance)
         if "file" in settings:
             return {**settings, "file": inputs[settings["file"]]}
+        if instance in outside_corpora(self.config):
+            return {**settings, "tsv": list(inputs.values())}
         if settings.get("vectors"):  # a classifier that starts from word vectors
             return {**settings, "vectors": inputs[settings["vectors"]]}
         if inputs:  # an encoder in a folder
@@ -133,6 +155,9 @@ class Filter(Stage):
         settings, where = self.settings(instance), f"columns.{instance.split('-')[0]}"
         if "file" in settings:
             return {settings["file"]: self.sha256(settings["file"], f"{where}.vectors.file")}
+        if instance in outside_corpora(self.config):
+            where = f"outside.{instance}.tsv"
+            return {path: self.sha256(path, where) for path in settings["tsv"]}
         if vectors := settings.get("vectors"):
             return {vectors: self.sha256(vectors, f"{where}.classifier.vectors")}
         key = f"{where}.feature.encoder.folder"
@@ -202,7 +227,7 @@ class Filter(Stage):
         return column_units(self.config, self.system_of(training_set), names)
 
     def system_of(self, training_set: str) -> str:
-        """Return the system whose pairs a training set takes."""
+        """Return the system, or the corpus from outside, whose pairs a training set takes."""
         return self.training_sets[training_set]["system"]
 
     def _column_settings(self, column: str, system: str | None = None) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from workflow_scripts.core.schema import filled
 
 ENGLISH = "en"
 
-# The prepositions that the catalogue's ParaBank exempts from the lower bound of the IDF.
+# The prepositions that ParaBank exempts from the lower bound of the IDF (3.2).
 PREPOSITIONS = frozenset(
     (
-        *("about", "after", "at", "before", "by", "for", "from", "in", "into", "of", "on"),
-        *("over", "through", "to", "with"),
+        *("about", "as", "at", "by", "for", "from", "in", "into", "of", "on", "onto"),
+        *("over", "to", "with"),
     )
 )
 # The keys of a search that tell from which tokens samples are drawn.
@@ -36,7 +36,7 @@ def problems(config: Config) -> Iterator[str]:
     for name in config["run"]["systems"]:
         if name in RESERVED_SYSTEMS:
             yield f"systems.{name}: the name is reserved; choose another"
-        if name in config["systems"]:
+        if "search" in config["systems"].get(name, {}):
             yield from _system_problems(f"systems.{name}", config["systems"][name], language)
 
 
@@ -130,14 +130,15 @@ def _system_problems(where: str, system: dict[str, Any], language: str) -> Itera
         )
     for name, choice in variants.items():
         if choice is not None:  # a search without constraints
-            found = _variant_problems(filled(choice, "variant"), constraints, search)
+            found = _variant_problems(choice, constraints, search)
             for problem in found:
                 yield f"{where}.constraints.variants.{name}: {problem}"
 
 
 def _variant_problems(
-    variant: dict[str, Any], constraints: dict[str, Any], search: dict[str, Any]
+    given: dict[str, Any], constraints: dict[str, Any], search: dict[str, Any]
 ) -> Iterator[str]:
+    variant = filled(given, "variant")
     kind, choose = variant["kind"], variant["choose"]
     if kind in ("positive", "pair") and search["method"] != "beam":
         yield f"kind {kind} needs search.method beam; samples can't be made to hold a word"
@@ -147,8 +148,13 @@ def _variant_problems(
         yield "constraints.idf is missing, which says which words can be chosen"
     if kind == "pair":
         yield from _pair_problems(variant, constraints)
-    elif "relations" in variant:
-        yield f"kind {kind} has no key 'relations'; take it out"
+        return
+    for key in ("relations", "paraphrase"):
+        if key in given:
+            yield f"kind {kind} has no key '{key}'; take it out"
+    form, other = ("true", "verb") if kind == "negative" else ("verb", "true")
+    if str(variant["inflect"]).lower() == other:
+        yield f"inflect {other} is not for kind {kind}; write inflect: {form}"
 
 
 def _pair_problems(variant: dict[str, Any], constraints: dict[str, Any]) -> Iterator[str]:

@@ -16,55 +16,73 @@ from workflow_scripts.core.numbers import finite
 from workflow_scripts.core.packed_lines import read_lines
 from workflow_scripts.core.progress import progress
 from workflow_scripts.generate.idf import is_plain
+from workflow_scripts.generate.parts_of_speech import coarse
 
-# So many paraphrases of each word and relation are kept: one of them is new to any reference.
+# So many paraphrases of each word, relation and part of speech are kept where the best one is
+# wanted: one of them is new to any reference.
 MOST = 8
 SCORE = "PPDB2.0Score="
 _MOST_BYTES = 1 << 16
 
 
 class Rule(NamedTuple):
-    """A word's paraphrase; `score`: higher is better; `relation`: None in a plain list."""
+    """A word's paraphrase.
+
+    `score`: higher is better; `relation` and `part`, the coarse part of speech of both words: None
+    in a plain list.
+    """
 
     word: str
     paraphrase: str
     score: float
     relation: str | None
+    part: str | None = None
 
 
 class Paraphrases:
-    """The best paraphrases of each word, by relation.
+    """The paraphrases of each word, by relation and part of speech.
 
-    Memory holds `MOST` for each word and relation, and up to twice as many while rules are added.
+    Args:
+        most: so many of each word, relation and part of speech are kept, the best ones; memory
+            holds up to twice as many while rules are added. None: all.
     """
 
-    def __init__(self) -> None:
-        self._scores: dict[tuple[str, str | None], dict[str, float]] = {}
+    def __init__(self, most: int | None = MOST) -> None:
+        self._most = most
+        self._scores: dict[tuple[str, str | None], dict[str | None, dict[str, float]]] = {}
 
     def add(self, rule: Rule) -> None:
         """Add a rule; if it comes several times, its best score counts."""
-        scores = self._scores.setdefault((rule.word, rule.relation), {})
+        parts = self._scores.setdefault((rule.word, rule.relation), {})
+        scores = parts.setdefault(rule.part, {})
         scores[rule.paraphrase] = max(rule.score, scores.get(rule.paraphrase, rule.score))
-        if len(scores) >= 2 * MOST:
-            # The dropped ones had MOST better ones. One that comes again with a better score
+        if self._most is not None and len(scores) >= 2 * self._most:
+            # The dropped ones had `most` better ones. One that comes again with a better score
             # counts.
-            self._scores[rule.word, rule.relation] = dict(_best(scores))
+            parts[rule.part] = dict(heapq.nsmallest(self._most, scores.items(), key=_rank))
 
-    def of(self, word: str, relations: list[str] | None) -> list[str]:
-        """Return a word's paraphrases in any of the relations (None: of a plain list), best first.
+    def of(
+        self, word: str, relations: list[str] | None, parts: frozenset[str] | None = None
+    ) -> list[str]:
+        """Return a word's paraphrases in any of the relations, best first.
 
         Paraphrases with equal scores are in alphabetical order.
+
+        Args:
+            word: in lower case.
+            relations: None: of a plain list, which has none.
+            parts: the coarse parts of speech that count, None: all; a plain list has none, and all
+                of it counts.
         """
         merged: dict[str, float] = {}
         among: Sequence[str | None] = relations or [None]
         for relation in among:
-            for paraphrase, score in _best(self._scores.get((word, relation), {})):
-                merged[paraphrase] = max(score, merged.get(paraphrase, score))
-        return [paraphrase for paraphrase, _ in sorted(merged.items(), key=_rank)]
-
-
-def _best(scores: dict[str, float]) -> list[tuple[str, float]]:
-    return heapq.nsmallest(MOST, scores.items(), key=_rank)
+            for part, scores in self._scores.get((word, relation), {}).items():
+                if parts is None or part is None or part in parts:
+                    for paraphrase, score in scores.items():
+                        merged[paraphrase] = max(score, merged.get(paraphrase, score))
+        best = sorted(merged.items(), key=_rank)
+        return [paraphrase for paraphrase, _ in best[: self._most]]
 
 
 def _rank(item: tuple[str, float]) -> tuple[float, str]:
@@ -72,18 +90,21 @@ def _rank(item: tuple[str, float]) -> tuple[float, str]:
     return -score, paraphrase
 
 
-def read_paraphrases(kind: str, path: Path, words: Container[str]) -> Paraphrases:
+def read_paraphrases(
+    kind: str, path: Path, words: Container[str], most: int | None = MOST
+) -> Paraphrases:
     """Return the paraphrases of some words; both have lower-case letters only.
 
     Args:
         kind: "ppdb" or "list".
         path: the file, compressed or not (.gz, .bz2, .zst, .xz).
         words: the words whose paraphrases are returned.
+        most: as in `Paraphrases`.
 
     Raises:
         InputError: the file can't be read, or a line is not in the format.
     """
-    found = Paraphrases()
+    found = Paraphrases(most)
     read = {"ppdb": ppdb_rules, "list": list_rules}[kind]
     for rule in progress(read(path), desc=f"rules of {path.name}"):
         if rule.word in words and is_plain(rule.paraphrase) and rule.paraphrase != rule.word:
@@ -99,8 +120,9 @@ def ppdb_rules(path: Path) -> Iterator[Rule]:
             next((f for f in fields[3].split() if f.startswith(SCORE)), "") if fields[3:] else ""
         )
         try:
-            _, phrase, paraphrase, _, _, relation = fields
-            yield Rule(phrase, paraphrase, finite(score.removeprefix(SCORE)), relation.strip())
+            category, phrase, paraphrase, _, _, relation = fields
+            value = finite(score.removeprefix(SCORE))
+            yield Rule(phrase, paraphrase, value, relation.strip(), coarse(category.strip()))
         except ValueError as error:
             raise InputError(
                 f"{path}, line {number}: no rule of PPDB 2.0 (six fields between ' ||| ', a "

@@ -4,6 +4,9 @@ from typing import Any
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config
+from workflow_scripts.core.merges import only_merges
+from workflow_scripts.core.parser_files import TAGGER_KEY, TAGGING, parser_files
+from workflow_scripts.core.paths import Located
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.generate.checks import for_language, left_variants, notes, problems
@@ -44,6 +47,8 @@ class Generate(Stage):
     notes = staticmethod(notes)
 
     def instances(self) -> list[str | None]:
+        if only_merges(self.config):
+            return []
         systems = self.config["run"]["systems"]
         idf = ["idf"] if any(needs_idf(self.config, system) for system in systems) else []
         words = ["words"] if selection.known_words(self.config) else []
@@ -77,6 +82,10 @@ class Generate(Stage):
         constraints = constraints_of(self.config, instance)
         if constraints and (pairs := self._located_pairs(instance)):
             constraints = {**constraints, "pairs": pairs}
+        if tagger := _constraints(self.config, instance).get("tagger"):
+            language = self.config["languages"]["reference"]["code"]
+            located = {**tagger, "folder": Located(tagger["folder"]), "language": language}
+            constraints = {**(constraints or {}), "tagger": located}
         return {
             "system": instance,
             "search": system["search"],
@@ -90,12 +99,20 @@ class Generate(Stage):
         if pairs := self._located_pairs(instance):
             by_kind = {kind: hashes[path] for kind, path in pairs.items()}
             settings["constraints"] = {**settings["constraints"], "pairs": by_kind}
+        if tagger := self._tagger_files(instance):
+            by_model = {name: hashes[path] for name, path in tagger.items()}
+            told = {**settings["constraints"]["tagger"], "folder": by_model}
+            settings["constraints"] = {**settings["constraints"], "tagger": told}
         return settings
 
     def inputs(self, instance: str) -> dict[str, str]:
-        key = f"systems.{instance}.constraints.pairs"
-        pairs = self._located_pairs(instance)
-        return {path: self.sha256(path, f"{key}.{kind}") for kind, path in pairs.items()}
+        key = f"systems.{instance}.constraints"
+        pairs = self._located_pairs(instance).items()
+        tagger = self._tagger_files(instance).values()
+        return {
+            **{path: self.sha256(path, f"{key}.pairs.{kind}") for kind, path in pairs},
+            **{path: self.sha256(path, f"{key}.tagger.folder") for path in tagger},
+        }
 
     def pair_files(self, system: str) -> list[str]:
         """Return the files of paraphrases that a system's constraints are read from."""
@@ -104,3 +121,11 @@ class Generate(Stage):
     def _located_pairs(self, system: str) -> dict[str, str]:
         pairs = _constraints(self.config, system).get("pairs", {})
         return dict(zip(pairs, selection.located(self.config, list(pairs.values())), strict=True))
+
+    def _tagger_files(self, system: str) -> dict[str, str]:
+        tagger = _constraints(self.config, system).get("tagger")
+        if not tagger:
+            return {}
+        language = self.config["languages"]["reference"]["code"]
+        key = f"systems.{system}.{TAGGER_KEY}"
+        return parser_files(tagger["folder"], language, tagger["package"], key, TAGGING)

@@ -1,7 +1,8 @@
 """Constraint sets by named choices of words, several for each reference (ParaBank, 3.2).
 
 A variant chooses words by their IDF, or the first tokens. It forbids them, or wants them, or
-forbids a word and wants its paraphrase. The configuration names the variants of each system.
+forbids a word and wants its paraphrase. The configuration names the variants of each system; 37 of
+them are Table 3 of the paper.
 """
 
 from collections.abc import Mapping
@@ -23,8 +24,9 @@ from workflow_scripts.generate.constraints import (
 )
 from workflow_scripts.generate.idf import plain_words, read_idf
 from workflow_scripts.generate.inflection import inflections, other_verb_forms
-from workflow_scripts.generate.ppdb import Paraphrases, read_paraphrases
+from workflow_scripts.generate.ppdb import MOST, Paraphrases, read_paraphrases
 from workflow_scripts.generate.spare import Spare
+from workflow_scripts.generate.tagger import Tag, Tagger, Tags
 from workflow_scripts.generate.words import Word, phrases_of, words_of
 from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS
 
@@ -33,40 +35,49 @@ class Variants:
     """Makes the constraint sets of a system's variants.
 
     Args:
-        variants: by name None, for a search without constraints, or {"kind": "negative",
-            "positive" or "pair", "choose": {choice: how many words}, "inflect", "relations"}.
+        constraints: the block of a system: "variants", by name None, for a search without
+            constraints, or {"kind": "negative", "positive" or "pair", "choose": {choice: which
+            words}, "inflect", "relations", "paraphrase"}; "without_words".
         seed: of the random choices.
         segment: gives the Viterbi pieces of a text.
         idf: of the words that may be chosen by it.
         paraphrases: those of pairs.
         spare: the words that may not be forbidden.
+        tag: gives the parts of speech of a sentence's words; None: there is no tagger.
     """
 
     def __init__(
         self,
-        variants: dict[str, dict[str, Any] | None],
+        constraints: dict[str, Any],
         seed: int,
         segment: Segment,
         idf: Mapping[str, float],
         paraphrases: Paraphrases,
         spare: Spare,
+        tag: Tag | None = None,
     ):
-        self._variants = variants
+        constraints = filled(constraints, "variants")
+        self._variants: dict[str, dict[str, Any] | None] = constraints["variants"]
+        self._free = constraints["without_words"] == "free"
         self._seed = seed
         self._segment = segment
         self._idf = idf
         self._paraphrases = paraphrases
         self._spare = spare
+        self._tag = tag
 
     def sets(self, reference: str, identifier: str, source: str = "") -> list[ConstraintSet]:
         """Return the sets of a reference: one of each variant, one for each word of a pair.
 
-        A variant for which the reference has no word has no set. `source`: as for random sets.
+        A variant for which the reference has no word has no set, or with `without_words: free` one
+        without constraints, as in the outputs that the authors of ParaBank released. `source`: as
+        for random sets.
         """
         candidates = self.candidates(reference)
         spared = {word.lower() for word in self._spare.of(reference, source)}
         forbidding = [word for word in candidates if word not in spared]
         words = words_of(reference)
+        tags = self._tag(reference) if self._tag else {}
         sets = []
         for name, variant in self._variants.items():
             if variant is None:
@@ -76,11 +87,13 @@ class Variants:
             if "first" in variant["choose"]:
                 found = self._first(reference, variant["choose"]["first"])
             elif variant["kind"] == "pair":
-                found = self._pairs(words, forbidding, variant, random)
+                found = self._pairs(words, forbidding, variant, random, tags)
             elif variant["kind"] == "negative":
-                found = self._negative(words, forbidding, variant, random)
+                found = self._negative(words, forbidding, variant, random, tags)
             else:
-                found = self._positive(candidates, variant, random)
+                found = self._positive(candidates, variant, random, tags)
+            if not found and self._free:
+                found = [unconstrained()]
             sets += [replace(each, variant=name) for each in found]
         return sets
 
@@ -106,22 +119,28 @@ class Variants:
         candidates: list[str],
         variant: dict[str, Any],
         random: np.random.Generator,
+        tags: Tags,
     ) -> list[ConstraintSet]:
         """Forbid the chosen words of a reference together, if there are any."""
         chosen = choose(candidates, variant["choose"], random)
         inflect = filled(variant, "variant")["inflect"]
-        return [self._without(words, chosen, inflect)] if chosen else []
+        forms = {word: inflections(word, tags.get(word)) if inflect else (word,) for word in chosen}
+        return [self._without(words, forms)] if chosen else []
 
     def _positive(
-        self, candidates: list[str], variant: dict[str, Any], random: np.random.Generator
+        self,
+        candidates: list[str],
+        variant: dict[str, Any],
+        random: np.random.Generator,
+        tags: Tags,
     ) -> list[ConstraintSet]:
-        """Want the chosen words of a reference together, if there are any."""
-        inflect = filled(variant, "variant")["inflect"]
-        if inflect:
-            candidates = [word for word in candidates if other_verb_forms(word)]
+        """Want the chosen words of a reference together, if there are any.
+
+        With `inflect` another form of a verb is wanted in its place (Table 3, note 5).
+        """
         chosen = choose(candidates, variant["choose"], random)
-        if inflect:
-            forms = map(other_verb_forms, chosen)
+        if filled(variant, "variant")["inflect"]:
+            forms = [other_verb_forms(word, tags.get(word)) or (word,) for word in chosen]
             chosen = [each[random.integers(len(each))] for each in forms]
         return [self._wanting(unconstrained(), chosen)] if chosen else []
 
@@ -131,52 +150,64 @@ class Variants:
         candidates: list[str],
         variant: dict[str, Any],
         random: np.random.Generator,
+        tags: Tags,
     ) -> list[ConstraintSet]:
-        """Forbid a word and want its best paraphrase that is new: one pair in each set."""
+        """Forbid a word and want a paraphrase of it that is new: one pair in each set.
+
+        The paraphrase has a part of speech of the word, where both are known.
+        """
         present = {word.text.lower() for word in words}
-        best = {}
+        found = {}
         for word in candidates:
-            found = self._paraphrases.of(word, variant.get("relations"))
-            new = next((paraphrase for paraphrase in found if paraphrase not in present), None)
-            if new is not None:
-                best[word] = new
-        chosen = choose(list(best), variant["choose"], random)
+            every = self._paraphrases.of(word, variant.get("relations"), tags.get(word))
+            if new := [paraphrase for paraphrase in every if paraphrase not in present]:
+                found[word] = new
+        chosen = choose(list(found), variant["choose"], random)
+        drawn = filled(variant, "variant")["paraphrase"] == "random"
         return [
-            self._wanting(self._without(words, [word], inflect=False), [best[word]])
+            self._wanting(
+                self._without(words, {word: (word,)}),
+                [found[word][random.integers(len(found[word])) if drawn else 0]],
+            )
             for word in chosen
         ]
 
-    def _without(self, words: list[Word], chosen: list[str], inflect: bool) -> ConstraintSet:
-        """Forbid words, also right after the punctuation before them in the reference."""
+    def _without(self, words: list[Word], chosen: dict[str, tuple[str, ...]]) -> ConstraintSet:
+        """Forbid forms of words, also right after the punctuation before them in the reference."""
         forms = [
             Word(lead, form)
-            for word in chosen
+            for word, every in chosen.items()
             for lead in {each.lead for each in words if each.text.lower() == word}
-            for form in (inflections(word) if inflect else [word])
+            for form in every
             if not self._spare.lists(form)
         ]
-        return negative(chosen, phrases_of(forms, case=True, segment=self._segment))
+        return negative(list(chosen), phrases_of(forms, case=True, segment=self._segment))
 
     def _wanting(self, constraints: ConstraintSet, words: list[str]) -> ConstraintSet:
         wanted = [tuple(self._segment(word)) for word in words]
         return replace(constraints, want=words, wanted=wanted)
 
 
-def choose(candidates: list[str], counts: dict[str, int], random: np.random.Generator) -> list[str]:
+def choose(candidates: list[str], wanted: dict[str, Any], random: np.random.Generator) -> list[str]:
     """Return the chosen candidates, fewer where there are not enough.
 
     Args:
         candidates: the rarest first.
-        counts: how many of `highest` IDF, then of `lowest` among the rest, then at `random`.
+        wanted: those of the `highest` IDF, then of the `lowest` among the rest, each as how many or
+            as a list of ranks; then how many at `random`.
         random: draws the latter.
     """
-    rest = list(candidates)
-    chosen = rest[: counts.get("highest", 0)]
-    del rest[: len(chosen)]
-    lowest = min(counts.get("lowest", 0), len(rest))
-    chosen += [rest.pop() for _ in range(lowest)]
-    drawn = random.permutation(len(rest))[: counts.get("random", 0)]
-    return chosen + [rest[index] for index in drawn]
+    highest = _of_ranks(candidates, wanted.get("highest", 0))
+    rest = [word for word in candidates if word not in highest]
+    lowest = _of_ranks(rest[::-1], wanted.get("lowest", 0))
+    rest = [word for word in rest if word not in lowest]
+    drawn = random.permutation(len(rest))[: wanted.get("random", 0)]
+    return [*highest, *lowest, *(rest[index] for index in drawn)]
+
+
+def _of_ranks(words: list[str], wanted: int | list[int]) -> list[str]:
+    ranks = range(1, wanted + 1) if isinstance(wanted, int) else wanted
+    return [words[rank - 1] for rank in ranks if rank <= len(words)]
 
 
 class SetMaker(Protocol):
@@ -199,7 +230,8 @@ def set_maker(
         idf_path: document frequencies, where the block has bounds of the IDF.
 
     Raises:
-        InputError: document frequencies are missing, or the file of paraphrases can't be read.
+        InputError: document frequencies are missing, or the file of paraphrases or a model of the
+            tagger can't be read.
     """
     if config is None or "variants" not in config:
         return lambda reference, identifier, source="": constraint_sets(
@@ -212,6 +244,12 @@ def set_maker(
         idf = read_idf(idf_path, config["idf"])
     paraphrases = Paraphrases()
     for kind, path in config.get("pairs", {}).items():
-        paraphrases = read_paraphrases(kind, Path(path), idf)
+        most = None if _draws_paraphrases(config["variants"]) else MOST
+        paraphrases = read_paraphrases(kind, Path(path), idf, most)
     spare = Spare(config.get("spare", {}))
-    return Variants(config["variants"], seed, segment, idf, paraphrases, spare).sets
+    tag = Tagger(**config["tagger"]).tags if "tagger" in config else None
+    return Variants(config, seed, segment, idf, paraphrases, spare, tag).sets
+
+
+def _draws_paraphrases(variants: dict[str, dict[str, Any] | None]) -> bool:
+    return any(each and each.get("paraphrase") == "random" for each in variants.values())

@@ -70,14 +70,14 @@ def tiles(
     overviews: list[dict[str, Any]],
 ) -> list[tuple[str, str]]:
     """Return the few figures of the run that stand at the top, each with its label."""
-    read = sum(stage["rows_in"] for stage in stage_list if stage["stage"] == "corpus")
+    read = [stage["rows_in"] for stage in stage_list if stage["stage"] == "corpus"]
     bleu = [
         (f"BLEU, {role} model", decimal(model["bleu"]["score"], 1))
         for role, model in models.items()
         if model["bleu"]
     ]
     return [
-        ("pairs of bitext read", grouped(read)),
+        *([("pairs of bitext read", grouped(sum(read)))] if read else []),
         *bleu,
         ("references paraphrased", grouped(max(each["references"] for each in overviews))),
         *((f"paraphrases, {each['system']}", grouped(each["paraphrases"])) for each in overviews),

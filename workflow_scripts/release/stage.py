@@ -6,12 +6,18 @@ from typing import Any
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.input_files import as_list
+from workflow_scripts.core.merged_runs import SelectedRun
+from workflow_scripts.core.merges import merging
 from workflow_scripts.core.model_blocks import UNKNOWN, as_trained_here
-from workflow_scripts.core.paths import without_folders
+from workflow_scripts.core.paths import Located, without_folders
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.embed.stage import tested_embeddings, tested_units
 from workflow_scripts.generate.stage import constraints_of
+from workflow_scripts.score.stage import Score
+
+# The code of ISO 639-2 for more than one language.
+MANY = "mul"
 
 
 def _origin(block: dict[str, Any]) -> str:
@@ -58,6 +64,7 @@ class Release(Stage):
         return {
             10: "workflow_scripts.release.sections:overview",
             20: "workflow_scripts.release.sections:stages",
+            95: "workflow_scripts.release.quoted:papers",
             100: "workflow_scripts.release.sections:configuration",
         }
 
@@ -108,24 +115,43 @@ class Release(Stage):
         return {
             **part,
             "title": part["title"] or f"Paraphrases, {run['name']}",
-            "licence": part["licence"] or self._bitext_licence(),
+            "licence": part["licence"] or self._licence_of_inputs(),
             "name": run["name"],
-            "languages": {k: v["code"] for k, v in self.config["languages"].items()},
+            "languages": self._told_languages(),
             "systems": {name: self._told_system(name) for name in run["systems"]},
             "embeddings": [self._told_embedding(entry) for entry in entries.values()],
             "seed": self.config["seed"],
             **({"models": models} if (models := self._told_models()) else {}),
         }
 
-    def _bitext_licence(self) -> str:
-        """Return the licence, or licences, that the corpora of the run state."""
-        blocks = [self.config["corpora"][name] for name in self.config["run"]["corpora"]]
-        stated = [
-            block.get("licence", "cc0-1.0" if "testbed" in block else None) for block in blocks
+    def _licence_of_inputs(self) -> str:
+        """Return the licence, or licences, that the corpora, or the runs that are merged, state."""
+        merged = [run for system in merging(self.config) for run in self._merged_runs(system)]
+        stated = [run.licence for run in merged] or [selection.stated_licence(self.config)]
+        return "; ".join(dict.fromkeys(map(str, stated))) if all(stated) else "unknown"
+
+    def _told_languages(self) -> dict[str, str]:
+        """Return the codes of both languages; of several source languages the code of many."""
+        codes = {side: each["code"] for side, each in self.config["languages"].items()}
+        return {**codes, "source": MANY} if merging(self.config) else codes
+
+    def _merged_runs(self, system: str) -> list[SelectedRun]:
+        return self.layout.stage(Score).merged_runs(system)
+
+    def _told_runs(self, system: str) -> list[dict[str, Any]]:
+        """Return what is told of the runs that a system merges."""
+        blocks = self.config["systems"][system]["merge"]
+        return [
+            {
+                "name": run.name,
+                "run": Path(blocks[run.name]["run"]).name,
+                "system": blocks[run.name]["system"],
+                "source": run.source,
+                "unit": run.unit,
+                "licence": run.licence,
+            }
+            for run in self._merged_runs(system)
         ]
-        known = [licence for licence in dict.fromkeys(stated) if licence]
-        # Only its user knows the licence of any other bitext.
-        return "; ".join(known) if all(stated) else "unknown"
 
     def _told_models(self) -> list[dict[str, Any]]:
         """Return what is known of the finished models: where from, licence, what they have seen."""
@@ -144,11 +170,15 @@ class Release(Stage):
     def _told_system(self, name: str) -> dict[str, Any]:
         """Return the block of a system with its files by their names, and only its own variants."""
         system, constraints = self.config["systems"][name], constraints_of(self.config, name)
+        if name in merging(self.config):
+            return {**system, "merge": self._told_runs(name)}
         if not constraints:
             return system
-        files = constraints.get("pairs", {})
-        pairs = {kind: self._names([path])[0] for kind, path in files.items()}
-        told = {**constraints, "pairs": pairs} if pairs else constraints
+        told = dict(constraints)
+        if files := constraints.get("pairs"):
+            told["pairs"] = {kind: self._names([path])[0] for kind, path in files.items()}
+        if tagger := constraints.get("tagger"):
+            told["tagger"] = {**tagger, "folder": Located(tagger["folder"]).name}
         return {**system, "constraints": told}
 
     def _told_embedding(self, entry: dict[str, Any]) -> dict[str, Any]:
@@ -174,6 +204,7 @@ class Release(Stage):
             "system": system,
             "block": block,
             "best": block["select"]["best"],
+            **({"runs": self._told_runs(system)} if system in merging(self.config) else {}),
             "configuration": self._configuration(system),
         }
 

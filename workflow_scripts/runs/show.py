@@ -62,10 +62,15 @@ def show(run: Path, examples: int, seed: int) -> str:
     forward = [
         name
         for name, each in blocks.items()
-        if each["select"]["method"] == "nbest" and "score" not in each["select"]
+        if each["select"]["method"] == "nbest"
+        and "score" not in each["select"]
+        and "merge" not in each
     ]
     if forward:
         last += f" The order of {', '.join(forward)} is that of the forward NLLs alone."
+    merges = [name for name, each in blocks.items() if "merge" in each]
+    if merges:
+        last += f" {', '.join(merges)}: merged from other runs, whose sums can't be compared."
     judged = [name for name in systems if _by_judge(blocks[name]["select"])]
     if judged:
         last += f" The order of {', '.join(judged)} is that of a judge."

@@ -31,8 +31,8 @@ WINDOW = 256
 def distinct(candidates: Iterable[GeneratedCandidate]) -> list[ScoredCandidate]:
     """Merge the samples of one reference that have the same text.
 
-    A text is scored once: its forward NLL is the lowest among the segmentations that were
-    sampled, its variant the one that NLL came from (the first in name where several tie).
+    A text is scored once: its forward NLL is the lowest among the segmentations that were sampled.
+    Its variant names all variants that gave it, with blanks between, in the order of the samples.
 
     Args:
         candidates: the samples.
@@ -40,28 +40,20 @@ def distinct(candidates: Iterable[GeneratedCandidate]) -> list[ScoredCandidate]:
     Returns:
         The distinct texts. They have no backward NLL yet.
     """
-    best: dict[str, GeneratedCandidate] = {}
-    counts: Counter[str] = Counter()
+    same: dict[str, list[GeneratedCandidate]] = {}
     for candidate in candidates:
-        text = candidate["text"]
-        counts[text] += 1
-        if text not in best or _precedence(candidate) < _precedence(best[text]):
-            best[text] = candidate
+        same.setdefault(candidate["text"], []).append(candidate)
     return [
         {
             "text": text,
-            "forward_nll": candidate["forward_nll"],
+            "forward_nll": min(each["forward_nll"] for each in found),
             "backward_nll": None,
             "sum": None,
-            "count": counts[text],
-            "variant": candidate["variant"],
+            "count": len(found),
+            "variant": " ".join(dict.fromkeys(each["variant"] for each in found)),
         }
-        for text, candidate in best.items()
+        for text, found in same.items()
     ]
-
-
-def _precedence(candidate: GeneratedCandidate) -> tuple[float, str]:
-    return candidate["forward_nll"], candidate["variant"]
 
 
 def with_backward(candidate: ScoredCandidate, backward_nll: float) -> ScoredCandidate:

@@ -26,7 +26,11 @@ def problems(config: Config) -> Iterator[str]:
 
 
 def _system_problems(where: str, system: dict[str, Any]) -> Iterator[str]:
-    select, prune_above = system["select"], system["score"]["prune_above"]
+    select = system["select"]
+    merges = "merge" in system
+    prune_above = None if merges else system["score"]["prune_above"]
+    if select.get("score") == "rank" and not merges:
+        yield f"{where}.select.score: rank is for a system that merges runs; take it out"
     keep = filled(select["keep"], "keep")
     max_sum = keep["max_sum"]
     if prune_above is not None and max_sum is not None and max_sum > prune_above:

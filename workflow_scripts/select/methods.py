@@ -30,6 +30,7 @@ RANKS: dict[str, Callable[[JudgedCandidate], tuple[float, str]]] = {
     "sum": lambda candidate: (_number(candidate["sum"]), candidate["text"]),
     "forward_nll": lambda candidate: (candidate["forward_nll"], candidate["text"]),
     "judge": lambda candidate: (-_number(candidate["probability"]), candidate["text"]),
+    "rank": lambda candidate: (0.0, ""),  # the order in which a merge lists them
 }
 
 

@@ -41,6 +41,7 @@ def references(run: FinishedRun) -> dict[str, Any]:
     return {
         "samples": samples_by_group(samples, groups),
         "languages": run.config["languages"],
+        "merges": [name for name, each in blocks.items() if "merge" in each],
         "judged": [name for name, each in blocks.items() if each["select"].get("judge")],
         "reasons": reasons(run),
         "reason_names": [*REASONS, "selected"],

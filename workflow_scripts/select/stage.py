@@ -25,8 +25,17 @@ class Select(Stage):
     def reads(self, instance: str) -> list[Unit]:
         bounding = self.bounding(instance)
         judged = [("judge", instance)] if judge_of(self.config, instance) else []
-        units = [("score", instance), *bounding.values(), *judged, ("train", "forward")]
+        pieces = self.pieces(instance)
+        units = [("score", instance), *bounding.values(), *judged, pieces]
         return list(dict.fromkeys(units))
+
+    def pieces(self, system: str) -> Unit:
+        """Return the unit whose folder has the vocabulary by which a system's pieces count.
+
+        A system that merges other runs has no models, and brings one along.
+        """
+        merges = "merge" in self.config["systems"][system]
+        return ("score", system) if merges else ("train", "forward")
 
     def bounding(self, system: str) -> dict[str, Unit]:
         """Return what a system's threshold needs besides its scores, by the option that names it.
@@ -61,6 +70,8 @@ class Select(Stage):
         settings = {**block, "keep": keep}
         if settings.get("centres") == "apart":  # as before there was the key: the folder stays
             del settings["centres"]
+        if "merge" in self.config["systems"][instance]:
+            settings = {"score": "rank", **settings}
         if judge_of(self.config, instance) is None:
             return {key: each for key, each in settings.items() if key != "judge"}
         return {**settings, "language": self.config["languages"]["reference"]["code"]}

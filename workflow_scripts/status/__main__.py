@@ -12,8 +12,10 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import RUNS
 from workflow_scripts.core.tools import mixed_versions
 from workflow_scripts.status.jobs import INTERRUPTED, jobs_of_run
+from workflow_scripts.status.linked import LinkedLayout
 from workflow_scripts.status.table import describe
 from workflow_scripts.status.units import run_status
+from workflow_scripts.status.verify import verify_run
 
 # Moves the cursor of a terminal to its upper left corner and clears what is below.
 _CLEAR = "\033[H\033[J"
@@ -56,7 +58,7 @@ def as_json(found: dict[str, Any]) -> str:
     )
 
 
-def main(argv: list[str] | None = None) -> None:
+def main(argv: list[str] | None = None) -> int:
     """Show how far a run is: shards, rows, speed, time left, and what failed."""
     parser = argparse.ArgumentParser(
         prog="python -m workflow_scripts.status", description=main.__doc__
@@ -71,18 +73,38 @@ def main(argv: list[str] | None = None) -> None:
         metavar="SECONDS",
         help="again and again, every 10 seconds by default, until the run has finished",
     )
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="read all files and compare them with their records; ends with status 1 if one is "
+        "damaged or gone",
+    )
     arguments = parser.parse_args(argv)
+    if arguments.verify and arguments.watch is not None:
+        parser.error("--verify reads all files once; leave --watch out")
     folder = arguments.run or newest_run()
+    if arguments.verify:
+        return _verify(folder, arguments.json)
     while True:
         found = look(folder)
         text = as_json(found) if arguments.json else describe(**found)
         print(f"{_CLEAR}{text}" if arguments.watch and not arguments.json else text, flush=True)
         if arguments.watch is None or all(state.finished for state in found["states"]):
-            return
+            return 0
         try:
             time.sleep(arguments.watch)
         except KeyboardInterrupt:
-            return
+            return 0
+
+
+def _verify(folder: Path, json_wanted: bool) -> int:
+    """Show the state of a run and which of its files are damaged; return the exit status."""
+    damaged = verify_run(LinkedLayout(folder))
+    found = look(folder)
+    for state in found["states"]:
+        state.damaged += damaged.get(state.name, [])
+    print(as_json(found) if json_wanted else describe(**found, verified=True))
+    return int(any(state.damaged or state.gone for state in found["states"]))
 
 
 if __name__ == "__main__":

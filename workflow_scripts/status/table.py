@@ -61,7 +61,9 @@ def _lacks(state: UnitStatus) -> Iterator[str]:
         yield f"{state.name} was made of another {others} than is there now"
 
 
-def describe(run: Path, states: list[UnitStatus], alive: bool, interrupted: int) -> str:
+def describe(
+    run: Path, states: list[UnitStatus], alive: bool, interrupted: int, verified: bool = False
+) -> str:
     """Return the whole text that `status` shows.
 
     Args:
@@ -69,6 +71,7 @@ def describe(run: Path, states: list[UnitStatus], alive: bool, interrupted: int)
         states: of its units.
         alive: whether a Snakemake works on it.
         interrupted: jobs that ran when their Snakemake ended.
+        verified: whether all files were read and compared with their records.
     """
     records = sum(state.done + state.running + state.failed + state.waiting for state in states)
     done = sum(state.done for state in states)
@@ -90,4 +93,6 @@ def describe(run: Path, states: list[UnitStatus], alive: bool, interrupted: int)
     sections += [
         f"warning: {message}" for message in mixed_versions({s.name: s.tools for s in states})
     ]
+    if verified and not any(state.damaged or state.gone for state in states):
+        sections.append("All files that are there are as their stages wrote them.")
     return "\n\n".join(sections)

@@ -34,9 +34,10 @@ class UnitStatus:
     It has one record for each shard, and others (docs/status.md). `done`, `running`, `failed` and
     `waiting` count them. `rate` is in `unit` per second, summed over the jobs that run, or over all
     finished jobs; `seconds_left` assumes as many jobs at a time as now. `damaged` says which of its
-    records, or its manifest, are not what their stage wrote, and what to do; `gone` are the files
-    that its manifest names and that are not there; `made_of_others` are the units that it read with
-    other content than they have now; `tools` are the versions of the packages that made it.
+    records and its manifest, and of its files if they were verified, are not what their stage
+    wrote, and what to do; `gone` are the files that its manifest names and that are not there;
+    `made_of_others` are the units that it read with other content than they have now; `tools` are
+    the versions of the packages that made it.
     """
 
     name: str

@@ -1,7 +1,8 @@
 """Damaged files of finished stages: a byte is flipped, or the end is lost.
 
-The next job that reads such a file must find the damage and say what to do. If the user does that,
-the run must end with the same bytes. Records and manifests lose their end or have a digit changed,
+The next job that reads such a file must find the damage and say what to do; `status --verify` must
+find it where no job reads the file. If the user does what it says, the run must end with the same
+bytes. Records and manifests lose their end or have a digit changed,
 whichever figure it is of; data files lose their end or have a byte flipped.
 """
 
@@ -9,13 +10,15 @@ import os
 import random
 import re
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
 from tests.e2e.faults.undisturbed import STAGES, Event, Undisturbed, outcome
-from tests.e2e.pipeline import Pipeline
+from tests.e2e.pipeline import ROOT, Pipeline
 
 FLIPPED, TRUNCATED, DIGIT = "a byte flipped", "truncated", "a digit changed"
 # Files that a stage makes of its own files: they are made again, so that the latter are read.
@@ -28,15 +31,13 @@ READ_INSIDE = {
     "evaluate": ("manifest.json",),
     "release": ("SHA256SUMS", "manifest.json"),
 }
-# No job reads these again: they are for the user, or already in the manifest.
-UNREAD = (
-    *("rejected.tsv.*", "learning_curve.svg", "report.html", "SHA256SUMS"),
-    *("*.py", "config_sentence_transformers.json", "whitespacetokenizer_config.json"),
-)
+# Without a record: SHA256SUMS is what a release is checked by, and the report holds no data.
+NO_RECORD = ("report.html", "SHA256SUMS")
 # The message that tells the user what to delete. While Snakemake plans, its own words stand on the
 # line before.
 _ORDER = re.compile(
-    r"(?:error: |^)(results/\S+) .*; delete (.+?)(?: beside it)? and run again", re.MULTILINE
+    r"(?:error: |warning: |^)(results/\S+) .*; delete (.+?)(?: beside it)? and run again",
+    re.MULTILINE,
 )
 # How often the same command may have to be given for one stage.
 _ATTEMPTS = 15
@@ -80,7 +81,7 @@ def chosen(
     for name in sorted(undisturbed.hashes):
         folder, _, file = name.rpartition("/")
         _, own, instance, *_ = name.split("/")
-        if own != stage or any(fnmatch(file, pattern) for pattern in UNREAD):
+        if own != stage or any(fnmatch(file, pattern) for pattern in NO_RECORD):
             continue
         if any(fnmatch(name, f"*/{pattern}") for pattern in again):
             continue
@@ -131,6 +132,7 @@ def ruin(
                 (name, Event(how, stage, "", seconds, True)) for name, how in damaged.items()
             ]
     named |= follow_orders(pipeline, ())
+    named |= follow_verify(pipeline)
     differences = undisturbed.differences(pipeline)
     text, right = outcome(differences)
     for name, event in events:
@@ -159,12 +161,33 @@ def follow_orders(pipeline: Pipeline, targets: tuple[str, ...]) -> set[str]:
         status, output = pipeline.attempt(*targets)
         if status == 0:
             return named
-        orders = set(_ORDER.findall(output))
-        assert orders and "Traceback (most recent call last)" not in output, output
-        for name, wanted in sorted(orders):
-            path = pipeline.folder / name
-            for each in re.split(", | and ", wanted):
-                # Two jobs may have told the same.
-                (path if each == "it" else path.with_name(each)).unlink(missing_ok=True)
-        named |= {name for name, _ in orders}
+        named |= follow(pipeline, output)
     raise AssertionError(f"the run has not come to its end, although {named} were deleted")
+
+
+def follow_verify(pipeline: Pipeline) -> set[str]:
+    """Delete what `status --verify` names, run again, and return the files; then none is left."""
+    command = (sys.executable, "-m", "workflow_scripts.status", "--verify")
+    environment = {**pipeline.environment, "PYTHONPATH": str(ROOT)}
+    named: set[str] = set()
+    for found in (True, False):
+        done = subprocess.run(
+            command, cwd=pipeline.folder, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0 or (found and done.returncode == 1), done.stdout + done.stderr
+        if done.returncode == 1:
+            named |= follow(pipeline, done.stdout)
+            named |= follow_orders(pipeline, ())
+    return named
+
+
+def follow(pipeline: Pipeline, output: str) -> set[str]:
+    """Delete the files that the messages in `output` name, and return those that are damaged."""
+    orders = set(_ORDER.findall(output))
+    assert orders and "Traceback (most recent call last)" not in output, output
+    for name, wanted in sorted(orders):
+        path = pipeline.folder / name
+        for each in re.split(", | and ", wanted):
+            # Two jobs may have told the same.
+            (path if each == "it" else path.parent / each).unlink(missing_ok=True)
+    return {name for name, _ in orders}

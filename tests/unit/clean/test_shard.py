@@ -124,6 +124,9 @@ def rejects(tmp_path, *pairs, **changes):
             *("--output", str(output), "--rejected", str(rejected)),
         ]
     )
+    assert verify(output)["files"].keys() == {
+        *("0000.parquet", "rejected/0000.tsv.zst", "rejected/0000.tsv.json")
+    }
     text = zstandard.decompress(rejected.read_bytes(), 1 << 20).decode("utf-8")
     lines = [line.split("\t") for line in text.splitlines()]
     return (
@@ -206,7 +209,13 @@ def shard(folder, corpus, pairs):
 
 def run_clean(inputs, corpora, output):
     config = {**CONFIG, "corpora": corpora}
-    main(["--config", json.dumps(config), "--inputs", *map(str, inputs), "--output", str(output)])
+    rejected = output.parent / "rejected" / f"{output.stem}.tsv.zst"
+    main(
+        [
+            *("--config", json.dumps(config), "--inputs", *map(str, inputs)),
+            *("--output", str(output), "--rejected", str(rejected)),
+        ]
+    )
     return list(read_rows(output, "pairs"))
 
 

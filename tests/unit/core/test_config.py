@@ -134,6 +134,15 @@ def test_every_recipe_is_valid(recipe):
         ),
         ({"corpora": {"x": {"mtdata": "europarl"}}}, "corpora.x.mtdata: 'europarl' does not match"),
         ({"run": {"corpora": ["testbed", "nowhere"]}}, "run.corpora: 'nowhere' is not in corpora"),
+        (
+            {"train": {"test": "demo_test"}},
+            "corpora.demo_test is in 'pt' by its languages.source, and languages.source.code is "
+            "'cs'; name another corpus in train.test, or null",
+        ),
+        (
+            {"run": {"corpora": ["testbed", "demo"]}},
+            "name another corpus in run.corpora",
+        ),
         ({"train": {"corpora": ["testbed_dev"]}}, "'testbed_dev' is not among run.corpora"),
         (
             {"train": {"models": {"forward": "huge"}}},
@@ -276,6 +285,10 @@ def test_every_recipe_is_valid(recipe):
         ),
         ({"training_sets": {"all": {"grid": {"keep": [[1]]}}}}, "grid.keep: it needs folds"),
         ({"training_sets": {"all": {"first": "folds"}}}, "all.first: folds can't be first where"),
+        (
+            {"training_sets": {"all": {"grid": {"corpora": [["testbd"]]}}}},
+            "all.corpora: references of 'testbd' are not paraphrased; did you mean 'testbed'",
+        ),
         ({"training_sets": {"all": {"ranks": [1, 1]}}}, "training_sets.all.ranks"),
         ({"run": {"embeddings": ["wrd"]}}, "'wrd' is not in embeddings; did you mean 'word'?"),
         ({"run": {"training_sets": []}}, "run.embeddings: there is nothing to train on"),
@@ -429,6 +442,27 @@ def negative(**changes):
             BEAM,
             "kind pair has no key 'inflect'",
         ),
+        (
+            {"variants": {"a": negative(inflect="verb")}},
+            BEAM,
+            "variants.a: inflect verb is not for kind negative; write inflect: true",
+        ),
+        (
+            {"variants": {"a": negative(kind="positive", inflect=True)}},
+            BEAM,
+            "variants.a: inflect true is not for kind positive; write inflect: verb",
+        ),
+        (
+            {"variants": {"a": negative(paraphrase="random")}},
+            BEAM,
+            "variants.a: kind negative has no key 'paraphrase'",
+        ),
+        (
+            {"variants": {"a": negative(choose={"highest": [0]})}},
+            BEAM,
+            "variants.a.choose.highest.0: 0 is less than the minimum of 1",
+        ),
+        ({"without_words": "free", "tagger": {"folder": "f"}}, BEAM, "'package' is missing"),
     ],
 )
 def test_message_names_the_variant(config, constraints, search, expected):

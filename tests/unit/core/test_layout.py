@@ -1,10 +1,13 @@
 import copy
 import os
+import shutil
+from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.configs import run_on_testbed
+from tests.stanza_package import FOLDER as STANZA
 from workflow_scripts.clean.stage import Clean
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import link_run
@@ -678,7 +681,34 @@ def test_a_variant_that_is_false_is_as_if_it_had_never_been(config):
     assert after["generate", "parabank"] != before["generate", "parabank"]
     settings = run_layout(config).settings(("release", None))["systems"]["parabank"]
     assert "s26" not in settings["constraints"]["variants"]
-    assert settings["constraints"]["variants"]["s01"] is None
+    assert settings["constraints"]["variants"]["s28"] is None
+
+
+def test_the_models_of_a_tagger_name_the_folder_and_their_place_does_not(config, tmp_path):
+    config["run"]["systems"] = ["parabank"]
+    constraints = config["systems"]["parabank"]["constraints"]
+    before = folders(config)["generate", "parabank"]
+
+    def tagged(folder):
+        shutil.copytree(STANZA, folder)
+        constraints["tagger"] = {"folder": str(folder), "package": "default"}
+        return folders(config)["generate", "parabank"]
+
+    one, other = tagged(tmp_path / "one"), tagged(tmp_path / "other")
+    assert one == other != before
+    layout = run_layout(config)
+    assert str(tmp_path) not in str(layout.settings(("release", None))["systems"])
+    read = layout.stage(Generate).inputs("parabank")
+    assert {Path(path).relative_to(tmp_path / "other" / "en").as_posix() for path in read} == {
+        *("tokenize/trees.pt", "pos/trees.pt", "pretrain/trees.pt")
+    }
+    used = layout.settings(("generate", "parabank"))["constraints"]["tagger"]
+    assert used == {"folder": str(tmp_path / "other"), "package": "default", "language": "en"}
+    (tmp_path / "other" / "en" / "pos" / "trees.pt").write_bytes(b"another")
+    assert folders(config)["generate", "parabank"] not in (one, before)
+    (tmp_path / "other" / "en" / "pos" / "trees.pt").unlink()
+    with pytest.raises(InputError, match=r"systems\.parabank\.constraints\.tagger\.folder: .*pos"):
+        folders(config)
 
 
 def test_optional_tests_of_cleaning_have_no_part_in_the_names_of_folders_until_they_are_asked_for(
@@ -726,14 +756,15 @@ def test_what_is_english_only_is_switched_off_for_other_references(config):
     config["languages"]["reference"] = {"code": "pt", "charset": None}
     portuguese = run_layout(config)
     used = portuguese.settings(("generate", "parabank"))["constraints"]
-    off = [f"s{number}" for number in range(26, 32)]
+    numbers = [*range(8, 15), *range(25, 28), *range(29, 32)]
+    off = [f"s{number:02d}" for number in numbers]
     assert [name for name in catalogue["variants"] if name not in used["variants"]] == off
     assert used["idf"] == catalogue["idf"] | {"exempt": []}
     released = portuguese.settings(("release", None))["systems"]["parabank"]["constraints"]
     assert released == used
     notes = [note for note in portuguese.notes() if note.startswith("systems.parabank")]
     assert notes == [
-        "systems.parabank.constraints.variants: s26, s27, s28, s29, s30, s31 are switched off: "
+        f"systems.parabank.constraints.variants: {', '.join(off)} are switched off: "
         "they inflect, which knows English (en) only, and the references are 'pt'",
         "systems.parabank.constraints.idf.exempt: the English prepositions are switched off, as "
         "the references are 'pt'; name the prepositions of that language there",

@@ -30,10 +30,11 @@ PARAGRAM = "paragram_300_sl999.txt"
 
 def test_bt2017_trains_avg_20_epochs_and_gran_3_on_24000_pairs():
     config = recipe("bt2017", "bt2017-embeddings")
-    assert training_sets(config)["bt2017_random-bt2017"] == {
-        **{"system": "bt2017", "bounds": {}, "folds": None, "max_tokens": None},
-        **{"ranks": 1, "sample": 24_000, "seed": config["seed"]},
-    }
+    for number, corpus in enumerate(("crawl", "europarl", "news"), start=1):  # as in Table 4
+        assert training_sets(config)[f"bt2017_random-bt2017-{number}"] == {
+            **{"system": "bt2017", "bounds": {}, "folds": None, "max_tokens": None},
+            **{"ranks": 1, "sample": 24_000, "seed": config["seed"], "corpora": [corpus]},
+        }
     found = trained(config)
     epochs = {each["model"]["encoders"][0]: each["training"]["epochs"] for each in found.values()}
     assert epochs == {"word": 20, "gran": 3}
@@ -54,7 +55,18 @@ def test_bt2017_starts_from_paragram_where_the_user_has_it():
     found = trained(recipe("bt2017", "bt2017-embeddings", "paragram"))
     assert {each["model"]["vectors"] for each in found.values()} == {PARAGRAM}
     assert {each["model"]["dimension"] for each in found.values()} == {300}
-    assert [each["training"]["epochs"] for each in found.values()] == [20, 3]
+    assert [each["training"]["epochs"] for each in found.values()] == [20] * 3 + [3] * 3
+
+
+def test_bt2017_has_as_many_pairs_of_ppdb_and_of_simpwiki():
+    config = recipe("bt2017", "bt2017-embeddings", "bt2017-outside", "paragram")
+    sets = training_sets(config)
+    systems = [each["system"] for each in sets.values()]
+    assert systems == ["bt2017", "bt2017", "bt2017", "ppdb", "simpwiki"]
+    assert {each["sample"] for each in sets.values()} == {24_000}
+    found = trained(config)
+    assert len(found) == 10
+    assert {each["model"]["vectors"] for each in found.values()} == {PARAGRAM}
 
 
 def test_bt2017_tunes_the_grids_of_5_5_to_5_7_on_sts_2016():
@@ -172,6 +184,23 @@ def test_paranmt_compares_tenths_on_a_million_pairs_and_a_single_epoch():
     assert {each["training"]["epochs"] for each in found.values()} == {1}
     kinds = [each["model"]["encoders"] for each in found.values()]
     assert kinds == [["word"]] * 30 + [["trigram"]] * 30 + [["lstm"]] * 30
+    assert config["sts"]["data"] == ["sts/2017"]
+
+
+def test_paranmt_compares_sources_on_100000_pairs_of_each():
+    config = recipe("paranmt", "paranmt-sources", "paragram")
+    sets = training_sets(config)
+    sources = [["crawl"], ["czeng"], ["europarl"], ["news"]]
+    assert [each["corpora"] for each in sets.values()] == sources
+    assert {each["sample"] for each in sets.values()} == {100_000}
+    assert min(config["generate"]["limit"].values()) > 100_000
+    found = trained(config)
+    kinds = [each["model"]["encoders"] for each in found.values()]
+    assert kinds == [["word"]] * 4 + [["trigram"]] * 4 + [["lstm"]] * 4
+    for each in found.values():
+        assert (each["training"]["epochs"], each["training"]["anneal"]) == (5, None)
+        words = each["model"]["encoders"] != ["trigram"]
+        assert each["model"]["vectors"] == (PARAGRAM if words else None)
     assert config["sts"]["data"] == ["sts/2017"]
 
 

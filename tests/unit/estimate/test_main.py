@@ -145,3 +145,9 @@ def test_what_is_measured_is_told_while_it_is_measured(capsys, monkeypatch):
     assert [line.split()[1] for line in lines] == ["lines", "stages", "a", "a", "how"]
     assert "forward, models.testbed" in told.err and "backward, models.testbed_sc" in told.err
     json.loads(told.out)
+
+
+def test_a_run_of_merges_is_refused():
+    recipe = str(ROOT / "recipes" / "languages" / "merged.yaml")
+    with pytest.raises(InputError, match="a run of merges has nothing to estimate"):
+        estimate.main(["--configfile", recipe])

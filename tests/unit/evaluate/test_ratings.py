@@ -167,6 +167,7 @@ def arguments(run, system, file, output):
     config = {"system": system, "best": BEST, "bootstrap": 50, "seed": 1, "ratings": _ANNOTATORS}
     return [
         *("--config", json.dumps(config), "--folder", str(run.folder("select", system))),
+        *("--scored", str(run.folder("score", system))),
         *("--shards", "2", "--ratings", str(file), "--output", str(output)),
     ]
 

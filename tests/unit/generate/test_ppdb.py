@@ -85,3 +85,17 @@ def test_a_real_word_list(data_dir):
     found = read_paraphrases("list", path, {"proud", "told", "bought", "houses"})
     assert all(found.of(word, None) for word in ("proud", "told", "bought", "houses"))
     assert "purchased" in found.of("bought", None)
+
+
+def test_paraphrases_by_part_of_speech_of_the_rule(ppdb):
+    found = read_paraphrases("ppdb", ppdb, {"told"})
+    verb, noun = frozenset({"VERB"}), frozenset({"NOUN"})
+    assert found.of("told", ["Equivalence"], verb) == ["informed", "advised"]
+    assert found.of("told", ["Equivalence"], noun) == []
+
+
+def test_all_paraphrases_are_kept_where_any_may_be_drawn():
+    found = Paraphrases(most=None)
+    for number in range(5 * MOST):
+        found.add(Rule("a", f"b{number}", float(number), "Equivalence"))
+    assert len(found.of("a", ["Equivalence"])) == 5 * MOST

@@ -1,7 +1,4 @@
-"""Choices of words by name; the worked example of ParaBank (Hu et al., AAAI 2019, Table 2).
-
-The IDFs are in the order of Table 2, and on the same sides of the bounds; their decimals are ours.
-"""
+"""Choices of words by name; the worked example of ParaBank (Hu et al., AAAI 2019, 3.2, Table 2)."""
 
 from collections import Counter
 
@@ -19,16 +16,22 @@ from workflow_scripts.generate.variants import Variants, choose, set_maker
 
 REFERENCE = "I told her I was proud to work for them."
 PRESETS = run_on_testbed()["systems"]["parabank"]["constraints"]["variants"]
-IDF = {"proud": 11.9, "told": 7.6, "work": 7.2, "for": 3.9, "to": 1.6}
+# Table 2 of the paper: all tokens in lower case, and those of them that can be chosen.
+TABLE_2 = {
+    **{"proud": 11.1, "told": 7.9, "work": 7.4, "them": 6.2},
+    **{"her": 5.8, "was": 4.3, "for": 3.6, "to": 2.3},
+}
+IDF = {word: TABLE_2[word] for word in ("proud", "told", "work", "for", "to")}
 
 
 def letters(text):
     return [piece for word in text.split() for piece in ("▁" + word[0], *word[1:])]
 
 
-def make(variants, idf=None, paraphrases=None, seed=1, spare=None):
+def make(variants, idf=None, paraphrases=None, seed=1, spare=None, tag=None, without="skip"):
     paraphrases = paraphrases or Paraphrases()
-    return Variants(variants, seed, letters, idf or IDF, paraphrases, Spare(spare or {}))
+    constraints = {"variants": variants, "without_words": without}
+    return Variants(constraints, seed, letters, idf or IDF, paraphrases, Spare(spare or {}), tag)
 
 
 def sets_of(variant, reference=REFERENCE, identifier="c:1", **options):
@@ -43,24 +46,49 @@ def positive(**choice):
     return {"kind": "positive", "choose": choice}
 
 
-@pytest.mark.parametrize(
-    ("name", "avoid", "want"),
-    [
-        ("s01", [], []),
-        ("s02", [], ["proud"]),
-        ("s04", [], ["proud", "told", "work"]),
-        ("s05", [], ["to"]),
-        ("s11", [], ["proud", "to"]),
-        ("s14", ["proud"], []),
-        ("s18", ["to", "for"], []),
-        ("s19", ["to", "for", "work"], []),
-        ("s32", ["<s> I"], []),
-        ("s34", ["<s> I told her"], []),
-    ],
-)
-def test_presets_choose_as_the_paper_describes(name, avoid, want):
+# Table 3 of the paper, of the words of Table 2. Those of 22 to 27 are random, and so are the forms
+# of verbs in 30 and 31.
+TABLE_3 = {
+    **{"s01": ["proud"], "s02": ["told"], "s03": ["work"]},
+    **{"s04": ["proud", "told"], "s05": ["told", "work"], "s06": ["proud", "work"]},
+    **{"s07": ["proud", "told", "work"]},
+    **{"s15": ["to"], "s16": ["for"], "s17": ["work"]},
+    **{"s18": ["to", "for"], "s19": ["for", "work"], "s20": ["to", "work"]},
+    **{"s21": ["to", "for", "work"], "s28": []},
+    **{"s32": ["<s> I"], "s33": ["<s> I told"], "s34": ["<s> I told her"]},
+}
+LEXICAL = {f"s{number + 7:02d}": TABLE_3[f"s{number:02d}"] for number in range(1, 8)}
+
+
+@pytest.mark.parametrize(("name", "avoid"), (TABLE_3 | LEXICAL).items())
+def test_negative_systems_choose_as_table_3_says(name, avoid):
     (found,) = (each for each in make(PRESETS).sets(REFERENCE, "c:1") if each.variant == name)
-    assert (found.avoid, found.want) == (avoid, want)
+    assert (found.avoid, found.want) == (avoid, [])
+    if name in LEXICAL:
+        assert found.spellings > set(avoid)
+
+
+@pytest.mark.parametrize(("name", "count"), [("s22", 1), ("s24", 3), ("s25", 1), ("s27", 3)])
+def test_random_systems_choose_so_many_words(name, count):
+    (found,) = (each for each in make(PRESETS).sets(REFERENCE, "c:1") if each.variant == name)
+    assert len(set(found.avoid)) == count and set(found.avoid) <= IDF.keys()
+    # Beside each word and its capitalised form.
+    assert (len(found.spellings) > 2 * count) == (name in ("s25", "s27"))
+
+
+def test_positive_systems_want_the_word_or_another_form_of_a_verb():
+    made = make(PRESETS)
+    wanted = {"s29": set(), "s30": set(), "s31": set()}
+    for number in range(40):
+        for each in made.sets(REFERENCE, f"c:{number}"):
+            if each.variant in wanted:
+                assert not each.avoid and not each.phrases
+                wanted[each.variant] |= set(each.want)
+    assert wanted == {
+        "s29": {"proud"},
+        "s30": {"tell", "tells", "telling"},
+        "s31": {"works", "worked", "working"},
+    }
 
 
 def test_system_18_forbids_for_and_to_in_both_cases():
@@ -76,27 +104,42 @@ def test_each_preset_has_one_set_here_and_they_differ():
     for each in found:
         if "random" not in (PRESETS[each.variant] or {"choose": {}})["choose"]:
             fixed.setdefault((each.phrases, tuple(each.wanted)), []).append(each.variant)
-    # "to" has no other forms.
-    assert [names for names in fixed.values() if len(names) > 1] == [["s17", "s30"]]
+    # Of five words the third is in the middle.
+    assert [names for names in fixed.values() if len(names) > 1] == [["s03", "s17"]]
+
+
+def test_a_reference_with_too_few_words_has_those_of_them_or_no_constraints():
+    made = make(PRESETS, without="free")
+    found = {each.variant: each for each in made.sets("so proud to see it", "c:1")}
+    assert len(found) == 34
+    assert found["s06"].avoid == found["s04"].avoid[:1] == ["proud"]
+    assert found["s07"].avoid == ["proud", "to"]
+    for name in ("s03", "s05", "s17", "s28", "s31"):
+        expected = {"s05": ["to"]}.get(name, [])
+        assert (found[name].avoid, found[name].want) == (expected, [])
+    skipped = {each.variant for each in make(PRESETS).sets("so proud to see it", "c:1")}
+    assert found.keys() - skipped == {"s03", "s10", "s17", "s31"}
 
 
 def test_candidates_are_in_the_order_of_their_idf_from_bounds_and_exemptions(tmp_path):
-    # As counts of 2^20 references; "was", "her" and "them" are below the lower bound, and "I" is
-    # no lower-case word.
-    idf = IDF | {"her": 5.4, "was": 3.0, "them": 6.1, "I": 1.2}
+    # As counts of 2^24 references; "I" is no lower-case word.
     path = tmp_path / "idf.parquet"
     with TableWriter(path, "document_frequencies") as writer:
-        for word, value in sorted(idf.items()):
-            writer.write({"word": word, "references": round(2 ** (20 - value))})
-    write_record(path, 2**20, 2**20, {})
+        for word, value in sorted((TABLE_2 | {"I": 1.2}).items()):
+            writer.write({"word": word, "references": round(2 ** (24 - value))})
+    write_record(path, 2**24, 2**24, {})
     config = run_on_testbed()
     constraints = config["systems"]["parabank"]["constraints"]
     assert constraints["idf"]["bounds"] == [7.0, 17.0]
-    assert len(constraints["idf"]["exempt"]) == 15
+    assert len(constraints["idf"]["exempt"]) == 14
+    everything = {"all": {"kind": "negative", "choose": {"highest": 99}}}
+    make_sets = set_maker({**constraints, "variants": everything}, 1, letters, path)
+    (found,) = make_sets(REFERENCE, "c:1")
+    assert found.avoid == ["proud", "told", "work", "for", "to"]
     sets = set_maker(constraints, 1, letters, path)(REFERENCE, "c:1")
-    want = {each.variant: each.want for each in sets}
-    assert want["s04"] == ["proud", "told", "work"]
-    assert want["s07"] == ["to", "for", "work"]
+    avoid = {each.variant: each.avoid for each in sets}
+    assert avoid["s07"] == ["proud", "told", "work"]
+    assert avoid["s21"] == ["to", "for", "work"]
     with pytest.raises(InputError, match="--idf"):
         set_maker(constraints, 1, letters, None)
 
@@ -109,6 +152,10 @@ def test_candidates_are_in_the_order_of_their_idf_from_bounds_and_exemptions(tmp
         ({"highest": 1, "lowest": 1}, ["a", "e"]),
         ({"highest": 3, "lowest": 3}, ["a", "b", "c", "e", "d"]),
         ({"highest": 9}, ["a", "b", "c", "d", "e"]),
+        ({"highest": [2]}, ["b"]),
+        ({"highest": [1, 3], "lowest": [2]}, ["a", "c", "d"]),
+        ({"lowest": [3, 9]}, ["c"]),
+        ({"highest": [6]}, []),
     ],
 )
 def test_highest_then_lowest_of_the_rest(counts, expected):
@@ -152,15 +199,33 @@ def test_punctuation_before_a_word_is_part_of_a_forbidden_sequence_too():
     assert found.phrases == {tuple(letters(form)) for form in expected}
 
 
-def test_positive_inflected_wants_one_other_form_of_each_of_the_verbs():
-    found = [
-        sets_of(positive(highest=2) | {"inflect": True}, identifier=f"c:{n}")[0] for n in range(60)
-    ]
-    assert {each.want[0] for each in found} == {"tell", "tells", "telling"}
-    assert {each.want[1] for each in found} == {"works", "worked", "working"}
+def test_positive_inflected_wants_another_form_of_verbs_and_other_words_as_they_are():
+    verbs = positive(highest=3) | {"inflect": "verb"}
+    found = [sets_of(verbs, identifier=f"c:{n}")[0] for n in range(60)]
+    assert {each.want[0] for each in found} == {"proud"}
+    assert {each.want[1] for each in found} == {"tell", "tells", "telling"}
+    assert {each.want[2] for each in found} == {"works", "worked", "working"}
     assert all(each.wanted == [tuple(letters(word)) for word in each.want] for each in found)
     assert not found[0].phrases
-    assert sets_of(positive(highest=1) | {"inflect": True}, reference="so proud of it") == []
+
+
+def nouns(*words):
+    return lambda sentence: {word: frozenset({"NOUN"}) for word in words}
+
+
+def test_a_tagger_tells_verbs_from_other_words():
+    verbs = positive(highest=3) | {"inflect": "verb"}
+    for number in range(10):
+        (found,) = sets_of(verbs, identifier=f"c:{number}", tag=nouns("work"))
+        # "told" has no tag: the dictionary knows it as a verb.
+        assert found.want[2] == "work" and found.want[1] in ("tell", "tells", "telling")
+
+
+def test_a_tagger_tells_which_forms_a_word_has():
+    (found,) = sets_of(negative(highest=[3]) | {"inflect": True}, tag=nouns("work"))
+    assert found.spellings == {"work", "Work", "works", "Works"}
+    (found,) = sets_of(negative(highest=[3]) | {"inflect": True})
+    assert found.spellings > {"working", "worked"}
 
 
 @pytest.mark.parametrize(
@@ -200,6 +265,30 @@ def test_a_pair_forbids_a_word_and_wants_its_best_paraphrase_that_is_new():
     assert [each.spellings for each in found] == [{"proud", "Proud"}, {"told", "Told"}]
     forward = variant | {"relations": ["ForwardEntailment"]}
     assert [each.want for each in sets_of(forward, paraphrases=pairs())] == [["labour"]]
+
+
+def test_a_pair_has_a_paraphrase_of_the_same_part_of_speech():
+    found = Paraphrases()
+    found.add(Rule("work", "labours", 9.0, "Equivalence", "NOUN"))
+    found.add(Rule("work", "toil", 1.0, "Equivalence", "VERB"))
+    variant = {"kind": "pair", "choose": {"highest": 3}, "relations": ["Equivalence"]}
+    (best,) = sets_of(variant, paraphrases=found)
+    (verb,) = sets_of(variant, paraphrases=found, tag=lambda _: {"work": frozenset({"VERB"})})
+    assert (best.want, verb.want) == (["labours"], ["toil"])
+    assert sets_of(variant, paraphrases=found, tag=lambda _: {"work": frozenset({"ADJ"})}) == []
+
+
+def test_a_random_paraphrase_is_any_that_is_new_and_each_word_has_its_own_set():
+    variant = {
+        **{"kind": "pair", "choose": {"highest": 99}, "paraphrase": "random"},
+        "relations": ["Equivalence"],
+    }
+    drawn = Counter()
+    for number in range(200):
+        sets = sets_of(variant, paraphrases=pairs(), identifier=f"c:{number}")
+        assert [each.avoid for each in sets] == [["proud"], ["told"]]
+        drawn[sets[1].want[0]] += 1
+    assert drawn.keys() == {"informed", "advised"} and min(drawn.values()) > 70
 
 
 def test_a_variant_without_a_word_has_no_set():

@@ -231,3 +231,53 @@ def test_memory_is_flat(tmp_path):
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         peaks.append(int(done.stdout))
     assert peaks[1] < peaks[0] * 1.25
+
+
+# --- a merge of runs -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def merged(tmp_path):
+    both, alone = row("m:1", "Of both.", "One.", "Two."), row("m:2", "Of one.")
+    both["corpus"], alone["corpus"] = "cz:captions fr:captions", "fr:tatoeba"
+    for each, tags in zip(
+        both["paraphrases"], ("cz:captions", "fr:captions cz:captions"), strict=True
+    ):
+        each["variant"] = tags
+    write_shards(tmp_path / "select", [[both, alone]])
+    runs = [{"name": "cz", "source": "cs"}, {"name": "fr", "source": "fr"}]
+    arguments = ["--config", json.dumps({"best": 3, "runs": runs})]
+    arguments += ["--folder", str(tmp_path / "select"), "--shards", "1"]
+    main([*arguments, "--output", str(tmp_path / "release")])
+    return tmp_path / "release"
+
+
+def source(run, language, corpus):
+    return {"run": run, "language": language, "corpus": corpus}
+
+
+def test_a_merge_tells_the_sources_of_references_and_paraphrases(merged):
+    both, alone = pq.read_table(merged / "paraphrases.parquet").to_pylist()
+    captions = [source("cz", "cs", "captions"), source("fr", "fr", "captions")]
+    assert both["sources"] == captions
+    first, second = both["paraphrases"]
+    assert first["sources"] == captions[:1]
+    assert second["sources"] == captions[::-1]
+    assert alone["sources"] == [source("fr", "fr", "tatoeba")]
+    assert alone["paraphrases"] == []
+
+
+def test_the_columns_of_sources_come_last_in_the_tsv_of_a_merge(merged):
+    names, both, alone = (
+        line.split("\t") for line in text_of(merged / "paraphrases.tsv.zst").splitlines()
+    )
+    assert names == [*header(3).split("\t"), "sources", "sources_1", "sources_2", "sources_3"]
+    told = dict(zip(names, both, strict=True))
+    assert told["sources"] == "cz:captions fr:captions"
+    assert [told[f"sources_{rank}"] for rank in (1, 2, 3)] == [
+        "cz:captions",
+        "fr:captions cz:captions",
+        "",
+    ]
+    assert [told[f"paraphrase_{rank}"] for rank in (1, 2, 3)] == ["One.", "Two.", ""]
+    assert alone[2:] == [*[""] * 9, "fr:tatoeba", "", "", ""]

@@ -8,7 +8,7 @@ from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.report.table import Table
 from workflow_scripts.release.tables import main, tsv
 
-WITHOUT = {"diversity", "between_ranks", "lengths", "statistics", "bins"}
+WITHOUT = {"diversity", "between_ranks", "lengths", "exact_lengths", "statistics", "bins"}
 
 
 @pytest.fixture(scope="module")

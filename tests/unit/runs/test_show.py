@@ -56,6 +56,16 @@ def shown(capsys, *options):
     return capsys.readouterr().out
 
 
+def test_of_a_merge_no_order_of_nlls_is_told(run, capsys):
+    path = run / "config.yaml"
+    config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    config["systems"]["many"]["merge"] = {"cs": {"run": "cs-en", "system": "bt2017"}}
+    path.write_text(yaml.safe_dump(config), encoding="utf-8")
+    last = " ".join(shown(capsys, "--examples", "2").split())
+    assert "forward NLLs" not in last
+    assert last.endswith("many: merged from other runs, whose sums can't be compared.")
+
+
 def test_references_with_paraphrases_by_every_system_in_lines_of_a_terminal(run, capsys):
     text = shown(capsys, "--examples", "40")
     assert max(map(len, text.splitlines())) <= WIDTH

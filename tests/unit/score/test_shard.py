@@ -20,12 +20,12 @@ def sampled(text, forward, variant="v"):
     return {"set": 0, "sample": 0, "variant": variant, "text": text, "forward_nll": forward}
 
 
-def test_distinct_keeps_the_lowest_nll_and_counts():
+def test_distinct_keeps_the_lowest_nll_all_variants_and_counts():
     merged = distinct(
         [sampled("x", 2.0, "b"), sampled("y", 1.0), sampled("x", 1.5, "c"), sampled("x", 1.5, "a")]
     )
     assert {found["text"]: found for found in merged} == {
-        "x": {"text": "x", "forward_nll": 1.5, "count": 3, "variant": "a"}
+        "x": {"text": "x", "forward_nll": 1.5, "count": 3, "variant": "b c a"}
         | {"backward_nll": None, "sum": None},
         "y": {"text": "y", "forward_nll": 1.0, "count": 1, "variant": "v"}
         | {"backward_nll": None, "sum": None},

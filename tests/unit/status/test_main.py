@@ -4,9 +4,11 @@ import os
 
 import pytest
 
+from tests.e2e.faults.damage import FLIPPED, damage
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import FAILED, STARTED, Event, EventHandler
+from workflow_scripts.core.manifest import read_record, write_record
 from workflow_scripts.core.seal import sealed
 from workflow_scripts.status import __main__ as status
 
@@ -153,3 +155,60 @@ def test_damage_and_mixed_versions_are_told(run, capsys):
     (clean,) = [unit for unit in found["units"] if unit["name"] == "clean"]
     assert (clean["done"], len(clean["damaged"])) == (0, 2)
     assert found["mixed_versions"] == []
+
+
+@pytest.fixture
+def whole(run):
+    """A run with a shard, a list that no job reads, and a model, each with its record."""
+    paths = []
+    for unit, name, file in (
+        (CLEAN, "0000", "0000.parquet"),
+        (CLEAN, "0001", "rejected/0001.tsv.zst"),
+        (("train", "forward"), "model", "learning_curve.svg"),
+    ):
+        record = run.root / run.part(unit, name)
+        path = record.parent / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"what its stage wrote")
+        write_record(record, 0, 0, {}, files=[path])
+        paths.append(path.relative_to(run.root))
+    return paths
+
+
+def test_verify_of_a_whole_run(whole, capsys):
+    assert status.main(["--verify"]) == 0
+    assert "All files that are there are as their stages wrote them." in capsys.readouterr().out
+
+
+def test_verify_names_every_damaged_file_and_what_to_do(whole, capsys):
+    for path in whole:
+        damage(path, FLIPPED)
+    assert status.main([]) == 0  # which reads no data
+    assert "differs" not in capsys.readouterr().out
+    assert status.main(["--verify"]) == 1
+    text = capsys.readouterr().out
+    shard, rejected, curve = (
+        next(line for line in text.splitlines() if f"warning: {path} differs" in line)
+        for path in whole
+    )
+    assert "delete it and 0000.json beside it and run again" in shard
+    assert "delete it and ../0001.json beside it and run again" in rejected
+    assert "trains once more" in curve and "trains" not in shard + rejected
+    assert "as their stages wrote them" not in text
+    assert status.main(["--verify", "--json"]) == 1
+    units = json.loads(capsys.readouterr().out)["units"]
+    assert sum(len(unit["damaged"]) for unit in units) == len(whole)
+
+
+def test_verify_tells_of_lost_files_by_its_exit_status(run, whole, capsys):
+    manifest = whole[0].with_name("manifest.json")
+    parts = {"0000": read_record(whole[0])}
+    write_json(manifest, sealed({"parts": parts}))
+    whole[0].unlink()
+    assert status.main(["--verify"]) == 1
+    assert f"{whole[0]} is gone" in capsys.readouterr().out
+
+
+def test_verify_reads_once(run):
+    with pytest.raises(SystemExit):
+        status.main(["--verify", "--watch"])

@@ -9,7 +9,7 @@ from workflow_scripts.judge.rating_file import GRAMMATICAL, NONSENSICAL, PERFECT
 
 Mode = Literal["similarity", "labels", "strength"]
 # `similarity`: a slider and two boxes (ParaBank, 5.3 and 5.5). `labels`: good, acceptable or bad.
-# `strength`: of the paraphrase relation and of the fluency, 1 to 3 each (ParaNMT, section 3.3).
+# `strength`: of the paraphrase relation and of the fluency, 1 to 3 each (ParaNMT, section 3.2).
 MODES: tuple[Mode, ...] = ("similarity", "labels", "strength")
 # Paraphrases on a page at most, a control among them (ParaBank, 5.3).
 SLOTS: dict[Mode, int] = {"similarity": 5, "labels": 1, "strength": 1}

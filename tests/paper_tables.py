@@ -1,0 +1,123 @@
+"""The tables of the four papers, read from the files of whoever has them.
+
+`python -m tests.paper_tables FOLDER` writes from them what Paraloom ships; a test compares the two.
+"""
+
+import csv
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from workflow_scripts.release.quoted import FIGURES
+
+# The columns that name a row, by the file; all others hold figures.
+NAMES = {
+    "bt2017_table3": ["language_pair"],
+    "bt2017_table4": ["language", "data"],
+    "bt2017_table5": ["data", "model"],
+    "bt2017_table6": ["filtering_method"],
+    "bt2017_table7": ["filtering_method"],
+    "bt2017_table8": ["model", "language", "data"],
+    "bt2017_table9": ["language", "data"],
+    "bt2017_table10": ["metric"],
+    "bt2017_table12": ["filtering_method"],
+    "bt2017_table13": ["data", "pairs"],
+    "paranmt_table1": ["dataset"],
+    "paranmt_table3": ["score_above", "score_up_to"],
+    "paranmt_table4": ["training_corpus"],
+    "paranmt_table5": ["filtering_method"],
+    "paranmt_table6": ["mega_batch"],
+    "paranmt_table8": ["training_data", "model", "dimension"],
+    "paranmt_table9": ["model", "dimension"],
+    "paranmt_table10": ["first", "second"],
+    "parabank_table2": ["token"],
+    "parabank_table4": ["measure", "number", "system", "language_pair"],
+    "parabank_table5": ["number", "system"],
+    "parabank_table6": ["number", "system"],
+    "parabank2_table1": ["system"],
+    "parabank2_table2": ["first", "second"],
+    "parabank2_table3": ["system"],
+    "parabank2_table4": ["model"],
+    "parabank2_table5": ["measure", "type"],
+}
+# Tables whose columns are models that are all measured by the same figure.
+_ONE_MEASURE = {
+    **dict.fromkeys(["bt2017_table4", "bt2017_table13"], "22 tasks"),
+    **dict.fromkeys(["bt2017_table5", "bt2017_table6"], "22 tasks"),
+    **dict.fromkeys(["bt2017_table7", "bt2017_table12"], "22 tasks"),
+    **dict.fromkeys(["paranmt_table4", "paranmt_table5", "paranmt_table6"], "2017"),
+    "bt2017_table10": "spearman",
+}
+# What the papers' columns are called here, by the file or in all.
+_MEASURES = {
+    "parabank2_table1.semantics": "similarity",
+    "parabank2_table1.grammar": "grammatical",
+    "parabank_table5.cs-en": "grammatical",
+    "parabank_table5.fr-en": "grammatical",
+    "parabank2_table3.sts2016_pearson": "2016",
+    "parabank2_table3.sts2016_spearman": "2016.spearman",
+    "intersection_over_union": "intersection_over_union_pieces",
+}
+# Systems of the papers that have a name here, with their rank.
+_SYSTEMS = {
+    "ParaNMT": "paranmt, rank 1",
+    "ParaBank 2 ": "parabank2, ",
+    "ParaBank ": "parabank s",
+}
+
+
+def tidy(folder: Path) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield paper, table, row, measure and figure of all tables that hold figures."""
+    for stem, names in NAMES.items():
+        paper, table = stem.split("_table")
+        with (folder / f"{stem}.tsv").open(encoding="utf-8", newline="") as stream:
+            for row in csv.DictReader(stream, delimiter="\t"):
+                for column, text in row.items():
+                    if column not in names and re.fullmatch(r"-?\d*\.?\d+", text):
+                        yield paper, table, *_named(stem, names, row, column), f"{float(text):g}"
+
+
+def _named(stem: str, names: list[str], row: dict[str, str], column: str) -> tuple[str, str]:
+    """Return the names of a row and of a measure."""
+    parts = [row[name] for name in names if row[name]]
+    if stem in ("parabank2_table1", "parabank2_table2"):
+        parts = [_system(part) for part in parts]
+    if stem.startswith("parabank_") and parts and parts[0].isdigit():
+        parts[0] = f"system {parts[0]}:"
+    measure = _MEASURES.get(f"{stem}.{column}", _MEASURES.get(column, column))
+    if one := _ONE_MEASURE.get(stem):
+        parts += [column] if column not in ("spearman", "model_average") else []
+        measure = one
+    elif stem == "parabank_table5":
+        return _variant({**row, "language_pair": column}), measure
+    elif stem == "parabank_table4":
+        length = "mean of lengths" if column == "average" else column.replace("_", " ")
+        return _variant(row, length), row["measure"].replace("semantic_", "")
+    joint = " against " if stem in ("parabank2_table2", "paranmt_table10") else " "
+    return joint.join(parts), measure
+
+
+def _variant(row: dict[str, str], *more: str) -> str:
+    """Return the name that a variant has here, with its languages unless they are Czech-English."""
+    name = f"parabank s{row['number']}" if row["number"] else row["system"]
+    pair = [row["language_pair"]] if row["language_pair"] != "cs-en" else []
+    return ", ".join([name, *more, *pair])
+
+
+def _system(name: str) -> str:
+    for theirs, ours in _SYSTEMS.items():
+        if name.startswith(theirs):
+            return name.replace(theirs, ours)
+    return name
+
+
+def main(folder: Path) -> None:
+    lines = [
+        "\t".join(row) for row in [("paper", "table", "row", "measure", "figure"), *tidy(folder)]
+    ]
+    FIGURES.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

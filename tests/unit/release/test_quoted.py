@@ -1,0 +1,98 @@
+"""Figures of other work beside those of a run."""
+
+import csv
+
+import pytest
+
+from tests import paper_tables
+from workflow_scripts.release import quoted
+
+SECTION = "workflow_scripts.release.quoted:papers"
+
+
+def test_the_shipped_figures_are_those_of_the_papers(data_dir):
+    folder = data_dir.parent / "papers" / "tables"
+    if not folder.is_dir():
+        pytest.skip(f"no tables of the papers in {folder}")
+    with quoted.FIGURES.open(encoding="utf-8", newline="") as stream:
+        rows = [tuple(row) for row in csv.reader(stream, delimiter="\t")][1:]
+    assert rows == list(paper_tables.tidy(folder))
+
+
+def test_every_shipped_table_says_section_data_and_models():
+    with quoted.TABLES.open(encoding="utf-8", newline="") as stream:
+        told = {(row["paper"], row["table"]): row for row in csv.DictReader(stream, delimiter="\t")}
+    with quoted.FIGURES.open(encoding="utf-8", newline="") as stream:
+        used = {(row["paper"], row["table"]) for row in csv.DictReader(stream, delimiter="\t")}
+    assert told.keys() == used
+    assert all(all(row.values()) for row in told.values())
+
+
+# --- beside a run ------------------------------------------------------------------------------
+
+
+def shown(run, config=None):
+    """Return what the section shows."""
+    finished = run.finished()
+    finished.config = {**finished.config, **(config or {})}
+    return quoted.papers(finished)
+
+
+def rows(found, title):
+    (measure,) = [each for each in found["measures"] if each["title"] == title]
+    return {row["name"]: row for row in measure["rows"]}
+
+
+def source(found, number):
+    return next(text for each, text, _ in found["sources"] if each == number)
+
+
+def test_a_system_of_a_paper_stands_beside_the_papers_figure(run):
+    found = shown(run)
+    table = rows(found, "1-BLEU")
+    first = table["parabank2, rank 1"]
+    assert first["own"] is not None
+    assert [figure for figure, _ in first["quoted"]] == [75.83]
+    assert source(found, first["quoted"][0][1]) == "Hu et al., CoNLL 2019, Table 1 (3.5 and 3.6)"
+    assert table["beam, rank 1"]["quoted"] == []
+    assert table["parabank s17"] == {
+        "name": "parabank s17",
+        "own": None,
+        "quoted": [(62.85, first["quoted"][0][1])],
+    }
+
+
+def test_statistics_stand_beside_those_of_the_papers(run):
+    found = shown(run)
+    assert rows(found, "Mean length of references")["CzEng 1.6"]["quoted"][0][0] == 13.3
+    trigrams = rows(found, "Repeated trigrams (%), reference minus paraphrase")
+    assert trigrams["All"]["quoted"][0][0] == -2.26
+    assert trigrams["beam, difference"]["own"] is not None
+
+
+def test_a_measure_that_is_not_the_same_is_not_shown(run):
+    """Overlap of multisets, which earlier versions counted, is not the paper's, of sets."""
+    table = rows(shown(run), "Intersection over union of pieces, x 100")
+    assert table["parabank2, rank 1"]["quoted"][0][0] == 37.75
+    assert quoted._of_sets({"intersection_over_union": 40.0}) is None
+    both = {"intersection_over_union": 40.0, "intersection_over_union_bags": 38.0}
+    assert quoted._of_sets(both) == 40.0
+
+
+def test_figures_of_english_are_not_shown_beside_another_language(run):
+    assert shown(run, {"languages": {"source": "en", "reference": "pt"}}) is None
+
+
+def test_own_quotations_are_shown_and_those_without_a_measure_are_told(run):
+    mine = {"Doe 2020": {"Table 1": {"Theirs": {"one_minus_bleu": 55.5, "one_minus_blue": 1.0}}}}
+    found = shown(run, {"quoted": mine, "languages": {"source": "en", "reference": "pt"}})
+    assert rows(found, "1-BLEU")["Theirs"]["quoted"][0][0] == 55.5
+    assert [(each.row, each.measure) for each in found["unused"]] == [("Theirs", "one_minus_blue")]
+
+
+def test_the_page_has_a_column_of_its_own_and_says_what_differs(run):
+    html = run.section(SECTION)
+    assert "<th" in html and "this run" in html and "quoted" in html
+    assert (
+        "data: 376 references of CzEng, two runs; models: Transformers of 12 and 6 layers" in html
+    )
