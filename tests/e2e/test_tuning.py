@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 
@@ -17,11 +18,11 @@ def rows(release, name):
 
 def test_a_grid_is_tuned_and_a_classifier_tested(finished, copy_of):
     pipeline = copy_of(finished)
-    graded = pipeline.folder / "graded.tsv"
+    graded = Path(pipeline.config["data"]) / "graded.tsv"
     lines = graded.read_text(encoding="utf-8").splitlines(keepends=True)
-    (pipeline.folder / "chosen.tsv").write_text("".join(lines[::2]), encoding="utf-8")
-    documents = "A dog sleeps.\nThe cat sees a dog.\n"
-    (pipeline.folder / "documents.txt").write_text(documents, encoding="utf-8")
+    development, documents = pipeline.folder / "chosen.tsv", pipeline.folder / "documents.txt"
+    development.write_text("".join(lines[::2]), encoding="utf-8")
+    documents.write_text("A dog sleeps.\nThe cat sees a dog.\n", encoding="utf-8")
     changes = {
         "columns": {
             "told": {
@@ -38,8 +39,8 @@ def test_a_grid_is_tuned_and_a_classifier_tested(finished, copy_of):
                 "tune": True,
             }
         },
-        "sts": {"data": ["graded.tsv", "chosen.tsv"], "development": ["chosen"]},
-        "evaluate": {"punctuation": "tokens", "documents": "documents.txt"},
+        "sts": {"data": ["graded.tsv", str(development)], "development": ["chosen"]},
+        "evaluate": {"punctuation": "tokens", "documents": str(documents)},
         "run": {"training_sets": ["tuned"]},
     }
     pipeline = pipeline.with_config(micro.merged(pipeline.config, changes))

@@ -160,7 +160,7 @@ def test_data_for_development_that_is_tested_alone_may_choose_the_epoch(tmp_path
     """`sts.development`: points of grids are chosen on it, and it is not reported."""
     pairs, table = inputs
     both = {"data": [str(tmp_path / name) for name in ("tested.tsv", "chosen.tsv")]}
-    tsv(tmp_path / "chosen.tsv", [(5.0, "one dog", "a dog"), (0.0, "one dog", "the cat")])
+    tsv(tmp_path / "chosen.tsv", [(5.0, *PAIRS[20]), (0.0, "one dog", "the cat")])
     config = {**both, "testbed": None, "language": "en", "seed": 1, "development": ["chosen"]}
     evaluation.main(["--config", json.dumps(config), "--output", str(table)])
     development = {"development": [str(tmp_path / "chosen.tsv")]}
@@ -172,6 +172,8 @@ def test_data_for_development_that_is_tested_alone_may_choose_the_epoch(tmp_path
     train.main([*arguments[:place], json.dumps(told), *arguments[place + 1 :]])
     record = read_record(tmp_path / "1" / "model")
     assert record["extra"]["development_pairs_tested_on"] == 0
+    # Nothing of it is trained on, as of the test data: two pairs of that, and one of this.
+    assert record["rejected"]["in_evaluation"] == 3
 
 
 def test_a_point_of_a_grid_may_have_no_pairs(tmp_path, inputs):
