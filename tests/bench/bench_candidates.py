@@ -85,7 +85,13 @@ SEARCHES: list[dict[str, float]] = [
 ]
 INSIDE = {"capitalised": "inside", "digits": True}
 EVERYWHERE = {"capitalised": "everywhere", "digits": True}
-SPARED: list[dict[str, float]] = [{"k": 10}, {"min_p": 0.02, "temperature": 1.2}]
+# Those of ParaBank 2 and of the system paraloom, and paraloom's without one of its rules.
+SPARED: list[dict[str, float]] = [
+    {"k": 10},
+    {"min_p": 0.02, "temperature": 1.2},
+    {"min_p": 0.02},
+    {"k": 10, "temperature": 1.2},
+]
 SETTINGS: list[tuple[dict[str, float], dict[str, Any]]] = [
     *((search, {}) for search in SEARCHES),
     *((search, spare) for spare in (INSIDE, EVERYWHERE) for search in SPARED),

@@ -28,7 +28,7 @@ _NOT_INSTALLED = (
     "(docs/judge-features.md)"
 )
 # Sentences of like length that are encoded together.
-_BATCH = 32
+_BATCH = 16
 
 
 def encoder_folder(settings: dict[str, Any] | None = None) -> Path:
@@ -103,12 +103,18 @@ class _SentenceTransformer:
             InputError: the model has no layers of tokens, or fewer than `LAYERS` with its words.
         """
         found: list[Read | None] = [None] * len(sentences)
-        places = sorted(range(len(sentences)), key=lambda place: len(sentences[place]))
+        lengths = self._lengths(sentences)
+        places = sorted(range(len(sentences)), key=lengths.__getitem__)
         for start in range(0, len(places), _BATCH):
             batch = places[start : start + _BATCH]
             for place, each in zip(batch, self._layers([sentences[i] for i in batch]), strict=True):
                 found[place] = each
         return [each for each in found if each is not None]
+
+    def _lengths(self, sentences: Sequence[str]) -> list[int]:
+        """Return the tokens of each sentence: like numbers of letters would leave a third empty."""
+        mask = self._model.preprocess(list(sentences)).get("attention_mask")
+        return [len(text) for text in sentences] if mask is None else mask.sum(1).tolist()
 
     def _layers(self, sentences: list[str]) -> Iterator[Read]:
         import torch

@@ -128,7 +128,8 @@ class Design:
     def weights(self, features: Sequence[str]) -> Numbers:
         """Return how much each pair counts when these features are fitted, shape (pairs,)."""
         lacking = np.any([self._lacking[name] for name in features], axis=0)
-        return np.where(lacking, LACKING_WEIGHT, 1.0)[self.files]
+        less = lacking & ~lacking.all()  # where each lacks another one, none is better
+        return np.where(less, LACKING_WEIGHT, 1.0)[self.files]
 
     def matrix(self, features: Sequence[str]) -> Numbers:
         """Return columns of these features, then one for each file, shape (pairs, columns)."""

@@ -44,7 +44,7 @@ class Judge(Stage):
     """
 
     name = "judge"
-    version = 1
+    version = 2
     row = "references"
     released = True
     wildcard = "system"

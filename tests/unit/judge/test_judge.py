@@ -133,6 +133,9 @@ def test_pairs_of_a_file_that_lacks_a_feature_count_less_beside_it():
     assert design.weights(["forward_nll"]).tolist() == [1.0] * 20
     both = design.weights(["forward_nll", "backward_nll"])
     assert both.tolist() == [1.0] * 10 + [LACKING_WEIGHT] * 10
+    given[0] = examples("labels", {"forward_nll": False, "backward_nll": True})
+    each_lacks_one = Design(given, ["forward_nll", "backward_nll"])
+    assert each_lacks_one.weights(["forward_nll", "backward_nll"]).tolist() == [1.0] * 20
 
 
 def test_what_needs_the_same_is_known_or_unknown_together():
