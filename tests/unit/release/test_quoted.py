@@ -6,6 +6,7 @@ import pytest
 
 from tests import paper_tables
 from tests.unit.embed.sts_example import STS, TRAINING_SETS
+from workflow_scripts.embed import results
 from workflow_scripts.embed.sts_tables import models
 from workflow_scripts.release import quoted
 
@@ -104,7 +105,7 @@ def test_the_page_has_a_column_of_its_own_and_says_what_differs(run):
 
 
 def of_sts(sts):
-    found = Tested(
+    found = results.Tested(
         sts, dict.fromkeys(TRAINING_SETS), models(sts, TRAINING_SETS, ["word", "trigram"])
     )
     return {name: measure.of_run(None) for name, measure in quoted._of_sts(found).items()}
