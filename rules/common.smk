@@ -266,6 +266,12 @@ def vectors_file(wildcards):
     return FILTER.settings(f"{wildcards.vectors}-{wildcards.system}")["file"]
 
 
+def classifier_vectors(wildcards):
+    """Input function: the word vectors that a classifier starts from, if there are any."""
+    settings = FILTER.settings(f"{wildcards.classifier}-{wildcards.system}")
+    return [settings["vectors"]] if settings.get("vectors") else []
+
+
 def feature_options(wildcards):
     """Params function: the files of other units that a column needs that is a feature."""
     units = FILTER.feature_units(wildcards.feature)

@@ -125,9 +125,11 @@ rule filter_perplexity:
         " --model {input.model:q} --output {output.values:q} 2>&1 | tee {log:q}"
 
 
+# A file of word vectors counts by its content, which names the folder.
 rule filter_classifier:
     input:
         columns=unit_file("filter", "manifest.json"),
+        vectors=ancient(classifier_vectors),
     output:
         weights="<results>/filter/{classifier}-{system}/{version}/weights.pt",
         vocabulary="<results>/filter/{classifier}-{system}/{version}/vocabulary.json",
@@ -135,6 +137,7 @@ rule filter_classifier:
         record="<results>/filter/{classifier}-{system}/{version}/model.json",
     params:
         config=unit_config("filter", "{classifier}-{system}"),
+        inputs=unit_inputs("filter", "{classifier}-{system}"),
         columns=unit_folder("filter"),
         shards=len(LATE),
         folder=unit_folder("filter", "{classifier}-{system}"),
@@ -149,7 +152,7 @@ rule filter_classifier:
         "../envs/nmt.yaml"
     shell:
         "python -m workflow_scripts.filter.train_classifier --config {params.config:q}"
-        " --folder {params.columns:q} --shards {params.shards}"
+        " --folder {params.columns:q} --shards {params.shards} --inputs {params.inputs:q}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 
 

@@ -104,6 +104,27 @@ def test_variants_of_one_system_meet_their_constraints(compared, candidates):
     assert record["searches"] < sum(len(row["sets"]) for row in candidates["parabank"])
 
 
+def test_every_variant_has_its_row_and_its_outputs(compared, candidates):
+    texts = {}
+    for row in candidates["parabank"]:
+        for found in row["candidates"]:
+            texts.setdefault(found["variant"], set()).add((row["id"], found["text"]))
+    path = compared.unit("release") / "tables" / "variants.tsv"
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = [row for row in csv.DictReader(stream, delimiter="\t") if row["references"] == "all"]
+    names = ["ppdb", *(f"s{number:02d}" for number in range(1, 35))]
+    assert [row["variant"] for row in rows] == names
+    for row in rows:
+        own = texts.get(row["variant"], set())
+        assert int(row["outputs"]) == len(own)
+        shared = dict(each.split(":") for each in row["shared"].split())
+        assert shared == {
+            name: str(len(own & others))
+            for name, others in texts.items()
+            if name != row["variant"] and own & others
+        }
+
+
 def test_every_table_has_rows_of_each_system(compared, monkeypatch):
     monkeypatch.chdir(compared.folder)
     assert list(dict.fromkeys(shown_column("references", 0))) == SYSTEMS
@@ -159,17 +180,22 @@ def test_the_datasheet_tells_of_the_corpus_alone(compared):
     assert "embed" not in sheet[: sheet.index("All that shaped this corpus")]
 
 
-def test_document_frequencies_alone_and_damaged(compared, tmp_path, monkeypatch):
-    output = compared.run("generate", "--dry-run", "--forceall", "--printshellcmds")
+def test_document_frequencies_and_variants_alone_and_damaged(compared, tmp_path, monkeypatch):
+    output = compared.run("evaluate", "--dry-run", "--forceall", "--printshellcmds")
     printed = {
         job.rule: job
         for job in jobs(output)
         if job.rule == "generate_idf" or "/parabank/" in job.command
     }
     work = compared.copy(tmp_path / "work")
-    run_alone(printed["generate_idf"], work.folder)
+    for rule in ("generate_idf", "evaluate_variants"):
+        run_alone(printed[rule], work.folder)
     monkeypatch.chdir(work.folder)
-    for rule, file in (("generate_idf", "0000.parquet"), ("generate_shard", "idf.parquet")):
+    for rule, file in (
+        ("generate_idf", "0000.parquet"),
+        ("generate_shard", "idf.parquet"),
+        ("evaluate_variants", "0000.parquet"),
+    ):
         job = printed[rule]
         (name,) = (each for each in read_files(job) if each.endswith(file))
         damage(Path(name), flipped)

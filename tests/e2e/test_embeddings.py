@@ -53,7 +53,7 @@ def test_every_model_beats_its_untrained_self_and_overlap(folder, encoders, comb
     assert record["rows_out"] > 1.9 * MEANINGS
     compare.main(
         [
-            *("--config", json.dumps({"bootstrap": 500, "seed": 1})),
+            *("--config", json.dumps({"bootstrap": 500, "language": "en", "seed": 1})),
             *("--evaluation", str(folder / "evaluation.parquet")),
             *("--models", f"{name}/1={folder / name / '1'}"),
             *("--output", str(folder / name / "sts.json")),

@@ -44,7 +44,7 @@ def outputs(folder: Path) -> Outputs:
                 "pairs": {"list": str(words)},
                 "variants": {
                     "free": None,
-                    "want": {"kind": "positive", "choose": {"random": 1}, "inflect": True},
+                    "want": {"kind": "positive", "choose": {"random": 1}, "inflect": "verb"},
                     "rare": {"kind": "negative", "choose": {"highest": 1, "lowest": 1}},
                     "start": {"kind": "negative", "choose": {"first": 1}},
                     "pair": {"kind": "pair", "choose": {"highest": 2}},

@@ -67,6 +67,18 @@ def json_argument(text: str) -> Any:
     return json.loads(content)
 
 
+def count(text: str) -> int:
+    """Return the number of an argument that is a count, from 0.
+
+    Raises:
+        ArgumentTypeError: it is below 0.
+    """
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is below 0")
+    return number
+
+
 def words(argv: list[str] | None = None) -> list[str]:
     """Return the words of a command line, this process's by default.
 

@@ -27,8 +27,8 @@ def training_sets(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
     The name is `<entry>-<system>`, and one number for each axis of the grid: the place, from 1, of
     its value in the list. A corpus from outside stands as a system. The settings are system,
-    bounds, folds (or None), max_tokens and sample (or None), and seed; also `first` (`folds`) and
-    `ranks` where they change anything.
+    bounds, folds (or None), max_tokens and sample (or None), and seed; also `first` (`folds`),
+    `ranks` and `corpora` where they change anything.
     """
     return {
         name: settings
@@ -43,12 +43,14 @@ def outside_corpora(config: dict[str, Any]) -> list[str]:
 
 
 def lacking_outside(block: dict[str, Any]) -> list[str]:
-    """Return what an entry asks for and pairs from outside lack: columns, a second paraphrase."""
+    """Return what an entry asks for and pairs from outside lack: columns, for example."""
     text = {*PAIR_COLUMNS} - {*MODEL_COLUMNS}
     block = filled(block, "training_set")
     ranks = [block["ranks"], *block["grid"].get("ranks", [])]
-    two = ["second paraphrase"] if any(isinstance(each, list) for each in ranks) else []
-    return [*(column for column in entry_columns(block) if column not in text), *two]
+    lacking = [column for column in entry_columns(block) if column not in text]
+    lacking += ["second paraphrase"] if any(isinstance(each, list) for each in ranks) else []
+    bitext = block["corpora"] is not None or "corpora" in block["grid"]
+    return lacking + (["corpus of the bitext"] if bitext else [])
 
 
 def sources(block: dict[str, Any], config: dict[str, Any]) -> list[str]:
@@ -143,7 +145,7 @@ def axes(grid: dict[str, Any]) -> list[tuple[tuple[str, ...], list[Any]]]:
     bounds = filled(grid, "grid")["bounds"]
     paths = [(("bounds", column), ranges(bounds[column])) for column in sorted(bounds)]
     paths += [(("folds", "keep"), grid["keep"])] if "keep" in grid else []
-    return paths + [((key,), grid[key]) for key in ("sample", "ranks") if key in grid]
+    return paths + [((key,), grid[key]) for key in ("sample", "ranks", "corpora") if key in grid]
 
 
 def _expanded(entry: str, config: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -173,4 +175,4 @@ def _chosen_keys(block: dict[str, Any]) -> dict[str, Any]:
     So training sets of earlier versions keep their folders.
     """
     found = {"first": "folds"} if block["folds"] and block["first"] == "folds" else {}
-    return found | ({"ranks": block["ranks"]} if block["ranks"] is not None else {})
+    return found | {key: block[key] for key in ("ranks", "corpora") if block[key] is not None}

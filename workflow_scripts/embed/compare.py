@@ -5,10 +5,10 @@ compared with each other: how much more one training set teaches than another.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -71,48 +71,61 @@ def over_seeds(repetitions: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return summary
 
 
-def chosen(embeddings: dict[str, Any], tuned: dict[str, list[str]]) -> list[dict[str, Any]]:
+class Point(NamedTuple):
+    """A model on a point of a grid, as the development data show it.
+
+    Attributes:
+        pairs: that it was trained on.
+        development: its mean Pearson on the development data, the mean of its seeds; None without
+            pairs.
+    """
+
+    pairs: int
+    development: float | None
+
+
+def measured_point(folders: Iterable[Path], development: Sequence[DataSet]) -> Point:
+    """Return what the development data say of a model, given its folders, one of each seed."""
+    pairs, values = 0, []
+    for folder in folders:
+        pairs = verify(folder / RECORD)["rows_out"]
+        if pairs:
+            found = result(development, model_similarities(load(folder), development))
+            values.append(found["mean"]["pearson"])
+    return Point(pairs, round(float(np.mean(values)), DECIMALS) if values else None)
+
+
+def chosen(points: Mapping[str, Point], tuned: dict[str, list[str]]) -> list[dict[str, Any]]:
     """Return which point of each grid is best on the development data (BT17, 5.5 to 5.7).
 
     Args:
-        embeddings: as in sts.json, by `<entry>-<training set>`, with `development` and `pairs`.
+        points: by `<entry>-<training set>`.
         tuned: the training sets of each grid, by `<entry>-<system>`.
 
     Returns:
-        For each embedding and grid: `embedding`, `grid`, `points` (`training_set`, `pairs` and the
-        mean Pearson on the development data, of the mean over seeds) and `training_set`, the best
-        point of those that have pairs: the first of several; None if none has.
+        For each embedding and grid: `embedding`, `grid`, `points` (`training_set`, `pairs` and
+        `development`) and `training_set`, the best of the points that have pairs: the first of
+        several; None if none has.
     """
     found = []
-    for entry in dict.fromkeys(name.partition("-")[0] for name in embeddings):
+    for entry in dict.fromkeys(name.partition("-")[0] for name in points):
         for grid, names in tuned.items():
-            points = [
-                {
-                    "training_set": name,
-                    "pairs": model["pairs"],
-                    "development": _mean_development(model) if model["pairs"] else None,
-                }
-                for name in names
-                if (model := embeddings.get(f"{entry}-{name}"))
-            ]
-            known = [point for point in points if point["development"] is not None]
-            best = max(known, key=lambda point: point["development"], default=None)
-            if points:
+            own = {name: points[each] for name in names if (each := f"{entry}-{name}") in points}
+            known = [name for name, point in own.items() if point.development is not None]
+            if own:
                 found.append(
                     {
                         "embedding": entry,
                         "grid": grid,
-                        "points": points,
-                        "training_set": best and best["training_set"],
+                        "points": [
+                            {"training_set": name, **point._asdict()} for name, point in own.items()
+                        ],
+                        "training_set": max(
+                            known, key=lambda name: own[name].development or 0.0, default=None
+                        ),
                     }
                 )
     return found
-
-
-def _mean_development(model: dict[str, Any]) -> float | None:
-    values = [each["development"]["pearson"] for each in model["seeds"].values()]
-    known = [value for value in values if value is not None]
-    return round(float(np.mean(known)), DECIMALS) if known else None
 
 
 def differences(
@@ -164,22 +177,28 @@ def compare(
     record = verify(evaluation)
     data_sets, development = parted(read_collected(evaluation), config.get("development", []))
     baseline = overlaps(data_sets)
+    grids = config.get("tuned", {})
+    on_grids = {name for names in grids.values() for name in names}
+    candidates = {name: each for name, each in models.items() if name.partition("-")[2] in on_grids}
+    points = {
+        name: measured_point(seeds.values(), development)
+        for name, seeds in progress(candidates.items(), len(candidates), "sts: points of grids")
+    }
+    tuned = chosen(points, grids)
+    best = {f"{each['embedding']}-{each['training_set']}" for each in tuned}
+    # Only the chosen points are tested, beside what is on no grid.
+    reported = {name: seeds for name, seeds in models.items() if name in best or name not in points}
     embeddings: dict[str, Any] = {}
     trained: dict[str, list[Similarities]] = {}
-    todo = [(name, *each) for name, seeds in models.items() for each in seeds.items()]
+    todo = [(name, *each) for name, seeds in reported.items() for each in seeds.items()]
     for name, seed, folder in progress(todo, len(todo), "sts: models"):
-        pairs = verify(folder / RECORD)["rows_out"]
-        loaded = {
-            state: load(folder, untrained=state == "untrained")
+        verify(folder / RECORD)
+        found = {
+            state: model_similarities(load(folder, untrained=state == "untrained"), data_sets)
             for state in ("trained", "untrained")
         }
-        found = {state: model_similarities(model, data_sets) for state, model in loaded.items()}
         figures = tested(data_sets, found, baseline, config)
-        if development:
-            on_development = model_similarities(loaded["trained"], development)
-            figures["development"] = result(development, on_development)["mean"]
-        embedding = embeddings.setdefault(name, {"seeds": {}, "pairs": pairs})
-        embedding["seeds"][seed] = figures
+        embeddings.setdefault(name, {"seeds": {}})["seeds"][seed] = figures
         trained.setdefault(name, []).append(found["trained"])
     for each in embeddings.values():
         each["over_seeds"] = over_seeds(list(each["seeds"].values()))
@@ -187,7 +206,7 @@ def compare(
         "config": config,
         "pairs": {each.name: len(each.scores) for each in data_sets},
         "development": {each.name: len(each.scores) for each in development},
-        "tuned": chosen(embeddings, config.get("tuned", {})),
+        "tuned": tuned,
         "missing": record["extra"]["missing"],
         "overlap": result(data_sets, baseline),
         "baselines": {

@@ -126,7 +126,7 @@ class Embed(Stage):
             "language": language,
             "seed": seed,
             # Left out where there is nothing to choose: folders keep their names.
-            **({"chosen_on": development} if development else {}),
+            **({"chosen_on": development} if development and by_epoch else {}),
             **({"tuned": True} if point else {}),
         }
 

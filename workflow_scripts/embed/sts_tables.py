@@ -115,13 +115,16 @@ def of_model(model: Model, column: str, state: str = "trained", measure: str = "
 
 def chosen_by(settings: dict[str, Any]) -> str:
     """Return in words how a training set is chosen; `settings` as in its manifest."""
+    # Manifests of earlier versions lack some keys.
+    corpora = settings.get("corpora")
     said = [_bounds(column, *ends) for column, ends in sorted(settings["bounds"].items())]
     if settings["folds"]:
         folds = settings["folds"]
         kept = ", ".join(map(str, folds["keep"]))
         part = f"part {kept} of {folds['of']} by {folds['column']}"
-        # Manifests of earlier versions lack the key.
         said.insert(0 if settings.get("first") == "folds" else len(said), part)
+    if corpora is not None:
+        said.insert(0, f"of {', '.join(corpora)}")
     ranks = settings.get("ranks")
     if isinstance(ranks, int):
         said.append(
@@ -205,13 +208,13 @@ def tuned_rows(
         `development` (mean Pearson's r x 100 on the development data), `chosen`, and `mean` and
         `bt2017` as from `over_seeds`, which only the chosen point has: others have None.
     """
-    models_by_name = {(model.embedding, model.training_set): model for model in found}
     rows = []
     for each in sts["tuned"]:
+        own = (model for model in found if model.embedding == each["embedding"])
+        tested = {model.training_set: model for model in own}
         points = []
         for point in each["points"]:
             name, best = point["training_set"], point["training_set"] == each["training_set"]
-            model = models_by_name[each["embedding"], name]
             points.append(
                 {
                     "training_set": name,
@@ -219,8 +222,8 @@ def tuned_rows(
                     "pairs": point["pairs"],
                     "development": times_100(point["development"]),
                     "chosen": best,
-                    "mean": of_model(model, "mean") if best else None,
-                    "bt2017": of_model(model, "bt2017") if best else None,
+                    "mean": of_model(tested[name], "mean") if best else None,
+                    "bt2017": of_model(tested[name], "bt2017") if best else None,
                 }
             )
         rows.append({"embedding": each["embedding"], "grid": each["grid"], "points": points})

@@ -105,6 +105,7 @@ def diversity(run: FinishedRun) -> dict[str, Any]:
         "group_names": list(next(iter(groups.values()))),
         "rank_plot": rank_plot(measures),
         "lengths": length_table(measures),
+        "exact_lengths": length_table(measures, exact=True),
         "syntax": _of_groups(measures, "syntax"),
         "matrices": {
             system: matrix(each["groups"]["all"], each["config"]["best"])

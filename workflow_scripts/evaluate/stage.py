@@ -66,6 +66,8 @@ class Evaluate(Stage):
         names = ["diversity", "between_ranks", "lengths", "exact_lengths", "statistics", "bins"]
         names += ["variants", "variant_lengths"] if self._any_variants() else []
         names += ["bounds"] if selection.reference_scores(self.config) else []
+        kinds = self.statistics_settings()["columns"].values()
+        names += ["classifiers"] if "classifier" in kinds else []
         names += ["answers"] if self.answers_file() else []
         names += ["ratings", "ratings_by_length"] if self._ratings() else []
         names += ["variant_ratings"] if self._ratings() and self._any_variants() else []

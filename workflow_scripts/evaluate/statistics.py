@@ -19,7 +19,7 @@ from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
-from workflow_scripts.core.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.manifest import read_json, shard_paths, verify, write_record
 from workflow_scripts.core.packed_lines import read_lines
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.rank_correlation import spearman
@@ -43,6 +43,8 @@ from workflow_scripts.evaluate.parse_entropy import (
     count_shapes,
     parse_entropy,
 )
+from workflow_scripts.filter.classifier_files import METRICS
+from workflow_scripts.filter.classifier_files import RECORD as CLASSIFIER_RECORD
 from workflow_scripts.filter.pairs import Pairs, named_folder, read_pairs, verified_values
 from workflow_scripts.filter.sample import Place, last_within, place
 
@@ -148,6 +150,7 @@ def statistics(
     shapes: Shapes | None = None,
     documents: Iterable[str] | None = None,
     split: Callable[[str], list[str]] = TOKENISERS[DROPPED],
+    told: dict[str, dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Return the statistics of some pairs.
 
@@ -158,6 +161,7 @@ def statistics(
         shapes: the truncated trees of the pairs, None where nothing is parsed.
         documents: of IDF, a sentence each; None: the references.
         split: gives the words of a sentence.
+        told: the metrics.json of the classifiers, by column.
     """
     numbers: dict[str, int] = {}
     texts = progress(sample.references, desc="statistics, references")
@@ -181,6 +185,7 @@ def statistics(
         "documents": count,
         "sides": sides,
         "difference": difference(**sides),
+        "classifiers": classifiers(told or {}),
         "columns": {name: spread(sample.columns[name]) for name in ("overlap_3", *kinds)},
         "bins": {
             name: bins(sample.columns[name], sample.columns["overlap_3"])
@@ -240,6 +245,28 @@ def read_shapes(shards: list[Path], last: Place, seed: int) -> Shapes:
     )
 
 
+def classifiers(metrics: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return how well classifiers tell references from paraphrases (BT17 Table 8).
+
+    Args:
+        metrics: their metrics.json, by column.
+
+    Returns:
+        By column `data` (`test`, or `validation` where there is no test), `pairs`, the accuracies
+        `accuracy`, `references` and `paraphrases`, and `negatives` and `l2`, where chosen.
+    """
+    found = {}
+    for name, each in metrics.items():
+        data = "test" if "test" in each else "validation"
+        found[name] = {
+            "data": data,
+            "pairs": each[f"{data}_pairs"],
+            **{key: each[data][key] for key in ("accuracy", "references", "paraphrases")},
+            **{key: each.get(key) for key in ("negatives", "l2")},
+        }
+    return found
+
+
 def read_documents(path: Path) -> Iterator[str]:
     """Yield the lines of a file of documents, plain or compressed.
 
@@ -291,10 +318,15 @@ def write_statistics(
     last = last_sampled(paths, config["pairs"], config["seed"])
     sample = read_sample(paths, others, last, config["seed"])
     shapes = read_shapes(parsed, last, config["seed"]) if trees else None
+    told = {
+        name: read_json(values[name] / METRICS, CLASSIFIER_RECORD)
+        for name, kind in config["columns"].items()
+        if kind == "classifier" and (values[name] / METRICS).exists()
+    }
     split = TOKENISERS[config.get("punctuation", DROPPED)]
     with unchanged(inputs or {}):
         lines = read_documents(documents) if documents else None
-        found = statistics(sample, config["columns"], shapes, lines, split)
+        found = statistics(sample, config["columns"], shapes, lines, split, told)
     if documents and not found["documents"]:
         raise InputError(f"{documents}: no line has a word; correct evaluate.documents")
     write_json(output, {"config": config, **found})

@@ -210,6 +210,17 @@ def bins(run: FinishedRun) -> Table:
     return Table(("system", "column", "up_to", "pairs", "overlap_3", "deviation"), rows)
 
 
+def classifiers(run: FinishedRun) -> Table:
+    """Return how well classifiers tell references from paraphrases (BT17, Table 8)."""
+    columns = ("data", "pairs", "accuracy", "references", "paraphrases", "negatives", "l2")
+    rows = [
+        (system, name, *(each[column] for column in columns))
+        for system, found in all_statistics(run).items()
+        for name, each in found["classifiers"].items()
+    ]
+    return Table(("system", "column", *columns), rows)
+
+
 def bounds(run: FinishedRun) -> Table:
     """Return what each bound on the sum of both NLLs would keep of the sampled candidates.
 

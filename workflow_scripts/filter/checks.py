@@ -4,8 +4,10 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
+from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config, strangers
 from workflow_scripts.core.encoder_blocks import problems as encoder_problems
 from workflow_scripts.core.features import ENCODER, ENGLISH, GRAMMAR, LANGUAGES, NEEDS, run_grammar
@@ -79,8 +81,18 @@ def _column_problems(name: str, column: dict[str, Any], config: Config) -> Itera
         )
     if "feature" in column:
         yield from _feature_problems(name, column["feature"], config)
+    if "classifier" in column:
+        yield from _classifier_problems(name, column["classifier"])
     if "language_model" in column:
         yield from _language_model_problems(name, column["language_model"], config)
+
+
+def _classifier_problems(name: str, block: dict[str, Any]) -> Iterator[str]:
+    where, test = f"columns.{name}.classifier", block.get("test", 0)
+    if test and "negatives" not in block:
+        yield f"{where}.test: it needs negatives; add negatives: [random]"
+    if test + block["validation"] >= 1:
+        yield f"{where}: validation and test together leave no reference to train on; lower them"
 
 
 def _feature_problems(name: str, block: dict[str, Any], config: Config) -> Iterator[str]:
@@ -138,6 +150,11 @@ def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> 
                 f"{where}.systems: '{system}' is from outside, and its pairs have no "
                 f"{' and no '.join(lacking)}; make an entry of its own for it"
             )
+    paraphrased = selection.generate_corpora(config)
+    for corpus in dict.fromkeys(chain(block["corpora"] or [], *block["grid"].get("corpora", []))):
+        if corpus not in paraphrased:
+            meant = suggestion(corpus, paraphrased)
+            yield f"{where}.corpora: references of '{corpus}' are not paraphrased{meant}"
     ranges = list(block["bounds"].items())
     points = {column: bounds_of(many) for column, many in grid["bounds"].items()}
     ranges += [(column, each) for column, many in points.items() for each in many]

@@ -13,13 +13,14 @@ from torch import Tensor, nn
 
 from workflow_scripts.core.atomic import atomic_path, write_json
 from workflow_scripts.core.manifest import read_json, verify
+from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.word_tokens import DROPPED, TOKENISERS
+from workflow_scripts.filter.classifier_files import METRICS, RECORD, VOCABULARY, WEIGHTS
+from workflow_scripts.filter.sample import Place
 
 UNKNOWN, PADDING = 1, 0
 _FIRST = 2  # number of the most frequent word
 
-WEIGHTS, VOCABULARY, METRICS = "weights.pt", "vocabulary.json", "metrics.json"
-RECORD = "model"
 # Sentences in one call of the network.
 BATCH = 1024
 
@@ -53,7 +54,7 @@ class LastState(nn.Module):
         return self.output(states[torch.arange(len(numbers)), lengths - 1]).squeeze(1)
 
 
-NETWORKS = {"average": Average, "lstm": LastState}
+NETWORKS: dict[str, type[Average] | type[LastState]] = {"average": Average, "lstm": LastState}
 
 
 class Classifier:
@@ -67,7 +68,7 @@ class Classifier:
         self.split = TOKENISERS[punctuation]
         self.vocabulary = vocabulary
         self._numbers = {word: number for number, word in enumerate(vocabulary, _FIRST)}
-        self.network = NETWORKS[kind](len(vocabulary) + _FIRST, size)
+        self.network: Average | LastState = NETWORKS[kind](len(vocabulary) + _FIRST, size)
 
     def batch(self, sentences: list[list[str]]) -> tuple[Tensor, Tensor]:
         """Return padded numbers and lengths; a sentence without words is one unknown word."""
@@ -79,6 +80,23 @@ class Classifier:
         for row, place in zip(rows, numbers, strict=True):
             place[: len(row)] = torch.tensor(row)
         return numbers, lengths
+
+    @torch.no_grad()
+    def start_from(self, vectors: dict[str, NDArray[np.float32]]) -> None:
+        """Set the vectors of some words of the vocabulary."""
+        for word, vector in vectors.items():
+            self.network.embedding.weight[self._numbers[word]] = torch.from_numpy(vector)
+
+    def learnt(self, seed: int, last: Place) -> None:
+        """Keep up to which reference, in the seeded order of references, this one has learnt."""
+        self.config["learnt"] = [seed, last[0], last[1]]
+
+    def has_learnt(self, identifier: str) -> bool:
+        """Tell whether it was trained or chosen on a reference; False where it did not keep it."""
+        if "learnt" not in self.config:
+            return False
+        seed, number, last = self.config["learnt"]
+        return reference_place(seed, identifier) <= (number, last, 0)
 
     @torch.no_grad()
     def probabilities(self, sentences: list[list[str]]) -> NDArray[np.float32]:
@@ -108,11 +126,18 @@ class Classifier:
         """Read what `save` wrote, after it is verified."""
         verify(folder / RECORD)
         described = read_json(folder / VOCABULARY, RECORD)
-        words = described.pop("words")
-        classifier = cls(described.pop("network"), described.pop("size"), words, **described)
+        punctuation = described.get("punctuation", DROPPED)
+        classifier = cls(described["network"], described["size"], described["words"], punctuation)
+        if "learnt" in described:
+            classifier.config["learnt"] = described["learnt"]
         weights = torch.load(folder / WEIGHTS, weights_only=True)
         classifier.network.load_state_dict(weights)
         return classifier
+
+
+def reference_place(seed: int, identifier: str) -> Place:
+    """Return where a reference stands in the seeded order of references."""
+    return fraction(seed, "classifier", "reference", identifier), identifier, 0
 
 
 def frequent_words(sentences: Iterable[list[str]], size: int) -> list[str]:

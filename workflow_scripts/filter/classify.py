@@ -3,11 +3,14 @@
 import argparse
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import torch
+from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.filter.classifier import Classifier
-from workflow_scripts.filter.values import write_values
+from workflow_scripts.filter.values import column_values
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -19,12 +22,14 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     torch.set_num_threads(1)
     classifier = Classifier.load(arguments.model)
-    write_values(
-        arguments.input,
-        arguments.output,
-        lambda _, paraphrases: classifier.probabilities(list(map(classifier.split, paraphrases))),
-        "classifier",
-    )
+
+    def values(batch: pa.RecordBatch) -> NDArray[np.float32]:
+        paraphrases = batch.column("paraphrase").to_pylist()
+        found = classifier.probabilities(list(map(classifier.split, paraphrases)))
+        learnt = [classifier.has_learnt(each) for each in batch.column("id").to_pylist()]
+        return np.where(learnt, np.float32(np.nan), found)
+
+    column_values(arguments.input, arguments.output, ["paraphrase"], values, "classifier")
 
 
 if __name__ == "__main__":

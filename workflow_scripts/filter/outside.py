@@ -55,7 +55,7 @@ def write_outside(config: dict[str, Any], output: Path, inputs: dict[str, str]) 
 
     Args:
         config: `name`, `tsv` (files), `columns` (numbers of `reference` and `paraphrase`),
-            `header`, `max_line_bytes`, and `punctuation` if it counts.
+            `header`, `max_line_bytes`; `punctuation`, if it is not dropped.
         output: the file.
         inputs: SHA-256 of the files, by path.
 

@@ -125,6 +125,7 @@ class Filter(Stage):
             block = filled(self.config["outside"][instance], "outside")
             return {
                 **block,
+                **selection.punctuation(self.config),
                 "name": instance,
                 "tsv": selection.located(self.config, as_list(block["tsv"])),
                 "max_line_bytes": self.config["clean"]["max_line_bytes"],
@@ -138,6 +139,8 @@ class Filter(Stage):
             return {**settings, "file": inputs[settings["file"]]}
         if instance in outside_corpora(self.config):
             return {**settings, "tsv": list(inputs.values())}
+        if settings.get("vectors"):  # a classifier that starts from word vectors
+            return {**settings, "vectors": inputs[settings["vectors"]]}
         if inputs:  # an encoder in a folder
             files = self.encoder_files(instance)
             return {**settings, "encoder": {name: inputs[path] for name, path in files.items()}}
@@ -155,6 +158,8 @@ class Filter(Stage):
         if instance in outside_corpora(self.config):
             where = f"outside.{instance}.tsv"
             return {path: self.sha256(path, where) for path in settings["tsv"]}
+        if vectors := settings.get("vectors"):
+            return {vectors: self.sha256(vectors, f"{where}.classifier.vectors")}
         key = f"{where}.feature.encoder.folder"
         return {path: self.sha256(path, key) for path in self.encoder_files(instance).values()}
 
@@ -245,4 +250,10 @@ class Filter(Stage):
                 return {**({"relative": True} if relative else {}), **words}
             corpora = block["corpora"] or self.config["run"]["corpora"]
             return {"order": block["order"], "corpora": corpora, **words}
-        return {**block, "seed": self.config["seed"], **selection.punctuation(self.config)}
+        vectors = block.get("vectors")
+        return {
+            **{key: each for key, each in block.items() if key != "vectors"},
+            **({"vectors": selection.located(self.config, [vectors])[0]} if vectors else {}),
+            "seed": self.config["seed"],
+            **selection.punctuation(self.config),
+        }

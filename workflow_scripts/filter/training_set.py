@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import json_argument, run
@@ -34,6 +35,7 @@ Mask = NDArray[np.bool_]
 
 # Why a pair is left out. A further reason is the name of a column whose bounds it does not meet.
 OUT_OF_FOLD, NOT_DRAWN = "fold", "sample"
+OTHER_CORPUS = "other_corpus"
 OTHER_RANK = "other_rank"  # another pair of its reference was chosen, by rank
 ALONE = "alone"  # a pair of two paraphrases was wanted, and its reference has only this one
 WORDS = ("reference_words", "paraphrase_words")
@@ -95,6 +97,8 @@ class TrainingSet:
         self._before, self._after = (
             dict(sorted(each.items())) for each in (self._before, self._after)
         )
+        corpora = settings.get("corpora")
+        self._corpora = None if corpora is None else pa.array(corpora)
         self._folds = Folds(self._ranked, folds["of"]) if folds else None
         ranks = settings.get("ranks")
         self._ranks: list[int] = [ranks] if isinstance(ranks, int) else ranks or []
@@ -110,9 +114,18 @@ class TrainingSet:
     def _ranked(self) -> Iterator[NDArray[np.float32]]:
         column = self._settings["folds"]["column"]
         for pairs in self._passes():
-            kept = np.ones(len(pairs.texts), bool)
-            bounded(pairs.columns, self._before, kept, Counter())
-            yield pairs.columns[column][kept]
+            yield pairs.columns[column][self._first(pairs, Counter())]
+
+    def _first(self, pairs: Pairs, rejected: Counter[str]) -> Mask:
+        """Return which pairs are of the corpora, and within the bounds that come before folds."""
+        kept = np.ones(len(pairs.texts), bool)
+        if self._corpora is not None:
+            # An id is that of the corpus, a colon, and the place in it.
+            names = pc.list_element(pc.split_pattern(pairs.texts.column("id"), ":"), 0)
+            kept = pc.is_in(names, self._corpora).to_numpy(zero_copy_only=False)
+            rejected[OTHER_CORPUS] = int(np.count_nonzero(~kept))
+        bounded(pairs.columns, self._before, kept, rejected)
+        return kept
 
     def _places(self, weigh: bool) -> Iterator[tuple[Place, int]]:
         for pairs, chosen, _ in self._candidates(self._passes()):
@@ -132,8 +145,8 @@ class TrainingSet:
         """Yield what bounds, folds and ranks leave for the sample."""
         fold_of = self._folds.stream() if self._folds else None
         for some in whole_references(pairs) if self._ranks else pairs:
-            kept, rejected = np.ones(len(some.texts), bool), Counter[str]()
-            bounded(some.columns, self._before, kept, rejected)
+            rejected = Counter[str]()
+            kept = self._first(some, rejected)
             if fold_of:
                 found = np.flatnonzero(kept)
                 values = some.columns[self._settings["folds"]["column"]][found]

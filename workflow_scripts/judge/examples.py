@@ -1,7 +1,6 @@
 """Read pairs that people judged: labels (good, acceptable, bad), or ratings as ParaBank's."""
 
 import math
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,45 +8,22 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.lines import read_lines
 from workflow_scripts.core.manifest import sha256
+from workflow_scripts.core.numbers import finite
+from workflow_scripts.core.tab_separated import read_rows
+from workflow_scripts.judge import rating_file
 from workflow_scripts.judge.fitting import Examples
 from workflow_scripts.judge.pairs import Numbers, Pairs
 
 LABEL_COLUMNS = ("source", "reference", "paraphrase", "forward_nll", "backward_nll", "label")
-RATING_COLUMNS = ("worker_id_anon", "ref_id", "sys_id", "candidate", "NLL", "human_score")
 TEXT_COLUMNS = ("ref_id", "ref_sent")
 # How good a pair is, by the first letter of its label.
 _TARGETS = {"g": 1.0, "a": 0.5, "b": 0.0}
 _LABELS = {"good": "g", "acceptable": "a", "bad": "b", "g": "g", "a": "a", "b": "b"}
-# Rows of this system are controls: the reference itself.
-_CONTROL = "0"
 # ParaBank's file writes this where no NLL is known.
 UNKNOWN_NLL = -1.0
 # An annotator of few ratings counts partly as all annotators together.
 _SHARED_RATINGS = 20
-
-
-def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the lines of a table with a head, tab separated, by their numbers.
-
-    Raises:
-        InputError: a column is missing, or a line has more or fewer cells than the head.
-    """
-    lines = enumerate(read_lines(path), start=1)
-    head = next((line for _, line in lines), "").split("\t")
-    if missing := [name for name in columns if name not in head]:
-        raise InputError(
-            f"{path}, line 1: no column {', '.join(missing)}; the first line names the columns, "
-            f"with tabs between: {', '.join(columns)}"
-        )
-    for number, line in lines:
-        if not line:
-            continue
-        cells = line.split("\t")
-        if len(cells) != len(head):
-            raise InputError(f"{path}, line {number}: {len(cells)} cells, the head has {len(head)}")
-        yield number, dict(zip(head, cells, strict=True))
 
 
 def nll_of(text: str, path: Path, line: int) -> float:
@@ -56,33 +32,20 @@ def nll_of(text: str, path: Path, line: int) -> float:
     Raises:
         InputError: it is no number, not finite, or negative.
     """
-    number = number_of(text, path, line, "an NLL")
+    if not text.strip():
+        return math.nan
+    try:
+        number = finite(text)
+    except ValueError as error:
+        raise InputError(
+            f"{path}, line {line}: {error}; write nats per token, or leave it empty"
+        ) from error
     if number < 0 and number != UNKNOWN_NLL:
         raise InputError(
             f"{path}, line {line}: {text.strip()!r} is no NLL, which is never negative; write nats "
             "per token, or leave it empty"
         )
     return math.nan if number < 0 else number
-
-
-def number_of(text: str, path: Path, line: int, what: str) -> float:
-    """Return a finite number; NaN if there is none.
-
-    Raises:
-        InputError: it is no finite number.
-    """
-    if not text.strip():
-        return math.nan
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise InputError(
-            f"{path}, line {line}: {text.strip()!r} is not {what}; write a number, or leave it "
-            "empty if it is unknown"
-        )
-    return number
 
 
 def read_labels(path: Path) -> Examples:
@@ -95,7 +58,7 @@ def read_labels(path: Path) -> Examples:
     """
     table: list[dict[str, str]] = []
     nlls: list[tuple[float, float]] = []
-    for number, row in rows(path, LABEL_COLUMNS):
+    for number, row in read_rows(path, LABEL_COLUMNS):
         if row["label"].strip().lower() not in _LABELS:
             raise InputError(
                 f"{path}, line {number}: the label is {row['label']!r}; write good, acceptable or "
@@ -134,24 +97,19 @@ def read_ratings(path: Path, texts: Path, good: float) -> Examples:
     Raises:
         InputError: a line is not as it should be, a reference has no text, or there is none.
     """
-    references = {row["ref_id"]: row["ref_sent"] for _, row in rows(texts, TEXT_COLUMNS)}
+    references = {row["ref_id"]: row["ref_sent"] for _, row in read_rows(texts, TEXT_COLUMNS)}
     places: dict[tuple[str, str], int] = {}
     nlls: list[list[float]] = []
     ratings: list[tuple[int, str, float]] = []
-    for number, row in rows(path, RATING_COLUMNS):
-        score = number_of(row["human_score"], path, number, "a rating")
-        if row["sys_id"].strip() == _CONTROL or math.isnan(score):
+    for each in rating_file.read_ratings(path):
+        if each.control or each.score is None:
             continue
-        nll = nll_of(row["NLL"], path, number)
-        if row["ref_id"] not in references:
-            raise InputError(
-                f"{path}, line {number}: reference {row['ref_id']!r} is not in {texts}; add it"
-            )
-        _check_texts(path, number, references[row["ref_id"]], row["candidate"])
-        place = places.setdefault((row["ref_id"], row["candidate"]), len(places))
+        if not references.get(each.reference, "").strip():
+            raise InputError(f"{path}: reference {each.reference!r} has no text in {texts}; add it")
+        place = places.setdefault((each.reference, each.paraphrase), len(places))
         nlls += [[]] if place == len(nlls) else []
-        nlls[place] += [] if math.isnan(nll) else [nll]
-        ratings.append((place, row["worker_id_anon"], score))
+        nlls[place] += [] if each.nll is None else [each.nll]
+        ratings.append((place, each.annotator, each.score))
     at = np.array([place for place, _, _ in ratings], np.intp)
     scores = np.array([score for _, _, score in ratings])
     counts = np.bincount(at)

@@ -27,8 +27,9 @@ from workflow_scripts.judge.model import Judge
 GRAMMAR = "grammar"
 # What proved useful by cross-validation (docs/judge.md).
 FEATURES_BY_DEFAULT = (
-    *("forward_nll", "forward_root", "cosine", "tokens_kept", "tokens_kept_below", "worst_kept"),
-    *("spread_added", "reference_vector", "grammar"),
+    *("forward_nll", "forward_root", "backward_nll"),
+    *("cosine", "tokens_kept", "tokens_kept_below", "worst_kept", "spread_added"),
+    *("reference_vector", "grammar", "numbers"),
     *("changed_pronouns", "invented_words", "dropped_words", "repeated_words"),
 )
 GOOD_RATING = 80.0
@@ -115,8 +116,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument(
         "--ratings",
         type=Path,
-        help="table as ParaBank's candidates.tsv: worker_id_anon, ref_id, sys_id, candidate, NLL, "
-        "human_score",
+        help="of people, in the format of ParaBank's candidates.tsv (docs/ratings.md)",
     )
     parser.add_argument("--reference-texts", type=Path, help="of the ratings: ref_id, ref_sent")
     parser.add_argument(

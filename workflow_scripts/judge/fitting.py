@@ -40,8 +40,9 @@ PENALTY = 5.0
 VECTOR_PENALTY = 3000.0
 # Of the difference of a band from all bands: some hundreds of labels tell little of it.
 _BAND_PENALTY = 50.0
-# A label is one person's careful reading; a rating is noisier.
-LABEL_WEIGHT = 2.0
+# Of a pair whose file lacks a feature that another one knows: such a feature is known of pairs as
+# the other file has them, and coefficients beside it should be those of such pairs.
+LACKING_WEIGHT = 0.1
 _FEWEST_REFERENCES = 10
 _BOOTSTRAPS = 400
 _BINS = 5
@@ -80,24 +81,20 @@ class Design:
     """The features of all examples as a matrix of standardised columns.
 
     An unknown number counts as the mean of its file. A feature that a whole file lacks is learned
-    from the other file.
+    from the other file; beside it, pairs of the file that lacks it count less.
     """
 
     def __init__(self, given: Sequence[Examples], features: Sequence[str]):
         self.features = tuple(features)
         self.files = np.repeat(np.arange(len(given)), [len(each) for each in given])
         self.target = np.concatenate([each.target for each in given])
-        self.weights = np.where(
-            [each.name == "labels" and len(given) > 1 for each in given for _ in range(len(each))],
-            LABEL_WEIGHT,
-            1.0,
-        )
         references = [text for each in given for text in each.pairs.references]
         self.groups = np.unique(references, return_inverse=True)[1]
         self.words = np.concatenate([each.features["words"] for each in given])
         self.ranges: dict[str, tuple[float, float]] = {}
         self._moments: dict[str, tuple[Any, float]] = {}
         self._columns: dict[str, Numbers] = {}
+        self._lacking: dict[str, list[bool]] = {}
         for name in features:
             self._add(name, [each.features[name] for each in given])
 
@@ -109,6 +106,7 @@ class Design:
                 f"the feature '{name}' is unknown for every pair; give what it needs, or leave it "
                 "out of the features"
             )
+        self._lacking[name] = [not _rows(values).any() for values in given]
         means = [values.mean(axis=0) for values in known]
         mean = sum(means) / len(means)
         # One deviation for all numbers of a vector: each counts as much as it differs.
@@ -126,6 +124,11 @@ class Design:
             for values, own in zip(given, of_files, strict=True)
         ]
         self._columns[name] = (np.concatenate(filled) - mean) / (deviation or 1.0)
+
+    def weights(self, features: Sequence[str]) -> Numbers:
+        """Return how much each pair counts when these features are fitted, shape (pairs,)."""
+        lacking = np.any([self._lacking[name] for name in features], axis=0)
+        return np.where(lacking, LACKING_WEIGHT, 1.0)[self.files]
 
     def matrix(self, features: Sequence[str]) -> Numbers:
         """Return columns of these features, then one for each file, shape (pairs, columns)."""
@@ -206,7 +209,7 @@ def _solve(design: Design, features: Sequence[str], rows: NDArray[np.bool_]) -> 
     return logistic(
         design.matrix(features)[rows],
         design.target[rows],
-        design.weights[rows],
+        design.weights(features)[rows],
         design.penalties(features),
         design.bounds(features),
     )

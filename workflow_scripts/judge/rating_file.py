@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.lines import read_lines
 from workflow_scripts.core.numbers import finite
+from workflow_scripts.core.tab_separated import read_rows
 
 COLUMNS = (
     *("worker_id_anon", "ref_id", "ref_len", "sys_id", "candidate", "NLL"),
@@ -75,38 +75,18 @@ def read_ratings(path: Path) -> list[Rating]:
             number of fields than the header, a value that is none of its column's, or another
             length of its reference than an earlier row.
     """
-    lines = enumerate(read_lines(path), start=1)
-    _, header = next(lines, (0, ""))
-    names = header.split("\t")
-    missing = [name for name in COLUMNS if name not in names and name != OPTIONAL]
-    if missing:
-        raise InputError(
-            f"{path}, line 1: no column {', '.join(missing)}; the header names the columns "
-            f"{', '.join(COLUMNS)}, separated by tabs"
-        )
-    known = (*COLUMNS, *OWN_COLUMNS)
-    repeated = [name for name in known if names.count(name) > 1]
-    if repeated:
-        raise InputError(f"{path}, line 1: column {', '.join(repeated)} is there twice")
-    found = list(_ratings(path, names, lines))
+    found = list(_ratings(path))
     if not found:
         raise InputError(f"{path} has a header and no rating")
     return found
 
 
-def _ratings(path: Path, names: list[str], lines: Iterator[tuple[int, str]]) -> Iterator[Rating]:
+def _ratings(path: Path) -> Iterator[Rating]:
+    required = [name for name in COLUMNS if name != OPTIONAL]
     lengths: dict[str, tuple[str, int]] = {}
-    for number, line in lines:
-        if not line:  # as some editors leave at the end
-            continue
-        fields = line.split("\t")
-        if len(fields) != len(names):
-            raise InputError(
-                f"{path}, line {number} has {len(fields)} fields, the header {len(names)}; "
-                "fields are separated by tabs, and no field holds a tab or a line feed"
-            )
+    for number, row in read_rows(path, required, (OPTIONAL, *OWN_COLUMNS)):
         try:
-            rating = _rating(dict(zip(names, fields, strict=True)))
+            rating = _rating(row)
         except ValueError as error:
             raise InputError(f"{path}, line {number}: {error}") from error
         length, first = lengths.setdefault(rating.reference, (rating.length, number))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.bootstrap import interval, resampled
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import count, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.judge.agreement import agreement
 from workflow_scripts.judge.annotators import (
@@ -191,13 +191,6 @@ def _share(text: str) -> float:
     return number
 
 
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is below 0")
-    return number
-
-
 def main(argv: list[str] | None = None) -> None:
     """Print each system's mean similarity and share of grammatical paraphrases as JSON."""
     parser = argparse.ArgumentParser(
@@ -208,7 +201,7 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument(
         "--min-judgments",
-        type=_count,
+        type=count,
         default=MIN_JUDGMENTS,
         help=f"a person with fewer is left out, controls count ({MIN_JUDGMENTS})",
     )

@@ -242,6 +242,14 @@ def test_every_recipe_is_valid(recipe):
             "training_sets.all.tune: the best point is chosen on development data; name data sets",
         ),
         (
+            {"columns": {"lstm": {"classifier": {"test": 0.1}}}},
+            "columns.lstm.classifier.test: it needs negatives; add negatives: [random]",
+        ),
+        (
+            {"columns": {"lstm": {"classifier": {"test": 0.9, "negatives": ["random"]}}}},
+            "columns.lstm.classifier: validation and test together leave no reference",
+        ),
+        (
             {"columns": {"parabank2": {"vectors": {"file": "v"}}}},
             "columns.parabank2: the name is taken in systems; choose another",
         ),
@@ -277,6 +285,10 @@ def test_every_recipe_is_valid(recipe):
         ),
         ({"training_sets": {"all": {"grid": {"keep": [[1]]}}}}, "grid.keep: it needs folds"),
         ({"training_sets": {"all": {"first": "folds"}}}, "all.first: folds can't be first where"),
+        (
+            {"training_sets": {"all": {"grid": {"corpora": [["testbd"]]}}}},
+            "all.corpora: references of 'testbd' are not paraphrased; did you mean 'testbed'",
+        ),
         ({"training_sets": {"all": {"ranks": [1, 1]}}}, "training_sets.all.ranks"),
         ({"run": {"embeddings": ["wrd"]}}, "'wrd' is not in embeddings; did you mean 'word'?"),
         ({"run": {"training_sets": []}}, "run.embeddings: there is nothing to train on"),

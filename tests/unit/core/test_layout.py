@@ -623,6 +623,24 @@ def test_punctuation_as_tokens_moves_what_counts_words_and_its_default_nothing(c
     assert {("filter", "p"), ("filter", "parabank2"), ("filter", "p-parabank2")} <= moved
 
 
+def test_word_vectors_of_a_classifier_name_its_folder_by_their_content(config, tmp_path):
+    block = config["columns"]["lstm"]["classifier"]
+    config |= {"data": str(tmp_path)}
+    config["evaluate"]["columns"] = ["lstm"]
+    before = folders(config)
+    block["vectors"] = None
+    assert folders(config) == before
+    (tmp_path / "v.txt").write_text("dog 1\n")
+    block["vectors"] = "v.txt"
+    named = folders(config)
+    assert named["filter", "lstm-parabank2"] != before["filter", "lstm-parabank2"]
+    (tmp_path / "v.txt").rename(tmp_path / "w.txt")
+    block["vectors"] = "w.txt"
+    assert folders(config) == named
+    (tmp_path / "w.txt").write_text("dog 2\n")
+    assert folders(config)["filter", "lstm-parabank2"] != named["filter", "lstm-parabank2"]
+
+
 def test_ratings_move_nothing_but_what_shows_them(config, tmp_path):
     before = folders(config)
     config["evaluate"]["ratings"] = None

@@ -6,7 +6,7 @@ from tests.configs import ROOT
 from workflow_scripts.core import selection
 from workflow_scripts.core.embeddings import embeddings
 from workflow_scripts.core.resolve import resolve
-from workflow_scripts.core.training_sets import training_sets
+from workflow_scripts.core.training_sets import training_sets, tuned
 from workflow_scripts.stages import validate
 
 
@@ -30,10 +30,11 @@ PARAGRAM = "paragram_300_sl999.txt"
 
 def test_bt2017_trains_avg_20_epochs_and_gran_3_on_24000_pairs():
     config = recipe("bt2017", "bt2017-embeddings")
-    assert training_sets(config)["bt2017_random-bt2017"] == {
-        **{"system": "bt2017", "bounds": {}, "folds": None, "max_tokens": None},
-        **{"ranks": 1, "sample": 24_000, "seed": config["seed"]},
-    }
+    for number, corpus in enumerate(("crawl", "europarl", "news"), start=1):  # as in Table 4
+        assert training_sets(config)[f"bt2017_random-bt2017-{number}"] == {
+            **{"system": "bt2017", "bounds": {}, "folds": None, "max_tokens": None},
+            **{"ranks": 1, "sample": 24_000, "seed": config["seed"], "corpora": [corpus]},
+        }
     found = trained(config)
     epochs = {each["model"]["encoders"][0]: each["training"]["epochs"] for each in found.values()}
     assert epochs == {"word": 20, "gran": 3}
@@ -54,18 +55,62 @@ def test_bt2017_starts_from_paragram_where_the_user_has_it():
     found = trained(recipe("bt2017", "bt2017-embeddings", "paragram"))
     assert {each["model"]["vectors"] for each in found.values()} == {PARAGRAM}
     assert {each["model"]["dimension"] for each in found.values()} == {300}
-    assert [each["training"]["epochs"] for each in found.values()] == [20, 3]
+    assert [each["training"]["epochs"] for each in found.values()] == [20] * 3 + [3] * 3
 
 
 def test_bt2017_has_as_many_pairs_of_ppdb_and_of_simpwiki():
     config = recipe("bt2017", "bt2017-embeddings", "bt2017-outside", "paragram")
     sets = training_sets(config)
-    systems = ("bt2017", "ppdb", "simpwiki")
-    assert list(sets) == [f"bt2017_random-{system}" for system in systems]
+    systems = [each["system"] for each in sets.values()]
+    assert systems == ["bt2017", "bt2017", "bt2017", "ppdb", "simpwiki"]
     assert {each["sample"] for each in sets.values()} == {24_000}
     found = trained(config)
-    assert len(found) == 6
+    assert len(found) == 10
     assert {each["model"]["vectors"] for each in found.values()} == {PARAGRAM}
+
+
+def test_bt2017_tunes_the_grids_of_5_5_to_5_7_on_sts_2016():
+    config = recipe("bt2017", "bt2017-embeddings", "bt2017-tuning")
+    sets = training_sets(config)
+
+    def bounds(entry, column):
+        return [sets[name]["bounds"][column] for name in grids[f"{entry}-bt2017"]]
+
+    grids = tuned(config)
+    tenths = [number / 10 for number in range(11)]
+    assert bounds("by_length", "paraphrase_words") == [
+        *([0, 10], [0, 15], [0, 20], [0, 30], [0, 100], [10, 20], [10, 30]),
+        *([10, 100], [15, 25], [15, 30], [15, 100], [20, 30], [20, 100], [30, 100]),
+    ]
+    assert bounds("by_cost", "translation_cost") == [[None, end] for end in tenths[2:]]
+    ends = [25, 50, 75, 100, 150, 200, None]
+    assert bounds("by_perplexity", "perplexity") == [[None, end] for end in ends]
+    assert bounds("by_reference", "lstm") == [[start, None] for start in tenths[:10]]
+    crossed = [[low, high] for low in tenths[:4] for high in tenths[6:]]
+    for order in (1, 2, 3):
+        assert bounds(f"by_overlap_{order}", f"overlap_{order}") == crossed
+    assert bounds("by_bleu", "bleu_nakov") == [
+        [round(100 * low), round(100 * high)] for low, high in crossed
+    ]
+    assert len(grids) == 8
+    assert {sets[name]["sample"] for many in grids.values() for name in many} == {24_000}
+    assert (config["sts"]["development"], "sts/2016" in config["sts"]["data"]) == (["2016"], True)
+    # What the recipe says of its size.
+    assert sum(map(len, grids.values())) == 120
+    assert config["evaluate"]["punctuation"] == "tokens"
+
+
+def test_bt2017_has_classifiers_as_in_5_6_1():
+    config = recipe("bt2017", "bt2017-embeddings", "bt2017-tuning")
+    for name, network in (("lstm", "lstm"), ("average", "average")):
+        block = config["columns"][name]["classifier"]
+        pairs, validation, test = (block[key] for key in ("pairs", "validation", "test"))
+        held = pairs * validation, pairs * test
+        assert (pairs - sum(held), *held) == (40_000, 5_000, 5_000)
+        assert (block["network"], block["epochs"], block["learning_rate"]) == (network, 10, 0.001)
+        assert block["negatives"] == ["random", "hardest"]
+        assert block["l2"] == [1e-5, 1e-6, 1e-7, 1e-8, 0]
+    assert config["evaluate"]["columns"] == ["lstm", "average"]
 
 
 # --- ParaNMT-50M -------------------------------------------------------------------------------
@@ -139,6 +184,23 @@ def test_paranmt_compares_tenths_on_a_million_pairs_and_a_single_epoch():
     assert {each["training"]["epochs"] for each in found.values()} == {1}
     kinds = [each["model"]["encoders"] for each in found.values()]
     assert kinds == [["word"]] * 30 + [["trigram"]] * 30 + [["lstm"]] * 30
+    assert config["sts"]["data"] == ["sts/2017"]
+
+
+def test_paranmt_compares_sources_on_100000_pairs_of_each():
+    config = recipe("paranmt", "paranmt-sources", "paragram")
+    sets = training_sets(config)
+    sources = [["crawl"], ["czeng"], ["europarl"], ["news"]]
+    assert [each["corpora"] for each in sets.values()] == sources
+    assert {each["sample"] for each in sets.values()} == {100_000}
+    assert min(config["generate"]["limit"].values()) > 100_000
+    found = trained(config)
+    kinds = [each["model"]["encoders"] for each in found.values()]
+    assert kinds == [["word"]] * 4 + [["trigram"]] * 4 + [["lstm"]] * 4
+    for each in found.values():
+        assert (each["training"]["epochs"], each["training"]["anneal"]) == (5, None)
+        words = each["model"]["encoders"] != ["trigram"]
+        assert each["model"]["vectors"] == (PARAGRAM if words else None)
     assert config["sts"]["data"] == ["sts/2017"]
 
 

@@ -67,11 +67,18 @@ def test_a_grid_is_one_set_of_each_combination():
 def test_keys_that_change_nothing_are_no_part_of_a_set_so_that_its_folder_stays():
     folds = {"folds": {"column": "sum", "of": 2, "keep": [1]}}
     plain = training_sets(config(one={}, two=folds))
-    said = training_sets(config(one={"first": "bounds", "ranks": None}, two=folds))
-    assert said == plain
-    assert not {"first", "ranks"} & plain["two-one"].keys()
+    default = {"first": "bounds", "ranks": None, "corpora": None}
+    assert training_sets(config(one=default, two=folds)) == plain
+    assert not default.keys() & plain["two-one"].keys()
     other = training_sets(config(two={**folds, "first": "folds"}, one={"ranks": [1, 5]}))
     assert (other["two-one"]["first"], other["one-two"]["ranks"]) == ("folds", [1, 5])
+
+
+def test_corpora_are_an_axis():
+    found = training_sets(config(by={"systems": ["one"], "grid": {"corpora": [["a"], ["a", "b"]]}}))
+    assert {name: each["corpora"] for name, each in found.items()} == {
+        **{"by-one-1": ["a"], "by-one-2": ["a", "b"]}
+    }
 
 
 def test_ranks_are_an_axis():

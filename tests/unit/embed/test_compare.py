@@ -103,26 +103,24 @@ def test_the_point_that_is_best_on_the_development_data_is_chosen(folder, tmp_pa
     }
     assert one["training_set"] == max(development, key=development.get)
     assert (one["embedding"], one["grid"]) == ("word", "all")
-    # On the test sets nothing is of the development data.
-    trained = found["embeddings"]["word-all-a"]["seeds"]["1"]["trained"]
+    # The chosen point alone is tested, and nothing of the test is of the development data.
+    assert list(found["embeddings"]) == [f"word-{one['training_set']}"]
+    assert found["differences"] == {"word": []}
+    trained = found["embeddings"][f"word-{one['training_set']}"]["seeds"]["1"]["trained"]
     assert "tested" in trained and "dev" not in trained
 
 
 def test_a_point_without_pairs_is_passed_over():
-    def model(pairs, *pearson):
-        seeds = {str(n): {"development": {"pearson": each}} for n, each in enumerate(pearson)}
-        return {"pairs": pairs, "seeds": seeds}
-
-    embeddings = {
-        "word-x-s-1": model(0, 0.9),
-        "word-x-s-2": model(5, 0.2, 0.4),
-        "word-x-s-3": model(7, 0.3, 0.3),
-        "gran-x-s-1": model(0, 0.9),
+    points = {
+        "word-x-s-1": compare.Point(0, None),
+        "word-x-s-2": compare.Point(5, -0.3),
+        "word-x-s-3": compare.Point(7, -0.3),
+        "gran-x-s-1": compare.Point(0, None),
     }
-    grids = {"x-s": ["x-s-1", "x-s-2", "x-s-3"]}
-    word, gran = compare.chosen(embeddings, grids)
+    grids = {"x-s": ["x-s-1", "x-s-2", "x-s-3"], "y-s": ["y-s-1"]}
+    word, gran = compare.chosen(points, grids)
     assert word["training_set"] == "x-s-2"  # the first of two that are equally good
-    assert [point["development"] for point in word["points"]] == [None, 0.3, 0.3]
+    assert [point["development"] for point in word["points"]] == [None, -0.3, -0.3]
     assert (gran["training_set"], gran["points"][0]["pairs"]) == (None, 0)
 
 

@@ -80,6 +80,9 @@ def test_the_order_of_folds_and_bounds_and_ranks_are_said():
     assert chosen_by(settings) == f"sum ≤ 1; {part}; 5 pairs at most"
     assert chosen_by(settings | {"first": "folds"}) == f"{part}; sum ≤ 1; 5 pairs at most"
     settings |= {"bounds": {}, "folds": None, "sample": None}
+    settings |= {"corpora": ["news", "web"], "sample": 9}
+    assert chosen_by(settings) == "of news, web; 9 pairs at most"
+    settings |= {"corpora": None, "sample": None}
     for ranks, said in (
         (1, "the best of each reference"),
         (3, "number 3 of each reference"),

@@ -55,3 +55,21 @@ def test_systems_of_one_paraphrase_have_no_last_rank():
     assert [each["label"] for each in table["measures"]] == [
         *("references", "paraphrases per reference", "1−BLEU, rank 1", "∩/∪ of words, rank 1")
     ]
+
+
+def test_exact_lengths_have_the_modified_bleu():
+    def exact(length, counts, *bleu):
+        ranks = [{"rank": rank, "modified_bleu": each} for rank, each in enumerate(bleu, start=1)]
+        return {
+            **{"length": length, "references": sum(counts), "drawn": 2, "ranks": ranks},
+            "references_by_paraphrases": counts,
+        }
+
+    found = measures(2)
+    found["groups"]["all"]["exact_lengths"] = [exact(5, [0, 1, 1], 30.0, 20.0)]
+    table = length_table({"two": found}, exact=True)
+    assert table["headings"] == ["exactly 5"]
+    assert {each["label"]: dict(each["rows"])["two"] for each in table["measures"]} == {
+        **{"references": [2], "paraphrases per reference": [1.5], "drawn": [2]},
+        **{"modified BLEU, rank 1": [30.0], "modified BLEU, last rank": [20.0]},
+    }

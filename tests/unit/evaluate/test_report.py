@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from tests.unit.pages import Reader
+from tests.unit.pages import Reader, captioned, rows_of
 from workflow_scripts.evaluate.report import matrix
 
 SECTIONS = "workflow_scripts.evaluate.report"
@@ -35,6 +35,13 @@ def test_statistics_of_every_system(statistics, made_up_run):
         length = f">{found['correlations']['told']['length']:.2f}<"
         assert length.replace("-", "\u2212") in statistics
         assert f"{system}: pairs by score" in statistics
+
+
+def test_classifiers_of_every_system(statistics, made_up_run):
+    rows = rows_of(captioned(statistics, "How well classifiers tell"))[1:]
+    assert [row[0] for row in rows] == list(made_up_run.systems)
+    expected = ["told", "test", "5,000", "72.2", "64.0", "80.4", "hardest", "1e-06"]
+    assert all(row[1:] == expected for row in rows)
 
 
 def test_measures_by_length_of_the_reference(diversity, made_up_run):

@@ -5,7 +5,14 @@ import pytest
 
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.evaluate.statistics import Sample, bins, main, spread, statistics
+from workflow_scripts.evaluate.statistics import (
+    Sample,
+    bins,
+    classifiers,
+    main,
+    spread,
+    statistics,
+)
 
 REFERENCES = ["The dog sees the cat.", "A man reads.", "Nobody came on that cold day."]
 PARAPHRASES = [
@@ -126,6 +133,19 @@ def test_scores_have_bins_and_classifiers_correlations(run):
     assert found["correlations"]["told"].keys() == {
         *("repetition_unigrams", "repetition_trigrams", "idf", "length"),
     }
+
+
+def test_a_classifier_without_a_test_has_its_validation():
+    accuracies = {"accuracy": 0.7, "references": 0.6, "paraphrases": 0.8}
+    metrics = {"validation": {"epoch": 2, **accuracies}, "validation_pairs": 50}
+    assert classifiers({"old": metrics})["old"] == {
+        **{"data": "validation", "pairs": 50, **accuracies, "negatives": None, "l2": None}
+    }
+    tested = metrics | {"test": accuracies | {"accuracy": 0.65}, "test_pairs": 40}
+    tested |= {"negatives": "random", "l2": 0}
+    found = classifiers({"new": tested})["new"]
+    assert (found["data"], found["pairs"], found["accuracy"]) == ("test", 40, 0.65)
+    assert (found["negatives"], found["l2"]) == ("random", 0)
 
 
 def test_a_score_by_an_embedding_has_bins_as_one_by_word_vectors():

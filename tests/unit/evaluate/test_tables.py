@@ -14,7 +14,15 @@ def as_text(table):
 @pytest.fixture(scope="module")
 def found(made_up_run):
     run = made_up_run.finished()
-    names = ("diversity", "between_ranks", "lengths", "statistics", "bins", "answers")
+    names = (
+        "diversity",
+        "between_ranks",
+        "lengths",
+        "statistics",
+        "bins",
+        "answers",
+        "classifiers",
+    )
     return {name: as_text(getattr(tables, name)(run)) for name in names}
 
 
@@ -42,6 +50,15 @@ def test_figures_are_those_of_the_measures_in_full(made_up_run, found):
             syntax = group["syntax"]
             first = picked["diversity"][0]["tree_edit_distance"]
             assert first == (str(syntax["ranks"][0]["tree_edit_distance"]) if syntax else "")
+
+
+def test_accuracies_of_classifiers(made_up_run, found):
+    assert [row["system"] for row in found["classifiers"]] == list(made_up_run.systems)
+    assert found["classifiers"][0] | {"system": ""} == {
+        **{"system": "", "column": "told", "data": "test", "pairs": "5000"},
+        **{"accuracy": "0.722", "references": "0.6401", "paraphrases": "0.8039"},
+        **{"negatives": "hardest", "l2": "1e-06"},
+    }
 
 
 def test_statistics_by_their_place(made_up_run, found):

@@ -11,7 +11,13 @@ from workflow_scripts.core.tables import read_rows
 from workflow_scripts.filter import classifier as module
 from workflow_scripts.filter import classify, train_classifier
 from workflow_scripts.filter.classifier import Classifier, frequent_words
-from workflow_scripts.filter.train_classifier import split
+from workflow_scripts.filter.train_classifier import (
+    Example,
+    hardest_pairs,
+    pairs_of,
+    split,
+    split_references,
+)
 
 CONFIG = {
     **{"network": "average", "size": 16, "vocabulary": 50, "pairs": 400, "validation": 0.2},
@@ -92,11 +98,129 @@ def test_no_reference_is_trained_and_validated_on():
         for number in range(300)
     ]
     found = split(rows, CONFIG)
-    sides = [{tuple(reference) for reference, _ in part} for part in found]
+    sides = [{tuple(reference) for reference, _ in part} for part in found[:2]]
     assert not sides[0] & sides[1]
     assert len(found.validation) == pytest.approx(60, abs=30)
     with pytest.raises(InputError, match="needs more pairs"):
         split(rows[:3], CONFIG)
+
+
+def with_lists(tmp_path, count=200):
+    """References with a list of three: two copies, and one that a word tells apart."""
+    rows = []
+    for number in range(count):
+        reference, paraphrase = telling(number)
+        for rank, text in enumerate((reference, paraphrase, reference), 1):
+            rows.append(pair(f"c:{number}", rank, reference, text))
+    write_table(tmp_path / "columns" / "0000.parquet", "pair_columns", rows)
+    return tmp_path / "columns", rows
+
+
+GRID = {"negatives": ["random", "hardest"], "l2": [0.0, 1e-5], "test": 0.1, "pairs": 100}
+
+
+def test_references_are_divided_exactly_and_tested_apart(tmp_path):
+    """Wieting et al. (2017), 5.6.1: 40,000 / 5,000 / 5,000 references with their lists."""
+    folder, _ = with_lists(tmp_path)
+    settings = CONFIG | GRID | {"validation": 0.2}
+    found = split_references(
+        train_classifier.sampled([folder / "0000.parquet"], settings), settings
+    )
+    assert [len(each) for each in found[:3]] == [70, 20, 10]
+    metrics = train(folder, tmp_path / "model", **GRID)
+    counts = [metrics[f"{part}_pairs"] for part in ("training", "validation", "test")]
+    assert counts == [70, 20, 10]
+    assert metrics["test"].keys() == {"accuracy", "references", "paraphrases"}
+    both = metrics["test"]["references"] + metrics["test"]["paraphrases"]
+    assert metrics["test"]["accuracy"] == pytest.approx(both / 2, abs=1e-6)
+    assert [(point["negatives"], point["l2"]) for point in metrics["grid"]] == [
+        *(("random", 0.0), ("random", 1e-5), ("hardest", 0.0), ("hardest", 1e-5))
+    ]
+    accuracies = [point["validation"]["accuracy"] for point in metrics["grid"]]
+    best = accuracies.index(max(accuracies))
+    assert (metrics["negatives"], metrics["l2"]) == (
+        *(metrics["grid"][best][key] for key in ("negatives", "l2")),
+    )
+    assert metrics["validation"] == metrics["grid"][best]["validation"]
+
+
+def test_the_test_is_of_references_that_it_has_not_learnt(tmp_path):
+    """And only what it has not learnt has a value."""
+    folder, rows = with_lists(tmp_path)
+    train(folder, tmp_path / "model", **GRID)
+    output = tmp_path / "out" / "0000.parquet"
+    classify.main(arguments(input=folder / "0000.parquet", model=tmp_path / "model", output=output))
+    known = {row["id"] for row in read_rows(output, "pair_values") if row["value"] is not None}
+    settings = CONFIG | GRID
+    sample = list(train_classifier.sampled([folder / "0000.parquet"], settings))
+    assert len(sample) == 300
+    found = split_references(sample, settings)
+    texts = {row["id"]: row["reference"].split() for row in rows}
+    learnt = {row["id"] for row in rows} - known
+    assert len(learnt) == 90
+    held = {tuple(example.reference) for example in found.test}
+    assert held <= {tuple(texts[each]) for each in known}
+    classifier = Classifier.load(tmp_path / "model")
+    assert all(classifier.has_learnt(each) == (each in learnt) for each in texts)
+
+
+def test_the_hardest_negative_is_the_most_probable_reference():
+    class Told:
+        def probabilities(self, sentences):
+            return np.array([len(words) / 10 for words in sentences], np.float32)
+
+    examples = [
+        Example(["r"], [["a"], ["a", "b", "c"], ["a", "b"]]),
+        Example(["s"], [["x", "y"], ["x"]]),
+    ]
+    assert hardest_pairs(Told(), examples) == [
+        (["r"], ["a", "b", "c"]),
+        (["s"], ["x", "y"]),
+    ]
+
+
+def test_random_negatives_are_of_the_list_and_seeded():
+    examples = [Example(["r"], [["a"], ["b"], ["c"]])] * 60
+    found = pairs_of(examples, 1, "training")
+    assert {paraphrase[0] for _, paraphrase in found} == {"a", "b", "c"}
+    assert found == pairs_of(examples, 1, "training")
+    assert found != pairs_of(examples, 2, "training")
+
+
+def test_l2_draws_the_vectors_to_zero(tmp_path):
+    folder, _ = with_lists(tmp_path)
+    norms = []
+    for l2 in (0.0, 0.1):
+        train(folder, tmp_path / str(l2), negatives=["random"], l2=[l2], pairs=100)
+        classifier = Classifier.load(tmp_path / str(l2))
+        norms.append(float(classifier.network.embedding.weight.detach().square().sum()))
+    assert norms[1] < 0.9 * norms[0]
+
+
+def test_it_starts_from_word_vectors(tmp_path, capsys):
+    folder, _ = with_lists(tmp_path)
+    file = tmp_path / "vectors.txt"
+    numbers = " ".join(["0.5"] * 16)
+    file.write_text(f"dog {numbers}\nelsewhere {numbers}\n", encoding="utf-8")
+    settings = {"vectors": str(file), "learning_rate": 1e-9, "pairs": 100, "negatives": ["random"]}
+    metrics = train(folder, tmp_path / "model", **settings)
+    classifier = Classifier.load(tmp_path / "model")
+    vectors = classifier.network.embedding.weight.detach().numpy()
+    # The word that only the file has is known, too.
+    for word in ("dog", "elsewhere"):
+        assert vectors[classifier.batch([[word]])[0][0, 0]] == pytest.approx(0.5, abs=1e-4)
+    assert metrics["vectors"] == 2
+    with pytest.raises(InputError, match=r"vectors of 16 numbers, but the classifier's size is 8"):
+        train(folder, tmp_path / "other", **settings, size=8)
+    file.write_text(f"DOG {numbers}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"vectors\.txt: no vector is of a word"):
+        train(folder, tmp_path / "other", **settings)
+
+
+def test_too_few_references_for_a_test_are_refused(tmp_path):
+    folder, _ = with_lists(tmp_path, 4)
+    with pytest.raises(InputError, match="none of 4 references is left to test on"):
+        train(folder, tmp_path / "model", **GRID)
 
 
 @pytest.mark.parametrize("network", module.NETWORKS)

@@ -76,6 +76,11 @@ def test_columns_a_header_and_packed_files_are_as_the_block_says(written):
     assert [(row["reference"], row["paraphrase"]) for row in rows] == [("the other", "one side")]
 
 
+def test_punctuation_counts_as_in_the_pairs_of_systems(written):
+    rows, _ = written(b"\n".join(LINES), punctuation="tokens")
+    assert (rows[0]["reference_words"], rows[0]["paraphrase_words"]) == (7, 6)
+
+
 def test_batches_make_no_difference(written, monkeypatch):
     lines = b"".join(b"a dog %d\tdog %d\n" % (number, number % 3) for number in range(20))
     whole = written(lines)
@@ -136,6 +141,12 @@ def test_its_training_sets_and_embeddings_stand_beside_the_systems(config):
             assert layout.folder(*unit) == before.folder(*unit)
 
 
+def test_it_follows_the_runs_punctuation(config):
+    assert "punctuation" not in run_layout(config).settings(("filter", "ppdb"))
+    config["evaluate"]["punctuation"] = "tokens"
+    assert run_layout(config).settings(("filter", "ppdb"))["punctuation"] == "tokens"
+
+
 def test_it_counts_by_its_content(config, tmp_path):
     folder = run_layout(config).folder("filter", "all-ppdb")
     (tmp_path / "other.tsv").write_bytes((tmp_path / "ppdb.tsv").read_bytes())
@@ -186,6 +197,10 @@ def test_sets_by_columns_that_it_lacks_are_made_for_the_systems_alone_and_that_i
         (
             {"training_sets": {"all": {"systems": ["ppdb"], "ranks": [1, 2]}}},
             "'ppdb' is from outside, and its pairs have no second paraphrase",
+        ),
+        (
+            {"training_sets": {"all": {"systems": ["ppdb"], "corpora": ["testbed"]}}},
+            "'ppdb' is from outside, and its pairs have no corpus of the bitext",
         ),
         ({"outside": {"ppdb": {"tsv": "missing.tsv"}}}, "outside.ppdb.tsv"),
     ],

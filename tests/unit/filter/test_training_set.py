@@ -173,6 +173,42 @@ def test_of_one_paraphrase_there_is_no_pair_of_two(chosen):
     assert rejected == {"overlap_1": 80, "alone": 20, "other_rank": 80}
 
 
+@pytest.fixture
+def two_corpora(rows, tmp_path):
+    """Two of three references are of the corpus c2, whose name begins as that of the other."""
+    folder = tmp_path / "two"
+    named = [
+        {**row, "id": row["id"].replace("c:", "c2:") if number // 5 % 3 else row["id"]}
+        for number, row in enumerate(rows)
+    ]
+    for shard in (0, 1):
+        path = folder / f"000{shard}.parquet"
+        write_table(path, "pair_columns", named[shard * 90 : 90 + shard * 110])
+    return folder, named
+
+
+def test_pairs_of_some_corpora_are_taken_before_folds_are_made(two_corpora, tmp_path):
+    folder, named = two_corpora
+
+    def choose(number, **settings):
+        output = tmp_path / str(number) / "pairs.parquet"
+        main(arguments(ALL | settings, folder=folder, values=[], shards=2, output=output))
+        return list(read_rows(output, "training_pairs")), read_record(output)["rejected"]
+
+    own = [row for row in named if row["id"].startswith("c:")]
+    found, rejected = choose(1, corpora=["c"])
+    assert found == texts(own)
+    assert rejected == {"other_corpus": PAIRS - len(own)}
+    assert len(choose(2, corpora=["c", "c2"])[0]) == PAIRS
+    folds = {"column": "translation_cost", "of": 10, "keep": [10]}
+    order = sorted(range(len(own)), key=lambda index: own[index]["translation_cost"])
+    for first in ("bounds", "folds"):
+        found, rejected = choose(first, corpora=["c"], folds=folds, first=first)
+        last = sorted(order[len(own) * 9 // 10 :])
+        assert found == texts([own[index] for index in last])
+        assert rejected == {"other_corpus": PAIRS - len(own), "fold": len(own) - len(last)}
+
+
 def test_samples_of_all_ranks_are_of_the_same_references(chosen):
     drawn = [chosen(ranks=rank, sample=11)[0] for rank in (1, 4, [1, 5])]
     assert {len(each) for each in drawn} == {11}

@@ -128,12 +128,8 @@ def test_what_came_from_the_hub_is_looked_at(sentence_transformer, tmp_path):
 # --- the encoder that make setup installs -----------------------------------------------------
 
 
-def test_the_default_encoder_knows_what_sentences_mean():
-    try:
-        folder = encoder_folder()
-    except InputError as error:
-        pytest.skip(str(error))
-    first, second, third = load_encoder(folder).encode(
+def test_the_default_encoder_knows_what_sentences_mean(minilm):
+    first, second, third = load_encoder(minilm).encode(
         ["A man is playing a guitar.", "Someone plays the guitar.", "The stock market fell."]
     )
     assert first.shape == (384,)

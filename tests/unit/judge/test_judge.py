@@ -10,8 +10,17 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.judge import fit as fit_command
 from workflow_scripts.judge.examples import read_labels, read_ratings
 from workflow_scripts.judge.features import Models
-from workflow_scripts.judge.fitting import BANDS, calibrate, known_sets, logistic
+from workflow_scripts.judge.fitting import (
+    BANDS,
+    LACKING_WEIGHT,
+    Design,
+    Examples,
+    calibrate,
+    known_sets,
+    logistic,
+)
 from workflow_scripts.judge.model import Coefficients, Judge, band_names
+from workflow_scripts.judge.pairs import Pairs
 
 JUDGE = Judge(
     ("forward_nll", "overlap_1", "reference_vector"),
@@ -103,6 +112,27 @@ def test_a_calibration_never_turns_the_order():
     margins = np.linspace(-2, 2, 200)
     calibration = calibrate(margins, margins < 0, np.zeros(200, np.intp))
     assert calibration.slope == 0
+
+
+def examples(name, columns):
+    """Return ten pairs, and columns of features that are known or not."""
+    rows = np.arange(10.0)
+    features = {key: rows if known else np.full(10, np.nan) for key, known in columns.items()}
+    texts = [f"{name} {row}" for row in range(10)]
+    good = rows > 5
+    pairs = Pairs(texts, texts)
+    return Examples(name, pairs, good * 1.0, good, ~good, None, {**features, "words": rows}, {})
+
+
+def test_pairs_of_a_file_that_lacks_a_feature_count_less_beside_it():
+    given = [
+        examples("labels", {"forward_nll": True, "backward_nll": True}),
+        examples("ratings", {"forward_nll": True, "backward_nll": False}),
+    ]
+    design = Design(given, ["forward_nll", "backward_nll"])
+    assert design.weights(["forward_nll"]).tolist() == [1.0] * 20
+    both = design.weights(["forward_nll", "backward_nll"])
+    assert both.tolist() == [1.0] * 10 + [LACKING_WEIGHT] * 10
 
 
 def test_what_needs_the_same_is_known_or_unknown_together():
@@ -211,7 +241,7 @@ def test_annotators_use_the_scale_in_their_own_ways(tmp_path):
     [
         (("\tG\n", "\tfine\n"), r"labels\.tsv, line 2: the label is 'fine'; write good"),
         (("\tlabel\n", "\tmark\n"), r"labels\.tsv, line 1: no column label"),
-        (("\tG\n", "\n"), r"labels\.tsv, line 2: 6 cells, the head has 7"),
+        (("\tG\n", "\n"), r"labels\.tsv, line 2 has 6 fields, the header 7"),
     ],
 )
 def test_wrong_labels_are_told(tmp_path, change, message):
@@ -232,7 +262,7 @@ def test_wrong_nlls_of_labels_are_told(tmp_path, wrong):
 def test_a_rated_reference_without_text_is_told(tmp_path):
     ratings, texts = write_ratings(tmp_path)
     texts.write_text("ref_id\tref_sent\n7\tthe dog sleeps\n", "utf-8")
-    with pytest.raises(InputError, match=r"ratings\.tsv, line 6: reference '8' is not in .*ref"):
+    with pytest.raises(InputError, match=r"ratings\.tsv: reference '8' has no text in .*ref"):
         read_ratings(ratings, texts, good=80)
 
 
@@ -262,7 +292,7 @@ def test_by_default_another_language_has_only_what_is_for_every_language(tmp_pat
     fit_command.main(options)
     judge = Judge.load(tmp_path)
     assert judge.language == "pt"
-    assert judge.features == ("forward_nll", "forward_root", "repeated_words")
+    assert judge.features == ("forward_nll", "forward_root", "numbers", "repeated_words")
 
 
 def test_probabilities_of_a_fitted_judge_rise_with_the_margin(tmp_path):

@@ -1,22 +1,21 @@
 """The command judge.score, and the judge that ships."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.judge import score
-from workflow_scripts.judge.encoder import encoder_folder
-from workflow_scripts.judge.examples import read_labels, read_ratings
+from workflow_scripts.judge.encoder import load_encoder
+from workflow_scripts.judge.features import Models
+from workflow_scripts.judge.fit import FEATURES_BY_DEFAULT, fit_judge
+from workflow_scripts.judge.grammar.model import Grammar
 from workflow_scripts.judge.model import Coefficients, Judge
 
-DATA = Path(os.environ.get("PARALOOM_DATA", "../shared")) / "data"
 REFERENCES = ["The dog saw a cat.", "I have no idea where it is.", "She left the house."]
 PARAPHRASES = ["A dog saw the cat.", "I don't know where it is.", "She leaved house the house."]
 OWN = Judge(
@@ -87,9 +86,9 @@ def test_more_nll_is_never_better(options, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["0.5", "high", "1"], r"nll\.txt, line 2: 'high' is not an NLL; write a number, or"),
-        (["0.5", "1", "nan"], r"nll\.txt, line 3: 'nan' is not an NLL"),
-        (["inf", "1", "1"], r"nll\.txt, line 1: 'inf' is not an NLL"),
+        (["0.5", "high", "1"], r"nll\.txt, line 2: 'high' is no number; write nats"),
+        (["0.5", "1", "nan"], r"nll\.txt, line 3: 'nan' is no number"),
+        (["inf", "1", "1"], r"nll\.txt, line 1: 'inf' is no number"),
         (["0.5", "-3", "1"], r"nll\.txt, line 2: '-3' is no NLL, which is never negative"),
         (["0.5", "1"], r"nll\.txt has 2 lines, .*references\.txt has 3"),
         (["0.5"] * 4, r"nll\.txt has 4 lines, .*references\.txt has 3"),
@@ -160,14 +159,6 @@ def test_the_default_is_numbers_with_their_provenance():
         assert each.slope > 0
 
 
-@pytest.fixture
-def encoder():
-    try:
-        return encoder_folder()
-    except InputError as error:
-        pytest.skip(str(error))
-
-
 def test_without_the_encoder_the_default_says_so_and_goes_on(options, monkeypatch, capsys):
     def absent(_):
         raise InputError("the encoder is not installed; `make setup` installs it")
@@ -179,7 +170,7 @@ def test_without_the_encoder_the_default_says_so_and_goes_on(options, monkeypatc
     assert "missing feature: cosine (needs encoder)" in told
 
 
-def test_a_pair_has_the_same_score_alone_and_among_others(encoder, options, tmp_path, capsys):
+def test_a_pair_has_the_same_score_alone_and_among_others(minilm, options, tmp_path, capsys):
     options = ["--judge", "default", *options[2:]]
     write(tmp_path / "references.txt", [*REFERENCES, "A much longer sentence than these. " * 9])
     write(tmp_path / "paraphrases.txt", [*PARAPHRASES, "A very long sentence, this one. " * 9])
@@ -201,26 +192,36 @@ def default_scores(examples, tmp_path, capsys, nll):
     return scored(capsys, options)[0]
 
 
-@pytest.mark.slow
-def test_the_default_ranks_the_ratings_that_it_was_fitted_to(encoder, tmp_path, capsys):
-    """A change of the features would make the numbers that ship mean something else."""
-    folder = DATA / "parabank_ratings"
-    if not folder.is_dir():
-        pytest.skip(f"{folder} is not there")
-    examples = read_ratings(folder / "candidates.tsv", folder / "ref.tsv", 80)
-    found = default_scores(examples, tmp_path, capsys, nll=True)
-    assert spearmanr(found, examples.score).statistic > 0.63
+def test_the_default_tells_good_from_bad_as_when_it_was_fitted(minilm, fitted_to, tmp_path, capsys):
+    """It was fitted to these labels: this shows that its features still are what they were.
 
-
-def test_the_default_tells_good_from_bad_as_labelled(encoder, tmp_path, capsys):
-    path = DATA / "labelled_pt_en" / "labels.tsv"
-    if not path.is_file():
-        pytest.skip(f"{path} is not there")
-    examples = read_labels(path)
+    How good it is for other references, the next test shows.
+    """
+    examples, _ = fitted_to
     clear = examples.good | examples.bad
     for nll, least in ((True, 0.88), (False, 0.78)):
         found = np.array(default_scores(examples, tmp_path, capsys, nll))
         assert roc_auc_score(examples.good[clear], found[clear]) > least
+
+
+@pytest.mark.slow
+def test_the_default_comes_of_its_files_again(minilm, fitted_to):
+    """Figures are cross-validated: no reference is in both parts."""
+    shipped = Judge.load("default")
+    models = Models(load_encoder(minilm), Grammar.load("english"))
+    again = fit_judge(fitted_to, FEATURES_BY_DEFAULT, models, {})
+    assert again.features == shipped.features
+    for found, expected in zip(again.sets, shipped.sets, strict=True):
+        assert found.weights.keys() == expected.weights.keys()
+        for name, weight in expected.weights.items():
+            np.testing.assert_allclose(found.weights[name], weight, atol=0.02)
+    figures = {tuple(each["features"]): each for each in again.about["held_out"]}
+    for expected in shipped.about["held_out"]:
+        for file, measure in (("labels", "auc"), ("ratings", "spearman")):
+            found = figures[tuple(expected["features"])][file][measure]["value"]
+            assert found == pytest.approx(expected[file][measure]["value"], abs=0.005)
+    rated = tuple(name for name in FEATURES_BY_DEFAULT if name != "backward_nll")
+    assert figures[rated]["ratings"]["spearman"]["value"] > 0.62
 
 
 def test_models_give_the_nlls_that_files_would(options, tmp_path, capsys):

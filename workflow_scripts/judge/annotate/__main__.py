@@ -14,7 +14,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import count, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.runs import read_config, run_folder
 from workflow_scripts.judge.annotate.export import export, table_of_marks
@@ -186,13 +186,6 @@ def _positive(text: str) -> int:
     return number
 
 
-def _not_negative(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is below 0")
-    return number
-
-
 def main(argv: list[str] | None = None) -> None:
     """Serve a page on which people rate paraphrases, or export what they said."""
     parser = argparse.ArgumentParser(
@@ -220,12 +213,12 @@ def main(argv: list[str] | None = None) -> None:
     add("--judgments", type=_positive, help="people for each paraphrase (3; other modes: 1)")
     add(
         "--controls",
-        type=_not_negative,
+        type=count,
         default=CONTROLS,
         help=f"one of so many pages of a person has a control; 0: none ({CONTROLS})",
     )
     add("--host", default=LOOPBACK[0], help=f"address to serve at ({LOOPBACK[0]})")
-    add("--port", type=_not_negative, default=8008, help="to serve at; 0: any that is free (8008)")
+    add("--port", type=count, default=8008, help="to serve at; 0: any that is free (8008)")
     add(
         "--annotator",
         action="append",

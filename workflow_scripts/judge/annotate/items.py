@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from workflow_scripts.core import tab_separated
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.lines import read_lines
 from workflow_scripts.core.manifest import sha256, shard_paths, verify
 from workflow_scripts.core.numbers import finite
 from workflow_scripts.core.runs import read_config
@@ -287,24 +287,11 @@ def of_file(path: Path, per_bin: int | None, seed: int) -> Material:
     Raises:
         InputError: the file can't be read, a column or a value is missing or wrong.
     """
-    lines = enumerate(read_lines(path), start=1)
-    _, header = next(lines, (0, ""))
-    names = header.split("\t")
     required = [*REQUIRED, *(["paraphrase_score"] if per_bin is not None else [])]
-    missing = [name for name in required if name not in names]
-    if missing:
-        raise InputError(f"{path}, line 1: no column {', '.join(missing)}; tabs part the columns")
     pairs, texts = [], dict[str, tuple[str, int]]()
-    for number, line in lines:
-        if not line:
-            continue
-        fields = line.split("\t")
-        if len(fields) != len(names):
-            raise InputError(
-                f"{path}, line {number} has {len(fields)} fields, the header {len(names)}"
-            )
+    for number, row in tab_separated.read_rows(path, required, OPTIONAL):
         try:
-            reference, item = _pair(dict(zip(names, fields, strict=True)))
+            reference, item = _pair(row)
         except ValueError as error:
             raise InputError(f"{path}, line {number}: {error}") from error
         text, first = texts.setdefault(reference.id, (reference.text, number))

@@ -1,0 +1,48 @@
+"""A pair corpus from outside stands beside the system in all tables of embeddings."""
+
+import csv
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+pytestmark = pytest.mark.e2e
+
+SETS = {"half-micro", "short-given"}
+
+
+def table(finished, name):
+    path = finished.unit("release") / "tables" / f"{name}.tsv"
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream, delimiter="\t"))
+
+
+def test_its_bad_line_is_counted_and_its_pairs_are_trained_on(finished):
+    assert finished.manifest("filter.given")["rejected"] == {"columns": 1}
+    chosen = finished.manifest("filter.short-given")
+    assert chosen["rows_in"] == finished.manifest("filter.given")["rows_out"] == 19
+    trained = finished.manifest("embed.tiny-short-given-seed1")
+    assert trained["rows_in"] == chosen["rows_out"] > 0
+
+
+def test_all_tables_of_embeddings_have_it(finished):
+    rows = {row["training_set"]: row for row in table(finished, "sts")}
+    assert rows.keys() == SETS
+    assert (rows["short-given"]["system"], rows["half-micro"]["system"]) == ("given", "micro")
+    assert rows["short-given"]["chosen_by"] == "paraphrase_words 1 to 30"
+    by_data = {row["training_set"] for row in table(finished, "sts_data_sets")}
+    assert by_data - {""} == SETS
+    assert {row["training_set"] for row in table(finished, "sts_gains")} == SETS
+    (difference,) = table(finished, "sts_differences")
+    assert {difference["first"], difference["second"]} == SETS
+    sts = json.loads((finished.unit("embed.sts") / "sts.json").read_text(encoding="utf-8"))
+    assert sts["embeddings"].keys() == {f"tiny-{name}" for name in SETS}
+
+
+def test_the_report_has_it_and_the_release_has_none_of_its_pairs(finished):
+    report = (finished.unit("release") / "report.html").read_text(encoding="utf-8")
+    assert '<th scope="row">short-given</th><td>given</td>' in report
+    corpora = finished.unit("release").glob("*/*.parquet")
+    ids = {row["id"] for path in corpora for row in pq.read_table(path).to_pylist()}
+    assert ids
+    assert not [each for each in ids if each.startswith("given:")]
