@@ -265,6 +265,11 @@ MEASURES = {
         "here in nats; the paper does not say",
         _counted("difference", "trigrams", "entropy"),
     ),
+    "repetition_unigrams_percent": Measure(
+        "Repeated words (%), reference minus paraphrase",
+        "",
+        _percent(_counted("difference", "unigrams", "repetition")),
+    ),
     "repetition_trigrams_percent": Measure(
         "Repeated trigrams (%), reference minus paraphrase",
         "",

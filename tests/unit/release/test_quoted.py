@@ -5,6 +5,9 @@ import csv
 import pytest
 
 from tests import paper_tables
+from tests.unit.embed.sts_example import STS, TRAINING_SETS
+from workflow_scripts.embed import results
+from workflow_scripts.embed.sts_tables import models
 from workflow_scripts.release import quoted
 
 SECTION = "workflow_scripts.release.quoted:papers"
@@ -96,3 +99,28 @@ def test_the_page_has_a_column_of_its_own_and_says_what_differs(run):
     assert (
         "data: 376 references of CzEng, two runs; models: Transformers of 12 and 6 layers" in html
     )
+
+
+# --- tests of embeddings -------------------------------------------------------------------------
+
+
+def of_sts(sts):
+    found = results.Tested(
+        sts, dict.fromkeys(TRAINING_SETS), models(sts, TRAINING_SETS, ["word", "trigram"])
+    )
+    return {name: measure.of_run(None) for name, measure in quoted._of_sts(found).items()}
+
+
+def test_years_and_data_sets_of_the_test_stand_beside_those_of_other_work():
+    found = of_sts(STS)
+    assert dict(found["2012"])["word, cost-beam-1"] == 65.0
+    assert dict(found["2012.spearman"])["word, cost-beam-1"] == 55.0
+    assert "sick.test" in found
+    assert "2013" not in found  # one of its data sets is missing
+    assert "22 tasks" not in found
+    assert "word against trigram, cost-beam-1" in dict(found["mean_pearson_abs_diff"])
+
+
+def test_the_mean_of_22_tasks_is_that_of_all_22():
+    overlap = {**STS["overlap"], "bt2017": {**STS["overlap"]["bt2017"], "data_sets": 22}}
+    assert dict(of_sts({**STS, "overlap": overlap})["22 tasks"])["word, all-beam"] == 80.0
