@@ -19,8 +19,13 @@ def written(recipe):
 
 
 def of_their_own():
-    """The recipes with corpora; the others are laid over them."""
-    return [path for path in RECIPES if "corpora" in written(path).get("run", {})]
+    """The recipes with corpora; the others, or what they leave out, come from one below them."""
+    return [
+        path
+        for path in RECIPES
+        if "corpora" in written(path).get("run", {})
+        and ("languages" in written(path) or "Laid over recipes/" not in path.read_text("utf-8"))
+    ]
 
 
 def test_of_those_with_corpora_the_testbed_is_one():
