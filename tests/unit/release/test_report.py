@@ -125,7 +125,6 @@ def test_a_run_without_paraphrases_threshold_curve_and_bleu(write_report, tmp_pa
             "references": 3,
             "references_by_paraphrases": [3, 0],
             "ranks": [rank | counts],
-            "exact_lengths": [],
             "by_length": [
                 {"from": 0, "to": None, "references": 3, "references_by_paraphrases": [3, 0]}
                 | {"ranks": [rank | counts]}
