@@ -33,6 +33,8 @@ def lose(pipeline, unit, *names):
     ("unit", "names", "jobs"),
     [
         ("clean", ["rejected/0000.tsv.zst"], {"clean_shard"}),
+        ("clean", ["manifest.json"], {"manifest"}),
+        ("corpus.dev", ["rejected.tsv.json", "manifest.json"], {"corpus_import", "manifest"}),
         ("clean", ["rejected/0000.tsv.json"], {"clean_shard"}),
         ("release", ["report.html"], {"release_report"}),
         ("release", ["tables/bins.tsv"], {"release_tables"}),

@@ -112,6 +112,9 @@ class Finished:
         if manifest is None:
             if trains:
                 self._look_at_model(unit, changed)
+            elif self._was_read(unit) and _is_there(Path(layout.folder(*unit))):
+                # Snakemake does not come to it through what was made of it, which is finished.
+                self.files[unit] = [str(manifest_path(layout, unit))]
             return
         lost = gone(layout, unit, manifest["parts"])
         others = other_content(layout, unit, manifest)
@@ -178,13 +181,17 @@ class Finished:
                     f"or add --forcerun {record}, to train again"
                 )
                 self.refusals.append(Refusal(unit, message, spared=False))
-        elif f"{name}/{layout.key(*unit)}" in self._read and not _is_there(Path(folder)):
+        elif self._was_read(unit) and not _is_there(Path(folder)):
             message = (
                 f"{folder} is gone, of which other finished units were made. To make it again "
                 f"would train once more: {name}. Put it back from a copy; or add --forcerun "
                 f"{record}, to train again and make all again that depends on it"
             )
             self.refusals.append(Refusal(unit, message, spared=False))
+
+    def _was_read(self, unit: Unit) -> bool:
+        """Return whether other finished units were made of a unit."""
+        return f"{unit_name(*unit)}/{self._layout.key(*unit)}" in self._read
 
     def _record(self, unit: Unit) -> str:
         return f"{self._layout.folder(*unit)}/{self._layout.records(*unit)[0]}.json"
