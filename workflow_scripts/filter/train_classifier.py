@@ -13,7 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import groupby, product
+from itertools import product
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,7 +36,7 @@ from workflow_scripts.core.vectors import read_vectors, summary
 from workflow_scripts.core.word_tokens import DROPPED, TOKENISERS
 from workflow_scripts.filter.classifier import Classifier, frequent_words, reference_place
 from workflow_scripts.filter.classifier_files import RECORD
-from workflow_scripts.filter.sample import Place, last_within, place
+from workflow_scripts.filter.sample import Place, last_distinct, last_within, place
 
 Pair = tuple[list[str], list[str]]  # the words of a reference and of a paraphrase
 RANDOM, HARDEST = "random", "hardest"
@@ -80,21 +80,22 @@ def split(rows: Iterable[PairColumnsRow], config: dict[str, Any]) -> Split:
 def split_references(rows: Iterable[PairColumnsRow], config: dict[str, Any]) -> Split:
     """Divide references with all their paraphrases, in seeded order: the last ones are for tests.
 
+    Equal references are one, with the paraphrases of all, so that none is learnt and tested on.
+
     Args:
-        rows: those of one reference stand together.
+        rows: the pairs.
         config: `validation` and `test` are the shares of the references.
 
     Raises:
         InputError: there is none to train, to validate or, with a share, to test on.
     """
     words = TOKENISERS[config.get("punctuation", DROPPED)]
-    found: list[tuple[Place, Example]] = []
-    for identifier, group in groupby(rows, key=itemgetter("id")):
-        several = list(group)
-        paraphrases = [words(row["paraphrase"]) for row in several]
-        example = Example(words(several[0]["reference"]), paraphrases)
-        found.append((reference_place(config["seed"], identifier), example))
-    found.sort(key=itemgetter(0))
+    at: dict[Place, Example] = {}
+    for row in rows:
+        here = reference_place(config["seed"], row["reference"])
+        example = at.setdefault(here, Example(words(row["reference"]), []))
+        example.paraphrases.append(words(row["paraphrase"]))
+    found = sorted(at.items(), key=itemgetter(0))
     validation, test = (round(config.get(key, 0) * len(found)) for key in ("validation", "test"))
     examples = [example for _, example in found]
     training = len(found) - validation - test
@@ -315,27 +316,23 @@ def word_vectors(
 def sampled(paths: list[Path], config: dict[str, Any]) -> Iterator[PairColumnsRow]:
     """Yield a seeded sample of the pairs of `pair_columns` shards.
 
-    With `negatives` it is one of references, with all their pairs.
+    With `negatives` it is one of different references, with all their pairs.
     """
     by_reference = bool(config.get("negatives"))
 
     def rows(*more: str) -> Iterator[tuple[Place, PairColumnsRow]]:
         for path in paths:
-            for row in read_rows(path, "pair_columns", ["id", "rank", *more]):
+            for row in read_rows(path, "pair_columns", ["id", "rank", "reference", *more]):
                 if by_reference:
-                    yield reference_place(config["seed"], row["id"]), row
+                    yield reference_place(config["seed"], row["reference"]), row
                 else:
                     yield place(config["seed"], row["id"], row["rank"]), row
 
-    def places() -> Iterator[tuple[Place, int]]:
-        before = None
-        for found, _ in rows():
-            if not by_reference or found != before:
-                yield found, 1
-            before = found
-
-    last = last_within(places, config["pairs"])
-    for found, row in progress(rows("reference", "paraphrase"), desc="classifier, pairs"):
+    if by_reference:
+        last = last_distinct((found for found, _ in rows()), config["pairs"])
+    else:
+        last = last_within(lambda: ((found, 1) for found, _ in rows()), config["pairs"])
+    for found, row in progress(rows("paraphrase"), desc="classifier, pairs"):
         if found <= last:
             yield row
 
