@@ -9,8 +9,6 @@ best point of the grid of `negatives` and `l2` is chosen on the validation examp
 import argparse
 import copy
 import math
-import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import product
@@ -32,7 +30,7 @@ from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.rows import PairColumnsRow
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.core.tables import read_rows
-from workflow_scripts.core.vectors import read_vectors, summary
+from workflow_scripts.core.vectors import vectors_of
 from workflow_scripts.core.word_tokens import DROPPED, TOKENISERS
 from workflow_scripts.filter.classifier import Classifier, frequent_words, reference_place
 from workflow_scripts.filter.classifier_files import RECORD
@@ -244,9 +242,11 @@ def train(examples: Split, config: dict[str, Any]) -> tuple[Classifier, dict[str
         for side in (example.reference, each)
     )
     vocabulary = frequent_words(sentences, config["vocabulary"])
-    vectors = {}
+    vectors: dict[str, NDArray[np.float32]] = {}
     if config.get("vectors"):
-        vectors = word_vectors(Path(config["vectors"]), vocabulary, config)
+        vectors, _ = vectors_of(
+            vocabulary, config["vectors"], config["size"], config["vocabulary"], "classifier.size"
+        )
     validation = pairs_of(examples.validation, config["seed"], "validation")
     choices = config.get("negatives") or [RANDOM]
     points = list(product(choices, config.get("l2") or [0]))
@@ -277,40 +277,6 @@ def train(examples: Split, config: dict[str, Any]) -> tuple[Classifier, dict[str
     if examples.learnt:
         best.classifier.learnt(config["seed"], examples.learnt)
     return best.classifier, metrics
-
-
-def word_vectors(
-    path: Path, vocabulary: list[str], config: dict[str, Any]
-) -> dict[str, NDArray[np.float32]]:
-    """Return the vectors of the vocabulary's words, and add more words of the file to it.
-
-    Words are added until there are as many as `config["vocabulary"]`: sentences that are classified
-    later may have words that the training examples do not have.
-
-    Raises:
-        InputError: the file is not what it should be, its vectors have another size, or none is of
-            a word of the vocabulary.
-    """
-    known, found = set(vocabulary), {}
-    rejected: Counter[str] = Counter()
-    met = 0
-    for word, vector in read_vectors(path, rejected):
-        if len(vector) != config["size"]:
-            raise InputError(
-                f"{path}: vectors of {len(vector)} numbers, but the classifier's size is "
-                f"{config['size']}; set it to {len(vector)}"
-            )
-        if word in known:
-            met += 1
-        elif len(vocabulary) < config["vocabulary"]:
-            vocabulary.append(word)
-        else:
-            continue
-        found[word] = vector
-    if not met:
-        raise InputError(f"{path}: no vector is of a word of the pairs; look at its words' case")
-    print(f"classifier: {summary(path, len(found), rejected)}", file=sys.stderr)
-    return found
 
 
 def sampled(paths: list[Path], config: dict[str, Any]) -> Iterator[PairColumnsRow]:

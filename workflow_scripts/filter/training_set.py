@@ -83,7 +83,9 @@ def require_values(passes: Passes, columns: Iterable[str]) -> None:
     if found and lacking:
         raise InputError(
             f"{', '.join(lacking)}: none of the {found:,} pairs has a value in this column; look "
-            "at the model or the file of word vectors behind it, or choose by another column"
+            "at the model or the file of word vectors behind it, or choose by another column (a "
+            "classifier with negatives gives the references that it learnt from no value: it needs "
+            "more of them)"
         )
 
 

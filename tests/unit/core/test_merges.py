@@ -77,7 +77,7 @@ def test_a_run_of_merges_has_no_unit_of_bitext_or_models(config, tmp_path, monke
         ),
         ({"run.systems": ["bt2017"]}, "run.corpora: it is empty; name the bitext"),
         (
-            {"systems.cs.merge": dict.fromkeys(("cs", "de"), {"run": "cs-en", "system": "x"})},
+            {"systems.cs.merge": {key: {"run": "cs-en", "system": "x"} for key in ("cs", "de")}},
             "systems.cs.merge: cs and de are the same system of the same run, x of cs-en",
         ),
         ({"systems.cs.merge": {}}, "systems.cs.merge: {} should be non-empty"),

@@ -224,10 +224,10 @@ def test_it_starts_from_word_vectors(tmp_path, capsys):
     for word in ("dog", "elsewhere"):
         assert vectors[classifier.batch([[word]])[0][0, 0]] == pytest.approx(0.5, abs=1e-4)
     assert metrics["vectors"] == 2
-    with pytest.raises(InputError, match=r"vectors of 16 numbers, but the classifier's size is 8"):
+    with pytest.raises(InputError, match=r"vectors of 16 numbers, but classifier\.size is 8"):
         train(folder, tmp_path / "other", **settings, size=8)
     file.write_text(f"DOG {numbers}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"vectors\.txt: no vector is of a word"):
+    with pytest.raises(InputError, match=r"vectors\.txt: it has none of the \d+ words"):
         train(folder, tmp_path / "other", **settings)
 
 
