@@ -36,6 +36,7 @@ def test_a_grid_is_tuned_and_a_classifier_tested(finished, copy_of):
         },
         "training_sets": {
             "tuned": {
+                "systems": ["micro"],
                 # Nobody has a thousand words: the second point has no pairs.
                 "grid": {"bounds": {"paraphrase_words": {"low": [0, 1000]}}},
                 "tune": True,
