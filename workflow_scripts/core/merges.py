@@ -77,6 +77,14 @@ def _system_problems(where: str, system: dict[str, Any]) -> Iterator[str]:
     given = [key for key in ("search", "constraints", "score") if key in system]
     if given:
         yield f"{where}: merge takes the place of {', '.join(given)}; take them out"
+    names: dict[tuple[str, str], str] = {}
+    for name, each in system["merge"].items():
+        first = names.setdefault((each["run"], each["system"]), name)
+        if first != name:
+            yield (
+                f"{where}.merge: {first} and {name} are the same system of the same run, "
+                f"{each['system']} of {each['run']}; correct one of them"
+            )
     select = system["select"]
     if select.get("judge") is not None:
         yield f"{where}.select.judge: a run of merges has no models for its features; take it out"

@@ -4,11 +4,13 @@ Published files have faults: PARAGRAM-SL999 holds words that are not UTF-8 and l
 a blank, GloVe has words with blanks inside. Such an entry is left out and counted.
 """
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from io import BufferedReader
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +77,60 @@ def summary(path: str | Path, count: int, rejected: Counter[str]) -> str:
     """Return in words how many vectors were read of a file, and what was left out."""
     reasons = ", ".join(f"{reason} {number:,}" for reason, number in sorted(rejected.items()))
     return f"{path}: {count:,} word vectors; left out: {reasons or 'none'}"
+
+
+def vectors_of(
+    vocabulary: list[str], path: str | Path, dimension: int, size: int, key: str
+) -> tuple[dict[str, NDArray[np.float32]], dict[str, Any]]:
+    """Return the vectors of a vocabulary's words from a file, and add more words of the file.
+
+    Words are added to `vocabulary` until it has `size`. So sentences that are compared later may
+    have words that the training text does not have. What was read is told on stderr.
+
+    Args:
+        vocabulary: the words of the training text.
+        path: of the file.
+        dimension: the numbers that a vector must have.
+        size: of the vocabulary, at most.
+        key: of the configuration, that says `dimension`.
+
+    Returns:
+        The vectors by word; and figures of the file: `read` vectors, `rejected` entries by reason,
+        and `known`, how many of the training text's `words` have one.
+
+    Raises:
+        InputError: the file is not what it should be, its vectors have another dimension, or it
+            has none of the words.
+    """
+    known = set(vocabulary)
+    vectors = {}
+    rejected: Counter[str] = Counter()
+    read = hits = 0
+    for word, vector in read_vectors(path, rejected):
+        read += 1
+        if len(vector) != dimension:
+            raise InputError(
+                f"{path}: vectors of {len(vector)} numbers, but {key} is {dimension}; set it to "
+                f"{len(vector)}"
+            )
+        if word not in known and len(vocabulary) < size:
+            vocabulary.append(word)
+        elif word not in known:
+            continue
+        hits += word in known
+        vectors[word] = vector
+    print(
+        f"{summary(path, read, rejected)}; {hits:,} of the {len(known):,} words of the training "
+        "set have one",
+        file=sys.stderr,
+    )
+    if not hits:
+        raise InputError(
+            f"{path}: it has none of the {len(known):,} words of the training set, which are in "
+            "lower case; name vectors of the references' language"
+        )
+    figures = {"read": read, "rejected": dict(rejected), "known": hits, "words": len(known)}
+    return vectors, figures
 
 
 def _distinct(

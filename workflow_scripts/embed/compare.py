@@ -5,6 +5,7 @@ compared with each other: how much more one training set teaches than another.
 """
 
 import argparse
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -20,7 +21,7 @@ from workflow_scripts.core.progress import progress
 from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.embed.baselines import baselines
 from workflow_scripts.embed.correlations import Similarities, gain, overlaps, result
-from workflow_scripts.embed.evaluation import read_collected
+from workflow_scripts.embed.evaluation import read_collected, without_tested
 from workflow_scripts.embed.model import load
 from workflow_scripts.embed.readers import DataSet, parted
 from workflow_scripts.embed.sts import model_similarities
@@ -173,9 +174,19 @@ def compare(
             and that are not reported, and `tuned`, these points, where there are any.
         models: the model folders of each embedding, by its seeds.
         evaluation: the table of the data sets.
+
+    Raises:
+        InputError: most pairs for development are reported, or a file is damaged.
     """
     record = verify(evaluation)
     data_sets, development = parted(read_collected(evaluation), config.get("development", []))
+    development, removed = without_tested(development, data_sets, "sts.development")
+    if removed:
+        print(
+            f"sts: {removed:,} pairs for development are in the data sets that are reported; no "
+            "point of a grid is chosen by them",
+            file=sys.stderr,
+        )
     baseline = overlaps(data_sets)
     grids = config.get("tuned", {})
     on_grids = {name for names in grids.values() for name in names}

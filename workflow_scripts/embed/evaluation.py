@@ -10,6 +10,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.embed.prepared import key
 from workflow_scripts.embed.readers import DataSet, missing, parted, read_data_sets
 from workflow_scripts.testbed.graded import graded_pairs
 
@@ -77,6 +78,41 @@ def data_set(group: str, name: str, rows: Iterable[tuple[float, str, str]]) -> D
     """Return a data set of pairs that all have a score."""
     scores, first, second = zip(*rows, strict=True)
     return DataSet(group, name, scores, tuple(zip(first, second, strict=True)), 0)
+
+
+def without_tested(
+    development: Iterable[DataSet], tested: Iterable[DataSet], where: str
+) -> tuple[list[DataSet], int]:
+    """Return development data without the pairs that are tested on, and how many these are.
+
+    Data sets overlap: STS Benchmark is made of pairs of STS 2012 to 2017.
+
+    Args:
+        development: the data sets.
+        tested: those that are reported.
+        where: the configuration key of the former.
+
+    Raises:
+        InputError: most of the pairs are tested on.
+    """
+    barred = {frozenset(map(key, pair)) for each in tested for pair in each.pairs}
+    kept, removed, total = [], 0, 0
+    for each in development:
+        rows = [
+            (score, *pair)
+            for score, pair in zip(each.scores, each.pairs, strict=True)
+            if frozenset(map(key, pair)) not in barred
+        ]
+        total += len(each.scores)
+        removed += len(each.scores) - len(rows)
+        if rows:
+            kept.append(data_set(each.group, each.name, rows))
+    if 2 * removed > total:
+        raise InputError(
+            f"{where}: {removed} of its {total} pairs are in the data sets that are reported; take "
+            "other data to choose by, or take out of sts.data what overlaps with them"
+        )
+    return kept, removed
 
 
 def main(argv: list[str] | None = None) -> None:

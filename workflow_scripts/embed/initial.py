@@ -1,7 +1,6 @@
 """The untrained model: vocabularies from the training text, vectors from a file or random."""
 
 import io
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seeding import fraction, generator
-from workflow_scripts.core.vectors import read_vectors, summary
+from workflow_scripts.core.vectors import vectors_of
 from workflow_scripts.embed.encoders import ENCODERS
 from workflow_scripts.embed.parts import Parts, empty_network
 from workflow_scripts.embed.tokens import Pieces, Tokeniser, Trigrams, Words
@@ -87,7 +86,7 @@ def tokenisers(
         model: its configuration.
         text: gives all training sentences in each call.
         seed: for the sample that pieces are learnt from.
-        figures: gets what is told of a file of vectors, see `add_vectors`.
+        figures: gets what is told of a file of vectors, see `vectors_of`.
 
     Raises:
         InputError: the text has no token, or the file of vectors is not what it should be.
@@ -104,58 +103,11 @@ def tokenisers(
         if not vocabulary:
             raise InputError("the training set has no token that is frequent enough to train on")
         if kind == "words" and model["vectors"] is not None:
-            vectors, figures["vectors"] = add_vectors(
-                vocabulary, model["vectors"], model["dimension"], size
+            vectors, figures["vectors"] = vectors_of(
+                vocabulary, model["vectors"], model["dimension"], size, "model.dimension"
             )
         found[kind] = made(vocabulary)
     return found, vectors
-
-
-def add_vectors(
-    vocabulary: list[str], path: str, dimension: int, size: int
-) -> tuple[dict[str, NDArray[np.float32]], dict[str, Any]]:
-    """Return the vectors of a vocabulary's words from a file, and add more words of the file.
-
-    Words are added to `vocabulary` until it has `size`. So sentences that are compared later may
-    have words that the training text does not have. What was read is told on stderr.
-
-    Returns:
-        The vectors by word; and figures of the file: `read` vectors, `rejected` entries by reason,
-        and `known`, how many of the training text's `words` have one.
-
-    Raises:
-        InputError: the file is not what it should be, its vectors have another dimension, or it
-            has none of the words.
-    """
-    known = set(vocabulary)
-    vectors = {}
-    rejected: Counter[str] = Counter()
-    read = hits = 0
-    for word, vector in read_vectors(path, rejected):
-        read += 1
-        if len(vector) != dimension:
-            raise InputError(
-                f"{path}: vectors of {len(vector)} numbers, but the model's dimension is "
-                f"{dimension}; set it to {len(vector)}"
-            )
-        if word not in known and len(vocabulary) < size:
-            vocabulary.append(word)
-        elif word not in known:
-            continue
-        hits += word in known
-        vectors[word] = vector
-    print(
-        f"embed: {summary(path, read, rejected)}; {hits:,} of the {len(known):,} words of the "
-        "training set have one",
-        file=sys.stderr,
-    )
-    if not hits:
-        raise InputError(
-            f"{path}: it has none of the {len(known):,} words of the training set, which are in "
-            "lower case; name vectors of the references' language"
-        )
-    figures = {"read": read, "rejected": dict(rejected), "known": hits, "words": len(known)}
-    return vectors, figures
 
 
 def _split(split: Callable[[str], Iterator[str]], sentences: Iterable[str]) -> Iterator[str]:
@@ -195,7 +147,7 @@ def initial_model(
         text: gives all training sentences in each call.
         seed: of the run.
         repetition: the embedding's own seed.
-        figures: gets what is told of a file of vectors, see `add_vectors`.
+        figures: gets what is told of a file of vectors, see `vectors_of`.
 
     Raises:
         InputError: see `tokenisers`.

@@ -33,7 +33,7 @@ from workflow_scripts.core.space import explained
 from workflow_scripts.core.tables import count_rows, read_rows
 from workflow_scripts.embed import parts
 from workflow_scripts.embed.correlations import result
-from workflow_scripts.embed.evaluation import data_set, read_collected
+from workflow_scripts.embed.evaluation import read_collected, without_tested
 from workflow_scripts.embed.initial import initial_model
 from workflow_scripts.embed.model import UNTRAINED, SentenceEmbeddings, save
 from workflow_scripts.embed.prepared import Pair, key, prepare, read_prepared
@@ -66,35 +66,6 @@ class Task(NamedTuple):
     work: Path
     device: str
     inputs: dict[str, str] = {}  # noqa: RUF012 - never changed
-
-
-def development_sets(
-    paths: list[str], language: str, evaluation: list[DataSet]
-) -> tuple[list[DataSet], int]:
-    """Return the development data without the pairs that are tested on, and how many these are.
-
-    Raises:
-        InputError: the data can't be read, or most of it is tested on.
-    """
-    tested = {frozenset(map(key, pair)) for each in evaluation for pair in each.pairs}
-    kept, removed, total = [], 0, 0
-    for each in read_data_sets(paths, language):
-        rows = [
-            (score, *pair)
-            for score, pair in zip(each.scores, each.pairs, strict=True)
-            if frozenset(map(key, pair)) not in tested
-        ]
-        total += len(each.scores)
-        removed += len(each.scores) - len(rows)
-        if rows:
-            kept.append(data_set(each.group, each.name, rows))
-    if 2 * removed > total:
-        raise InputError(
-            f"training.development: {removed} of its {total} pairs are in the data sets that are "
-            "reported; take other data to choose the best epoch by, or null, or name the data "
-            "sets in sts.development"
-        )
-    return kept, removed
 
 
 class Pairs:
@@ -229,7 +200,9 @@ def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
         vectors = config["model"]["vectors"]
         with unchanged(task.inputs, [*paths, *([vectors] if vectors else [])]):
             reported, _ = parted(tested, config.get("chosen_on", []))
-            development, removed = development_sets(paths, config["language"], reported)
+            development, removed = without_tested(
+                read_data_sets(paths, config["language"]), reported, "training.development"
+            )
     with locked(task.work):
         follow_plan(task)
         pairs = Pairs(task.pairs, tested, development)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from workflow_scripts.core.atomic import atomic_path, write_json
 from workflow_scripts.core.manifest import read_json, verify
 from workflow_scripts.core.seeding import fraction
+from workflow_scripts.core.text import letters_and_digits
 from workflow_scripts.core.word_tokens import DROPPED, TOKENISERS
 from workflow_scripts.filter.classifier_files import METRICS, RECORD, VOCABULARY, WEIGHTS
 from workflow_scripts.filter.sample import Place
@@ -91,12 +92,12 @@ class Classifier:
         """Keep up to which reference, in the seeded order of references, this one has learnt."""
         self.config["learnt"] = [seed, last[0], last[1]]
 
-    def has_learnt(self, identifier: str) -> bool:
+    def has_learnt(self, reference: str) -> bool:
         """Tell whether it was trained or chosen on a reference; False where it did not keep it."""
         if "learnt" not in self.config:
             return False
         seed, number, last = self.config["learnt"]
-        return reference_place(seed, identifier) <= (number, last, 0)
+        return reference_place(seed, reference) <= (number, last, 0)
 
     @torch.no_grad()
     def probabilities(self, sentences: list[list[str]]) -> NDArray[np.float32]:
@@ -135,9 +136,14 @@ class Classifier:
         return classifier
 
 
-def reference_place(seed: int, identifier: str) -> Place:
-    """Return where a reference stands in the seeded order of references."""
-    return fraction(seed, "classifier", "reference", identifier), identifier, 0
+def reference_place(seed: int, reference: str) -> Place:
+    """Return where a reference stands in the seeded order of references.
+
+    Bitext has many a reference several times, with other sources: by case, punctuation and blanks
+    alone they do not differ, and stand at one place.
+    """
+    key = letters_and_digits(reference) or reference
+    return fraction(seed, "classifier", "reference", key), key, 0
 
 
 def frequent_words(sentences: Iterable[list[str]], size: int) -> list[str]:

@@ -26,10 +26,11 @@ def main(argv: list[str] | None = None) -> None:
     def values(batch: pa.RecordBatch) -> NDArray[np.float32]:
         paraphrases = batch.column("paraphrase").to_pylist()
         found = classifier.probabilities(list(map(classifier.split, paraphrases)))
-        learnt = [classifier.has_learnt(each) for each in batch.column("id").to_pylist()]
+        learnt = [classifier.has_learnt(each) for each in batch.column("reference").to_pylist()]
         return np.where(learnt, np.float32(np.nan), found)
 
-    column_values(arguments.input, arguments.output, ["paraphrase"], values, "classifier")
+    sides = ["reference", "paraphrase"]
+    column_values(arguments.input, arguments.output, sides, values, "classifier")
 
 
 if __name__ == "__main__":

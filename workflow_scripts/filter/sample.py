@@ -5,6 +5,7 @@ rank, so that systems which paraphrase the same references give the same sample 
 sample is all pairs up to a last one in that order.
 """
 
+import heapq
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -55,3 +56,22 @@ def last_within(places: Places, limit: int) -> Place:
             break
         last = found
     return last
+
+
+def last_distinct(places: Iterable[Place], limit: int) -> Place:
+    """Return the last of the first `limit` places, where several things may be at one place.
+
+    One pass, in memory for twice as many places as `limit`.
+
+    Returns:
+        The last of all if there are fewer; `NOWHERE` if there is none.
+    """
+    kept: set[Place] = set()
+    last: Place | None = None
+    for found in places:
+        if last is None or found < last:
+            kept.add(found)
+        if len(kept) >= 2 * limit:
+            kept = set(heapq.nsmallest(limit, kept))
+            last = max(kept)
+    return max(heapq.nsmallest(limit, kept), default=NOWHERE)

@@ -125,7 +125,6 @@ class Filter(Stage):
             block = filled(self.config["outside"][instance], "outside")
             return {
                 **block,
-                **selection.punctuation(self.config),
                 "name": instance,
                 "tsv": selection.located(self.config, as_list(block["tsv"])),
                 "max_line_bytes": self.config["clean"]["max_line_bytes"],

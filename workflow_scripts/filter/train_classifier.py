@@ -9,11 +9,9 @@ best point of the grid of `negatives` and `l2` is chosen on the validation examp
 import argparse
 import copy
 import math
-import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import groupby, product
+from itertools import product
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,11 +30,11 @@ from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.rows import PairColumnsRow
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.core.tables import read_rows
-from workflow_scripts.core.vectors import read_vectors, summary
+from workflow_scripts.core.vectors import vectors_of
 from workflow_scripts.core.word_tokens import DROPPED, TOKENISERS
 from workflow_scripts.filter.classifier import Classifier, frequent_words, reference_place
 from workflow_scripts.filter.classifier_files import RECORD
-from workflow_scripts.filter.sample import Place, last_within, place
+from workflow_scripts.filter.sample import Place, last_distinct, last_within, place
 
 Pair = tuple[list[str], list[str]]  # the words of a reference and of a paraphrase
 RANDOM, HARDEST = "random", "hardest"
@@ -80,21 +78,22 @@ def split(rows: Iterable[PairColumnsRow], config: dict[str, Any]) -> Split:
 def split_references(rows: Iterable[PairColumnsRow], config: dict[str, Any]) -> Split:
     """Divide references with all their paraphrases, in seeded order: the last ones are for tests.
 
+    Equal references are one, with the paraphrases of all, so that none is learnt and tested on.
+
     Args:
-        rows: those of one reference stand together.
+        rows: the pairs.
         config: `validation` and `test` are the shares of the references.
 
     Raises:
         InputError: there is none to train, to validate or, with a share, to test on.
     """
     words = TOKENISERS[config.get("punctuation", DROPPED)]
-    found: list[tuple[Place, Example]] = []
-    for identifier, group in groupby(rows, key=itemgetter("id")):
-        several = list(group)
-        paraphrases = [words(row["paraphrase"]) for row in several]
-        example = Example(words(several[0]["reference"]), paraphrases)
-        found.append((reference_place(config["seed"], identifier), example))
-    found.sort(key=itemgetter(0))
+    at: dict[Place, Example] = {}
+    for row in rows:
+        here = reference_place(config["seed"], row["reference"])
+        example = at.setdefault(here, Example(words(row["reference"]), []))
+        example.paraphrases.append(words(row["paraphrase"]))
+    found = sorted(at.items(), key=itemgetter(0))
     validation, test = (round(config.get(key, 0) * len(found)) for key in ("validation", "test"))
     examples = [example for _, example in found]
     training = len(found) - validation - test
@@ -243,9 +242,11 @@ def train(examples: Split, config: dict[str, Any]) -> tuple[Classifier, dict[str
         for side in (example.reference, each)
     )
     vocabulary = frequent_words(sentences, config["vocabulary"])
-    vectors = {}
+    vectors: dict[str, NDArray[np.float32]] = {}
     if config.get("vectors"):
-        vectors = word_vectors(Path(config["vectors"]), vocabulary, config)
+        vectors, _ = vectors_of(
+            vocabulary, config["vectors"], config["size"], config["vocabulary"], "classifier.size"
+        )
     validation = pairs_of(examples.validation, config["seed"], "validation")
     choices = config.get("negatives") or [RANDOM]
     points = list(product(choices, config.get("l2") or [0]))
@@ -278,64 +279,26 @@ def train(examples: Split, config: dict[str, Any]) -> tuple[Classifier, dict[str
     return best.classifier, metrics
 
 
-def word_vectors(
-    path: Path, vocabulary: list[str], config: dict[str, Any]
-) -> dict[str, NDArray[np.float32]]:
-    """Return the vectors of the vocabulary's words, and add more words of the file to it.
-
-    Words are added until there are as many as `config["vocabulary"]`: sentences that are classified
-    later may have words that the training examples do not have.
-
-    Raises:
-        InputError: the file is not what it should be, its vectors have another size, or none is of
-            a word of the vocabulary.
-    """
-    known, found = set(vocabulary), {}
-    rejected: Counter[str] = Counter()
-    met = 0
-    for word, vector in read_vectors(path, rejected):
-        if len(vector) != config["size"]:
-            raise InputError(
-                f"{path}: vectors of {len(vector)} numbers, but the classifier's size is "
-                f"{config['size']}; set it to {len(vector)}"
-            )
-        if word in known:
-            met += 1
-        elif len(vocabulary) < config["vocabulary"]:
-            vocabulary.append(word)
-        else:
-            continue
-        found[word] = vector
-    if not met:
-        raise InputError(f"{path}: no vector is of a word of the pairs; look at its words' case")
-    print(f"classifier: {summary(path, len(found), rejected)}", file=sys.stderr)
-    return found
-
-
 def sampled(paths: list[Path], config: dict[str, Any]) -> Iterator[PairColumnsRow]:
     """Yield a seeded sample of the pairs of `pair_columns` shards.
 
-    With `negatives` it is one of references, with all their pairs.
+    With `negatives` it is one of different references, with all their pairs.
     """
     by_reference = bool(config.get("negatives"))
 
     def rows(*more: str) -> Iterator[tuple[Place, PairColumnsRow]]:
         for path in paths:
-            for row in read_rows(path, "pair_columns", ["id", "rank", *more]):
+            for row in read_rows(path, "pair_columns", ["id", "rank", "reference", *more]):
                 if by_reference:
-                    yield reference_place(config["seed"], row["id"]), row
+                    yield reference_place(config["seed"], row["reference"]), row
                 else:
                     yield place(config["seed"], row["id"], row["rank"]), row
 
-    def places() -> Iterator[tuple[Place, int]]:
-        before = None
-        for found, _ in rows():
-            if not by_reference or found != before:
-                yield found, 1
-            before = found
-
-    last = last_within(places, config["pairs"])
-    for found, row in progress(rows("reference", "paraphrase"), desc="classifier, pairs"):
+    if by_reference:
+        last = last_distinct((found for found, _ in rows()), config["pairs"])
+    else:
+        last = last_within(lambda: ((found, 1) for found, _ in rows()), config["pairs"])
+    for found, row in progress(rows("paraphrase"), desc="classifier, pairs"):
         if found <= last:
             yield row
 

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths
 from workflow_scripts.core.shard import Input, Stream, Tally, write_shard
 from workflow_scripts.core.training_sets import columns_of
@@ -58,6 +59,34 @@ def bounded(columns: Columns, bounds: dict[str, Any], kept: Mask, rejected: Coun
         within &= high is None or values <= np.float32(high)
         rejected[column] += int(np.count_nonzero(kept & ~within))
         kept &= within
+
+
+def require_values(passes: Passes, columns: Iterable[str]) -> None:
+    """Check that each column has a value for some pair.
+
+    Without any a column is not what the user meant, such as a paraphrase score by word vectors of
+    another language: all pairs would be left out, of each training set that is chosen by it.
+
+    Args:
+        passes: gives a pass over all pairs; it is read as far as needed.
+        columns: their names.
+
+    Raises:
+        InputError: there are pairs, and a column has no value of any.
+    """
+    lacking, found = sorted(set(columns)), 0
+    for pairs in passes():
+        found += len(pairs.texts)
+        lacking = [name for name in lacking if np.isnan(pairs.columns[name]).all()]
+        if not lacking:
+            return
+    if found and lacking:
+        raise InputError(
+            f"{', '.join(lacking)}: none of the {found:,} pairs has a value in this column; look "
+            "at the model or the file of word vectors behind it, or choose by another column (a "
+            "classifier with negatives gives the references that it learnt from no value: it needs "
+            "more of them)"
+        )
 
 
 class Chosen(NamedTuple):
@@ -202,13 +231,21 @@ def write_training_set(
         shards: their number.
         output: the file.
         settings: of the training set.
+
+    Raises:
+        InputError: a column that it is chosen by has no value of any pair, or a file is damaged.
     """
     paths = shard_paths(folder, shards)
     rows = Input(paths, "pair_columns").count()
     others = verified_values(values, shards)
     own = {column for column in columns_of(settings) if column not in values}
     names = sorted({"rank", *WORDS, *own})
-    chosen = TrainingSet(lambda: read_pairs(paths, others, names, ["id"]), settings)
+
+    def passes() -> Iterator[Pairs]:
+        return read_pairs(paths, others, names, ["id"])
+
+    require_values(passes, columns_of(settings))
+    chosen = TrainingSet(passes, settings)
     texts = ["id", "reference", "paraphrase"]
     pairs = read_pairs(paths, others, names, texts)
     tally = Tally()

@@ -76,6 +76,10 @@ def test_a_run_of_merges_has_no_unit_of_bitext_or_models(config, tmp_path, monke
             "systems.bt2017.select.score: rank is for a system that merges",
         ),
         ({"run.systems": ["bt2017"]}, "run.corpora: it is empty; name the bitext"),
+        (
+            {"systems.cs.merge": {key: {"run": "cs-en", "system": "x"} for key in ("cs", "de")}},
+            "systems.cs.merge: cs and de are the same system of the same run, x of cs-en",
+        ),
         ({"systems.cs.merge": {}}, "systems.cs.merge: {} should be non-empty"),
         ({"systems.cs.merge": {"a+b": {"run": "x", "system": "y"}}}, "'a+b' does not match"),
     ],

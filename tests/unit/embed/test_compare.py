@@ -110,6 +110,35 @@ def test_the_point_that_is_best_on_the_development_data_is_chosen(folder, tmp_pa
     assert "tested" in trained and "dev" not in trained
 
 
+def test_no_point_is_chosen_by_pairs_that_are_reported(folder, tmp_path, capsys):
+    """As STS Benchmark holds pairs of STS 2016."""
+    both = list(examples.simulated_pairs(30, first=100))[:10]
+    own = list(examples.simulated_pairs(30, first=300))
+    lines = [(5.0, *pair) for pair in own]
+    lines += [(0.0, one[0], other[1]) for one, other in pairwise(own)]
+    data = [str(folder / "tested.tsv"), str(tmp_path / "dev.tsv")]
+    config = {"data": data, "testbed": None, "language": "en", "seed": 1, "development": ["dev"]}
+    settings = {"bootstrap": 20, "language": "en", "seed": 1, "development": ["dev"]}
+    settings |= {"tuned": {"all": ["all-a"]}}
+    models = {"word-all-a": {"1": folder / "word-all-a" / "1"}}
+
+    def development(rows):
+        tsv(tmp_path / "dev.tsv", rows)
+        table = tmp_path / "evaluation.parquet"
+        evaluation.main(["--config", json.dumps(config), "--output", str(table)])
+        found = compare.compare(settings, models, table)
+        return found["development"], found["tuned"][0]["points"][0]["development"]
+
+    without = development(lines)
+    # With gold scores that would turn the choice, and sides in the other order.
+    assert development([*lines, *((-50.0, two, one) for one, two in both)]) == without
+    assert "10 pairs for development are in the data sets that are reported" in (
+        capsys.readouterr().err
+    )
+    with pytest.raises(InputError, match=r"sts\.development: 10 of its 12 pairs are in"):
+        development([*lines[:2], *((5.0, *pair) for pair in both)])
+
+
 def test_a_point_without_pairs_is_passed_over():
     points = {
         "word-x-s-1": compare.Point(0, None),

@@ -149,7 +149,7 @@ def test_the_best_epoch_is_chosen_by_development_data_that_is_not_tested_on(tmp_
     assert record["extra"]["development_pairs_tested_on"] == 1
     scores = [entry["development"] for entry in record["extra"]["history"]]
     assert len(set(scores)) > 1
-    best = train.data_set("d", "d", development)
+    best = evaluation.data_set("d", "d", development)
     from workflow_scripts.embed.sts import model_similarities
 
     found = train.result([best], model_similarities(load(tmp_path / "1"), [best]))

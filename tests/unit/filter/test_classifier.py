@@ -105,11 +105,16 @@ def test_no_reference_is_trained_and_validated_on():
         split(rows[:3], CONFIG)
 
 
-def with_lists(tmp_path, count=200):
-    """References with a list of three: two copies, and one that a word tells apart."""
+def with_lists(tmp_path, count=200, times=1):
+    """References with a list of three: two copies, and one that a word tells apart.
+
+    Each is there several times, with other ids, and in capitals as well.
+    """
     rows = []
-    for number in range(count):
-        reference, paraphrase = telling(number)
+    for number in range(count * times):
+        reference, paraphrase = (f"{text} n{number % count}" for text in telling(number % count))
+        if number >= count:
+            reference = f"{reference.upper()}!"
         for rank, text in enumerate((reference, paraphrase, reference), 1):
             rows.append(pair(f"c:{number}", rank, reference, text))
     write_table(tmp_path / "columns" / "0000.parquet", "pair_columns", rows)
@@ -144,24 +149,32 @@ def test_references_are_divided_exactly_and_tested_apart(tmp_path):
     assert metrics["validation"] == metrics["grid"][best]["validation"]
 
 
-def test_the_test_is_of_references_that_it_has_not_learnt(tmp_path):
-    """And only what it has not learnt has a value."""
-    folder, rows = with_lists(tmp_path)
+@pytest.mark.parametrize("times", [1, 3])
+def test_the_test_is_of_references_that_it_has_not_learnt(tmp_path, times):
+    """And only what it has not learnt has a value; a reference with several ids is one."""
+    folder, rows = with_lists(tmp_path, times=times)
     train(folder, tmp_path / "model", **GRID)
     output = tmp_path / "out" / "0000.parquet"
     classify.main(arguments(input=folder / "0000.parquet", model=tmp_path / "model", output=output))
     known = {row["id"] for row in read_rows(output, "pair_values") if row["value"] is not None}
     settings = CONFIG | GRID
     sample = list(train_classifier.sampled([folder / "0000.parquet"], settings))
-    assert len(sample) == 300
+    assert len(sample) == 300 * times
     found = split_references(sample, settings)
-    texts = {row["id"]: row["reference"].split() for row in rows}
-    learnt = {row["id"] for row in rows} - known
-    assert len(learnt) == 90
-    held = {tuple(example.reference) for example in found.test}
-    assert held <= {tuple(texts[each]) for each in known}
+    assert [len(part) for part in found[:3]] == [70, 20, 10]
+    assert {len(each.paraphrases) for part in found[:3] for each in part} == {3 * times}
+    texts = {row["id"]: row["reference"] for row in rows}
+    learnt = texts.keys() - known
+    assert len(learnt) == 90 * times
+    held, taken = (
+        {" ".join(example.reference) for part in parts for example in part}
+        for parts in ([found.test], found[:2])
+    )
+    assert len(held) == 10
+    assert held <= {texts[each].lower().rstrip("!") for each in known}
+    assert taken == {texts[each].lower().rstrip("!") for each in learnt}
     classifier = Classifier.load(tmp_path / "model")
-    assert all(classifier.has_learnt(each) == (each in learnt) for each in texts)
+    assert all(classifier.has_learnt(text) == (each in learnt) for each, text in texts.items())
 
 
 def test_the_hardest_negative_is_the_most_probable_reference():
@@ -203,6 +216,7 @@ def test_it_starts_from_word_vectors(tmp_path, capsys):
     numbers = " ".join(["0.5"] * 16)
     file.write_text(f"dog {numbers}\nelsewhere {numbers}\n", encoding="utf-8")
     settings = {"vectors": str(file), "learning_rate": 1e-9, "pairs": 100, "negatives": ["random"]}
+    settings["vocabulary"] = 200
     metrics = train(folder, tmp_path / "model", **settings)
     classifier = Classifier.load(tmp_path / "model")
     vectors = classifier.network.embedding.weight.detach().numpy()
@@ -210,10 +224,10 @@ def test_it_starts_from_word_vectors(tmp_path, capsys):
     for word in ("dog", "elsewhere"):
         assert vectors[classifier.batch([[word]])[0][0, 0]] == pytest.approx(0.5, abs=1e-4)
     assert metrics["vectors"] == 2
-    with pytest.raises(InputError, match=r"vectors of 16 numbers, but the classifier's size is 8"):
+    with pytest.raises(InputError, match=r"vectors of 16 numbers, but classifier\.size is 8"):
         train(folder, tmp_path / "other", **settings, size=8)
     file.write_text(f"DOG {numbers}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"vectors\.txt: no vector is of a word"):
+    with pytest.raises(InputError, match=r"vectors\.txt: it has none of the \d+ words"):
         train(folder, tmp_path / "other", **settings)
 
 

@@ -101,6 +101,32 @@ def test_columns_in_files_of_their_own(chosen, rows, values):
     assert rejected == {"digit": PAIRS - len(wanted), "rank": len(wanted) - len(found)}
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"bounds": {"digit": [0.5, None], "rank": [1, 2]}},
+        {"folds": {"column": "digit", "of": 2, "keep": [2]}},
+    ],
+)
+def test_a_column_without_any_value_is_refused(chosen, rows, settings, tmp_path):
+    """Such as a paraphrase score by word vectors of another language."""
+    known = [None] * PAIRS
+    for known[150] in (None, 1.0):
+        column = [
+            {"id": row["id"], "rank": row["rank"], "value": value}
+            for row, value in zip(rows, known, strict=True)
+        ]
+        for shard, part in (("0000", column[:90]), ("0001", column[90:])):
+            write_table(tmp_path / f"{shard}.parquet", "pair_values", part)
+        if known[150] is None:
+            with pytest.raises(InputError, match=r"digit: none of the 200 pairs has a value"):
+                chosen([f"digit={tmp_path}"], **settings)
+        else:
+            assert [row["id"] for row in chosen([f"digit={tmp_path}"], **settings)[0]] in (
+                [["c:30"], []]
+            )
+
+
 def test_values_of_other_pairs_are_refused(chosen, values, rows, tmp_path):
     for shard, part in (("0000", rows[1:91]), ("0001", rows[90:])):
         column = [{"id": row["id"], "rank": row["rank"], "value": 1.0} for row in part]
