@@ -95,12 +95,13 @@ def _named(stem: str, names: list[str], row: dict[str, str], column: str) -> tup
         length = "mean of lengths" if column == "average" else column.replace("_", " ")
         return _variant(row, length), row["measure"].replace("semantic_", "")
     joint = " against " if stem in ("parabank2_table2", "paranmt_table10") else " "
+    joint = " to " if stem == "paranmt_table3" else joint
     return joint.join(parts), measure
 
 
 def _variant(row: dict[str, str], *more: str) -> str:
     """Return the name that a variant has here, with its languages unless they are Czech-English."""
-    name = f"parabank s{row['number']}" if row["number"] else row["system"]
+    name = f"parabank s{row['number']}" if row["number"] else _system(row["system"])
     pair = [row["language_pair"]] if row["language_pair"] != "cs-en" else []
     return ", ".join([name, *more, *pair])
 

@@ -14,7 +14,7 @@ _COARSE = {
     **dict.fromkeys(("RB", "RBR", "RBS", "WRB", "ADVP"), "ADV"),
     **dict.fromkeys(("PRP", "PRP$", "WP", "WP$"), "PRON"),
     **dict.fromkeys(("DT", "PDT", "WDT"), "DET"),
-    **dict.fromkeys(("IN", "TO", "PP", "SCONJ"), "ADP"),
+    **dict.fromkeys(("IN", "TO", "RP", "PP", "SCONJ"), "ADP"),
     **{"CD": "NUM", "CC": "CCONJ", "UH": "INTJ"},
 }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from workflow_scripts.core.parser_files import TAGGER_KEY, TAGGING, parser_files
 from workflow_scripts.generate.parts_of_speech import coarse
 
-# The coarse parts of speech that each word of a sentence has, by the word in lower case.
+# The coarse parts of speech that each word of a sentence has, by the word as it is written.
 Tags = Mapping[str, frozenset[str]]
 Tag = Callable[[str], Tags]
 
@@ -51,11 +51,11 @@ class Tagger:
     def tags(self, sentence: str) -> Tags:
         """Return the coarse parts of speech of each token of a sentence.
 
-        A word that stands in it twice may have two. A word that Stanza cuts into other tokens has
-        none here.
+        A word that stands in it twice may have two; with another case it is another word. A word
+        that Stanza cuts into other tokens has none here.
         """
         found: dict[str, set[str]] = {}
         for part in self._pipeline(" ".join(sentence.split())).sentences:
             for word in part.words:
-                found.setdefault(word.text.lower(), set()).add(coarse(word.upos or word.xpos))
+                found.setdefault(word.text, set()).add(coarse(word.upos or word.xpos))
         return {word: frozenset(tags) for word, tags in found.items()}

@@ -127,7 +127,8 @@ class Design:
 
     def weights(self, features: Sequence[str]) -> Numbers:
         """Return how much each pair counts when these features are fitted, shape (pairs,)."""
-        lacking = np.any([self._lacking[name] for name in features], axis=0)
+        none = [False] * (int(self.files.max()) + 1)  # an ablation may leave no feature
+        lacking = np.any([none, *(self._lacking[name] for name in features)], axis=0)
         less = lacking & ~lacking.all()  # where each lacks another one, none is better
         return np.where(less, LACKING_WEIGHT, 1.0)[self.files]
 

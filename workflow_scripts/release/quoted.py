@@ -39,6 +39,8 @@ PAPERS = {
 }
 _ENGLISH = "en"
 _SPEARMAN = ".spearman"
+# The ranks that ParaBank 2 compares with each other (Table 2).
+PAIRS = {(1, 3), (3, 5), (1, 5)}
 
 Values = list[tuple[str, float]]
 
@@ -106,33 +108,60 @@ def _ranks(pick: Callable[[dict[str, Any], int], float | None]) -> Callable[[Fin
     return of_run
 
 
-def _with_variants(
-    of_ranks: Callable[[FinishedRun], Values], pick: Callable[[dict[str, Any]], float | None]
+def _between(
+    pick: Callable[[dict[str, Any], int], float | None],
 ) -> Callable[[FinishedRun], Values]:
-    """Return the function that gives a figure of each rank and of each variant of each system."""
+    """Return the function that gives a figure of two ranks of each system, of those of PAIRS."""
 
     def of_run(run: FinishedRun) -> Values:
-        variants = _known(
-            (f"{system} {name}", pick(each))
-            for system, found in all_variants(run).items()
-            for name, each in found["groups"]["all"].items()
+        return _known(
+            (f"{system}, rank {first} against {system}, rank {second}", pick(group, number))
+            for system, each in all_measures(run).items()
+            for group in [each["groups"]["all"]]
+            for number, pair in enumerate(group["between"])
+            for first, second in [(pair["first"], pair["second"])]
+            if (first, second) in PAIRS
         )
-        return [*of_ranks(run), *variants]
 
     return of_run
 
 
+def _variants(pick: Callable[[dict[str, Any]], float | None]) -> Callable[[FinishedRun], Values]:
+    """Return the function that gives a figure of each variant of each system."""
+
+    def of_run(run: FinishedRun) -> Values:
+        return _known(
+            (f"{system} {name}", pick(each))
+            for system, found in all_variants(run).items()
+            for name, each in found["groups"]["all"].items()
+        )
+
+    return of_run
+
+
+def _all(*parts: Callable[[FinishedRun], Values]) -> Callable[[FinishedRun], Values]:
+    """Return the function that gives the figures of several such functions."""
+    return lambda run: [pair for part in parts for pair in part(run)]
+
+
 def _modified_bleu(run: FinishedRun) -> Values:
+    """Return that of each variant, and of the first rank of systems without variants."""
+    variants = all_variants(run)
+    exact = {
+        f"{system} {name}": each["exact_lengths"]
+        for system, found in variants.items()
+        for name, each in found["groups"]["all"].items()
+    }
+    for system, each in all_measures(run).items():
+        if system not in variants:
+            parts = each["groups"]["all"]["exact_lengths"]
+            exact[f"{system}, rank 1"] = [{**part, **part["ranks"][0]} for part in parts]
     return _known(
         pair
-        for system, found in all_variants(run).items()
-        for name, each in found["groups"]["all"].items()
+        for name, parts in exact.items()
         for pair in [
-            *(
-                (f"{system} {name}, length {part['length']}", part["modified_bleu"])
-                for part in each["exact_lengths"]
-            ),
-            (f"{system} {name}, mean of lengths", mean_modified_bleu(each["exact_lengths"])),
+            *((f"{name}, length {part['length']}", part["modified_bleu"]) for part in parts),
+            (f"{name}, mean of lengths", mean_modified_bleu(parts)),
         ]
     )
 
@@ -151,8 +180,11 @@ def _length_ratio(comparison: dict[str, Any]) -> float | None:
     return comparison.get("words", {}).get("length_ratio")
 
 
-def _tree_distance(group: dict[str, Any], number: int) -> float | None:
-    return group["syntax"]["ranks"][number]["tree_edit_distance"] if group["syntax"] else None
+def _tree_distance(part: str) -> Callable[[dict[str, Any], int], float | None]:
+    def pick(group: dict[str, Any], number: int) -> float | None:
+        return group["syntax"][part][number]["tree_edit_distance"] if group["syntax"] else None
+
+    return pick
 
 
 def _rated(name: str) -> Callable[[FinishedRun], Values]:
@@ -204,38 +236,73 @@ def _scores(run: FinishedRun) -> Values:
     )
 
 
+def _overlaps(run: FinishedRun) -> Values:
+    return _known(
+        (f"{system}, {column}, up to {part['to']}", part["mean"])
+        for system, each in all_statistics(run).items()
+        for column, parts in each["bins"].items()
+        for part in parts
+    )
+
+
+def _accuracy(side: str) -> Callable[[FinishedRun], Values]:
+    """Return the function that gives an accuracy of each classifier that has test sentences."""
+    return lambda run: _known(
+        (f"{system}, {column}", figures[side])
+        for system, each in all_statistics(run).items()
+        for column, figures in each["classifiers"].items()
+        if figures["data"] == "test"
+    )
+
+
+def _of_classifiers(run: FinishedRun) -> Values:
+    return _known(
+        (f"{system}, {column}, {name}", value)
+        for system, each in all_statistics(run).items()
+        for column, found in each["correlations"].items()
+        for name, value in found.items()
+    )
+
+
 def _percent(of_run: Callable[[FinishedRun], Values]) -> Callable[[FinishedRun], Values]:
     return lambda run: [(name, 100 * value) for name, value in of_run(run)]
 
 
-_OWN_IDF = "IDFs of the run's own references"
-_REFERENCES = "here words as all measures count them"
+_IDF = "here IDFs of the run's documents"
+_REFERENCES = "here words as `evaluate.punctuation` says"
+_CLASSIFIER = "another classifier, on its test sentences"
+_NATS = "here in nats; the paper does not say"
 MEASURES = {
     "one_minus_bleu": Measure(
         "1-BLEU",
         "",
-        _with_variants(
+        _all(
             _ranks(lambda group, number: group["ranks"][number]["one_minus_bleu"]),
-            lambda variant: variant["one_minus_bleu"],
+            _variants(lambda variant: variant["one_minus_bleu"]),
+            _between(lambda group, number: group["between"][number]["one_minus_bleu"]),
         ),
     ),
     "modified_bleu": Measure("Modified BLEU", "as evaluate defines it", _modified_bleu),
     "intersection_over_union_pieces": Measure(
         "Intersection over union of pieces, x 100",
         "the vocabulary is that of the run's model",
-        _with_variants(
+        _all(
             _ranks(lambda group, number: _of_sets(group["ranks"][number].get("pieces", {}))),
-            lambda variant: _of_sets(variant.get("pieces", {})),
+            _variants(lambda variant: _of_sets(variant.get("pieces", {}))),
+            _between(lambda group, number: _of_sets(group["between"][number].get("pieces", {}))),
         ),
     ),
     "tree_edit_distance": Measure(
-        "Tree edit distance", "another parser, and levels as configured", _ranks(_tree_distance)
+        "Tree edit distance",
+        "another parser, and levels as configured",
+        _all(_ranks(_tree_distance("ranks")), _between(_tree_distance("between"))),
     ),
     "length_ratio": Measure(
         "Length ratio",
         "",
-        _with_variants(
-            _ranks(lambda group, number: _length_ratio(group["ranks"][number])), _length_ratio
+        _all(
+            _ranks(lambda group, number: _length_ratio(group["ranks"][number])),
+            _variants(_length_ratio),
         ),
     ),
     "similarity": Measure("Similarity, by people", "other people", _rated("similarity")),
@@ -243,10 +310,10 @@ MEASURES = {
     "length_mean": Measure(
         "Mean length of references", _REFERENCES, _counted("references", "length", "mean")
     ),
-    "idf_mean": Measure("Mean IDF of references", _OWN_IDF, _counted("references", "idf", "mean")),
+    "idf_mean": Measure("Mean IDF of references", _IDF, _counted("references", "idf", "mean")),
     "vocab_entropy": Measure(
         "Entropy of words, references",
-        "here in nats; the paper does not say",
+        _NATS,
         _counted("references", "entropy", "unigrams"),
     ),
     "parse_entropy": Measure(
@@ -257,12 +324,12 @@ MEASURES = {
     "para_score_mean": Measure("Mean paraphrase score", "other vectors", _scores),
     "entropy_unigrams": Measure(
         "Entropy of words, reference minus paraphrase",
-        "here in nats; the paper does not say",
+        _NATS,
         _counted("difference", "unigrams", "entropy"),
     ),
     "entropy_trigrams": Measure(
         "Entropy of trigrams, reference minus paraphrase",
-        "here in nats; the paper does not say",
+        _NATS,
         _counted("difference", "trigrams", "entropy"),
     ),
     "repetition_unigrams_percent": Measure(
@@ -274,6 +341,21 @@ MEASURES = {
         "Repeated trigrams (%), reference minus paraphrase",
         "",
         _percent(_counted("difference", "trigrams", "repetition")),
+    ),
+    "trigram_overlap_mean": Measure(
+        "Mean trigram overlap by paraphrase score", "other vectors", _overlaps
+    ),
+    "accuracy": Measure("Classifiers, accuracy (%)", _CLASSIFIER, _percent(_accuracy("accuracy"))),
+    "reference_accuracy": Measure(
+        "Classifiers, accuracy (%) of references", _CLASSIFIER, _percent(_accuracy("references"))
+    ),
+    "translation_accuracy": Measure(
+        "Classifiers, accuracy (%) of paraphrases", _CLASSIFIER, _percent(_accuracy("paraphrases"))
+    ),
+    "spearman": Measure(
+        "Spearman's r x 100 of the classifier's probability with measures of a paraphrase",
+        _IDF,
+        _percent(_of_classifiers),
     ),
 }
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.finished import manifest_path
 from workflow_scripts.core.manifest import verify_hash
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.runs import link_name
@@ -17,11 +18,11 @@ _TRAINS = " (this trains once more; a copy of the file that is put back does not
 def verify_run(layout: LinkedLayout) -> dict[str, list[str]]:
     """Read all files that the records of a run name, and compare their hashes.
 
-    Files that are gone are left to `finished.gone`, and damaged records to `unit_status`. Progress
-    goes to stderr.
+    Lost files of finished units are left to `finished.gone`, and damaged records to `unit_status`.
+    Progress goes to stderr.
 
     Returns:
-        by the name of a unit, which of its files differ from what its stage wrote, and what to do.
+        by the name of a unit, which of its files are not what its stage wrote, and what to do.
     """
     named = [
         (unit, layout.root / record)
@@ -31,7 +32,10 @@ def verify_run(layout: LinkedLayout) -> dict[str, list[str]]:
     damaged: dict[str, list[str]] = {}
     for (stage, instance), record in progress(named, len(named), "verify records"):
         trains = layout.declaration(stage).trains(instance)
+        finished = (layout.root / manifest_path(layout, (stage, instance))).is_file()
         for path, expected in _files(record):
+            if finished and not path.is_file():
+                continue
             try:
                 verify_hash(path, expected, record)
             except InputError as error:
@@ -42,11 +46,10 @@ def verify_run(layout: LinkedLayout) -> dict[str, list[str]]:
 
 
 def _files(record: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the files of a record that are there, with their hashes; none if it is damaged."""
+    """Yield the files of a record with their hashes; none if it is not there, or damaged."""
     try:
         files = read_sealed(record).get("files", {})
     except (OSError, ValueError):
         return
     for name, expected in files.items():
-        if (path := record.parent / name).is_file():
-            yield path, expected
+        yield record.parent / name, expected

@@ -12,7 +12,7 @@ from workflow_scripts.generate.parts_of_speech import coarse
         (["NN", "[NNS]", "NNP", "PROPN", "NOUN"], "NOUN"),
         (["JJ", "JJR", "ADJ"], "ADJ"),
         (["RB", "RBS", "ADV"], "ADV"),
-        (["IN", "TO", "ADP"], "ADP"),
+        (["IN", "TO", "[RP]", "ADP"], "ADP"),
         (["[X]", "X"], "X"),
     ],
 )

@@ -192,6 +192,13 @@ def test_a_judge_is_fitted_to_labels_from_the_command_line(tmp_path, capsys):
     assert str(tmp_path) not in (tmp_path / "a/judge.json").read_text("utf-8")
 
 
+def test_the_ablation_of_a_single_feature_leaves_none(tmp_path, capsys):
+    labels = write_labels(tmp_path / "labels.tsv")
+    options = ["--labels", str(labels), "--features", "forward_nll", "--ablation"]
+    fit_command.main([*options, "--output", str(tmp_path / "a")])
+    assert "without forward_nll\tlabels auc 0.5000" in capsys.readouterr().out
+
+
 def test_more_nll_is_never_better_whatever_the_labels_say(tmp_path):
     labels = write_labels(tmp_path / "labels.tsv")
     lines = [line.split("\t") for line in labels.read_text("utf-8").splitlines()]

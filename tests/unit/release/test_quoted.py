@@ -8,6 +8,7 @@ from tests import paper_tables
 from tests.unit.embed.sts_example import STS, TRAINING_SETS
 from workflow_scripts.embed import results
 from workflow_scripts.embed.sts_tables import models
+from workflow_scripts.evaluate.results import all_measures, all_statistics
 from workflow_scripts.release import quoted
 
 SECTION = "workflow_scripts.release.quoted:papers"
@@ -71,6 +72,66 @@ def test_statistics_stand_beside_those_of_the_papers(run):
     trigrams = rows(found, "Repeated trigrams (%), reference minus paraphrase")
     assert trigrams["All"]["quoted"][0][0] == -2.26
     assert trigrams["beam, difference"]["own"] is not None
+
+
+def test_ranks_against_each_other_stand_beside_table_2(run):
+    found = shown(run)
+    for title, figure in (
+        ("1-BLEU", 64.16),
+        ("Intersection over union of pieces, x 100", 52.77),
+        ("Tree edit distance", 5.51),
+    ):
+        table = rows(found, title)
+        pair = table["parabank2, rank 1 against parabank2, rank 3"]
+        assert pair["own"] is not None
+        assert [each for each, _ in pair["quoted"]] == [figure]
+        assert "Table 2" in source(found, pair["quoted"][0][1])
+        assert "parabank2, rank 1 against parabank2, rank 2" not in table
+    own = run.finished()
+    (measured,) = [
+        each
+        for each in all_measures(own)["parabank2"]["groups"]["all"]["between"]
+        if (each["first"], each["second"]) == (1, 3)
+    ]
+    bleu = rows(found, "1-BLEU")["parabank2, rank 1 against parabank2, rank 3"]["own"]
+    assert bleu == measured["one_minus_bleu"]
+
+
+def test_systems_without_variants_have_a_modified_bleu(run):
+    table = rows(shown(run), "Modified BLEU")
+    exact = all_measures(run.finished())["beam"]["groups"]["all"]["exact_lengths"]
+    (ten,) = [each for each in exact if each["length"] == 10]
+    assert table["beam, rank 1, length 10"]["own"] == ten["ranks"][0]["modified_bleu"]
+    assert "beam, rank 1, mean of lengths" not in table  # no reference has 40 tokens
+    assert [each for each, _ in table["paranmt, rank 1, length 10"]["quoted"]] == [25.49]
+
+
+def test_classifiers_and_bins_stand_beside_those_of_the_papers(run):
+    found = shown(run)
+    statistics = all_statistics(run.finished())["beam"]
+    told = statistics["classifiers"]["told"]
+    assert told["data"] == "test"
+    table = rows(found, "Classifiers, accuracy (%) of references")
+    assert table["beam, told"]["own"] == pytest.approx(100 * told["references"])
+    assert table["LSTM cs CC"]["quoted"][0][0] == 72.2
+    correlations = next(each for each in found["measures"] if each["title"].startswith("Spearman"))
+    named = {row["name"]: row for row in correlations["rows"]}
+    assert named["beam, told, idf"]["own"] == pytest.approx(
+        100 * statistics["correlations"]["told"]["idf"]
+    )
+    assert named["Average IDF"]["quoted"][0][0] == 27.8
+    overlaps = rows(found, "Mean trigram overlap by paraphrase score")
+    assert overlaps["beam, score, up to 0.6"]["own"] == statistics["bins"]["score"][2]["mean"]
+    assert overlaps["0.4 to 0.6"]["quoted"][0][0] == 0.07
+
+
+def test_accuracies_on_validation_sentences_are_not_the_papers(run, monkeypatch):
+    statistics = all_statistics(run.finished())
+    for each in statistics.values():
+        each["classifiers"]["told"]["data"] = "validation"
+    monkeypatch.setattr(quoted, "all_statistics", lambda _: statistics)
+    titles = [each["title"] for each in shown(run)["measures"]]
+    assert titles and not any(title.startswith("Classifiers") for title in titles)
 
 
 def test_a_measure_that_is_not_the_same_is_not_shown(run):

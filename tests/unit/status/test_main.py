@@ -209,6 +209,14 @@ def test_verify_tells_of_lost_files_by_its_exit_status(run, whole, capsys):
     assert f"{whole[0]} is gone" in capsys.readouterr().out
 
 
+def test_verify_tells_of_lost_files_of_a_unit_that_is_not_finished(whole, capsys):
+    whole[1].unlink()
+    assert status.main(["--verify"]) == 1
+    text = capsys.readouterr().out
+    assert f"warning: {whole[1]} is missing; delete ../0001.json beside it" in text
+    assert "as their stages wrote them" not in text
+
+
 def test_verify_reads_once(run):
     with pytest.raises(SystemExit):
         status.main(["--verify", "--watch"])
