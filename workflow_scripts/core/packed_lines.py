@@ -33,12 +33,17 @@ def _raw(path: Path) -> Iterator[Readable]:
             yield stream
 
 
-def _refuse_unreadable(path: Path) -> None:
-    """Refuse a file that is not text but would be read as text.
+def _require_readable(path: Path) -> None:
+    """Check that there is a file, and refuse one that is not text but would be read as text.
 
     Raises:
-        InputError: its suffix is that of an archive, or of another way of compression.
+        InputError: it is missing, or its suffix is that of an archive, or of another way of
+            compression.
     """
+    file = split(path)[0]
+    if not file.exists():
+        raise InputError(f"{path} is not a file; check the paths in the config")
+    regular_file(file)
     if _ARCHIVE.search(path.name):
         raise InputError(
             f"{path} is an archive; name the file in it that is meant: {path}/MEMBER (one inside "
@@ -68,11 +73,7 @@ def opened(path: str | Path) -> Iterator[BufferedReader]:
             off; also where the body of the `with` meets that.
     """
     path = Path(path)
-    file = split(path)[0]
-    if not file.exists():
-        raise InputError(f"{path} is not a file; check the paths in the config")
-    regular_file(file)
-    _refuse_unreadable(path)
+    _require_readable(path)
     try:
         with _open(path) as stream:
             yield stream
@@ -96,11 +97,7 @@ def read_lines(path: str | Path, max_bytes: int) -> Iterator[bytes]:
             off.
     """
     path = Path(path)
-    file = split(path)[0]
-    if not file.exists():
-        raise InputError(f"{path} is not a file; check the paths of the corpus in the config")
-    regular_file(file)
-    _refuse_unreadable(path)
+    _require_readable(path)
     limit = len(_BOM) + max_bytes + len(b"\r\n")
     number = 0
     try:

@@ -180,7 +180,12 @@ def compare(
     """
     record = verify(evaluation)
     data_sets, development = parted(read_collected(evaluation), config.get("development", []))
-    development, removed = without_tested(development, data_sets, "sts.development")
+    development, removed = without_tested(
+        development,
+        data_sets,
+        "sts.development",
+        "name other data sets, or take out of sts.data what overlaps with them",
+    )
     if removed:
         print(
             f"sts: {removed:,} pairs for development are in the data sets that are reported; no "

@@ -81,7 +81,7 @@ def data_set(group: str, name: str, rows: Iterable[tuple[float, str, str]]) -> D
 
 
 def without_tested(
-    development: Iterable[DataSet], tested: Iterable[DataSet], where: str
+    development: Iterable[DataSet], tested: Iterable[DataSet], where: str, remedy: str
 ) -> tuple[list[DataSet], int]:
     """Return development data without the pairs that are tested on, and how many these are.
 
@@ -91,6 +91,7 @@ def without_tested(
         development: the data sets.
         tested: those that are reported.
         where: the configuration key of the former.
+        remedy: what to do where most of the pairs are tested on.
 
     Raises:
         InputError: most of the pairs are tested on.
@@ -109,8 +110,8 @@ def without_tested(
             kept.append(data_set(each.group, each.name, rows))
     if 2 * removed > total:
         raise InputError(
-            f"{where}: {removed} of its {total} pairs are in the data sets that are reported; take "
-            "other data to choose by, or take out of sts.data what overlaps with them"
+            f"{where}: {removed} of its {total} pairs are in the data sets that are reported; "
+            f"{remedy}"
         )
     return kept, removed
 

@@ -201,7 +201,11 @@ def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
         with unchanged(task.inputs, [*paths, *([vectors] if vectors else [])]):
             reported, _ = parted(tested, config.get("chosen_on", []))
             development, removed = without_tested(
-                read_data_sets(paths, config["language"]), reported, "training.development"
+                read_data_sets(paths, config["language"]),
+                reported,
+                "training.development",
+                "take other data to choose the best epoch by, or null, or name the data sets in "
+                "sts.development",
             )
     with locked(task.work):
         follow_plan(task)
