@@ -5,6 +5,7 @@ from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.lines import read_lines
+from workflow_scripts.core.numbers import finite
 
 
 def read_rows(
@@ -41,3 +42,16 @@ def read_rows(
                 "fields are separated by tabs, and no field holds a tab or a line feed"
             )
         yield number, dict(zip(names, fields, strict=True))
+
+
+def number_of(row: dict[str, str], name: str) -> float | None:
+    """Return the number in a column of a row; None where the column or its value is missing.
+
+    Raises:
+        ValueError: it is no finite number.
+    """
+    text = row.get(name, "").strip()
+    try:
+        return finite(text) if text else None
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error

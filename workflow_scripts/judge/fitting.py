@@ -19,7 +19,7 @@ from sklearn.model_selection import GroupKFold
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.judge.features import FEATURES
-from workflow_scripts.judge.model import Coefficients, Judge, band_names, band_of
+from workflow_scripts.judge.model import Coefficients, Judge, band_names, band_of, known_rows
 from workflow_scripts.judge.pairs import Numbers, Pairs
 
 # Features that may only help (1) or only harm (-1) at given others. The others are free: those of
@@ -99,14 +99,14 @@ class Design:
             self._add(name, [each.features[name] for each in given])
 
     def _add(self, name: str, given: Sequence[Numbers]) -> None:
-        known = [values[_rows(values)] for values in given]
+        known = [values[known_rows(values)] for values in given]
         known = [values for values in known if len(values)]
         if not known:
             raise InputError(
                 f"the feature '{name}' is unknown for every pair; give what it needs, or leave it "
                 "out of the features"
             )
-        self._lacking[name] = [not _rows(values).any() for values in given]
+        self._lacking[name] = [not known_rows(values).any() for values in given]
         means = [values.mean(axis=0) for values in known]
         mean = sum(means) / len(means)
         # One deviation for all numbers of a vector: each counts as much as it differs.
@@ -115,10 +115,14 @@ class Design:
             together = np.concatenate(known)
             self.ranges[name] = (float(together.min()), float(together.max()))
         self._moments[name] = (mean, deviation or 1.0)
-        of_files = [np.nanmean(values, axis=0) if _rows(values).any() else mean for values in given]
+        of_files = [
+            np.nanmean(values, axis=0) if known_rows(values).any() else mean for values in given
+        ]
         size = known[0].shape[1:]
         filled = [
-            np.where(_rows(values).reshape(-1, *[1] * len(size)), values.reshape(-1, *size), own)
+            np.where(
+                known_rows(values).reshape(-1, *[1] * len(size)), values.reshape(-1, *size), own
+            )
             if values.ndim == known[0].ndim
             else np.broadcast_to(own, (len(values), *size))
             for values, own in zip(given, of_files, strict=True)
@@ -171,10 +175,6 @@ class Design:
 
     def _size(self, name: str) -> int:
         return self._columns[name].shape[1] if self._is_vector(name) else 1
-
-
-def _rows(values: Numbers) -> NDArray[np.bool_]:
-    return np.isfinite(values) if values.ndim == 1 else np.isfinite(values).all(axis=1)
 
 
 def logistic(

@@ -159,7 +159,7 @@ class Judge:
             Probabilities; NaN where too little is known for any set.
         """
         found = np.full(len(words), np.nan)
-        known = {name: _known(features[name]) for name in self.features if name in features}
+        known = {name: known_rows(features[name]) for name in self.features if name in features}
         values = {name: self._within(name, features[name]) for name in known}
         band = band_of(words, self.bands)
         for each in self.sets:
@@ -190,7 +190,8 @@ def band_names(bands: tuple[int, ...]) -> list[str]:
     return [*inner, f"{bands[-1]}+" if bands else "all"]
 
 
-def _known(values: Numbers) -> NDArray[np.bool_]:
+def known_rows(values: Numbers) -> NDArray[np.bool_]:
+    """Return of which pairs a feature's numbers are known, shape (pairs,)."""
     return np.isfinite(values) if values.ndim == 1 else np.isfinite(values).all(axis=1)
 
 

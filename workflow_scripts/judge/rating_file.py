@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.numbers import finite
-from workflow_scripts.core.tab_separated import read_rows
+from workflow_scripts.core.tab_separated import number_of, read_rows
 
 COLUMNS = (
     *("worker_id_anon", "ref_id", "ref_len", "sys_id", "candidate", "NLL"),
@@ -110,10 +109,10 @@ def _rating(row: dict[str, str]) -> Rating:
     systems = tuple(dict.fromkeys(row["sys_id"].split()))
     if not systems:
         raise ValueError("sys_id is empty; it has one system or several, with blanks between")
-    score = _number(row, "human_score")
+    score = number_of(row, "human_score")
     if score is not None and not 0 <= score <= PERFECT:
         raise ValueError(f"human_score {row['human_score']} is not from 0 to 100")
-    grammar = _number(row, "gm")
+    grammar = number_of(row, "gm")
     if grammar not in (NONSENSICAL, UNGRAMMATICAL, GRAMMATICAL):
         raise ValueError(
             f"gm '{row['gm']}' is not 0 (nonsensical), 1 (ungrammatical) or 2 (grammatical)"
@@ -135,16 +134,8 @@ def _rating(row: dict[str, str]) -> Rating:
 
 def _nll(row: dict[str, str], name: str) -> float | None:
     """Return an NLL. ParaBank's file has -1 where none is known, and -2 for controls."""
-    number = _number(row, name)
+    number = number_of(row, name)
     return None if number is None or number < 0 else number
-
-
-def _number(row: dict[str, str], name: str) -> float | None:
-    text = row.get(name, "").strip()
-    try:
-        return finite(text) if text else None
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from error
 
 
 def reference_texts(ratings: Sequence[Rating]) -> dict[str, str]:

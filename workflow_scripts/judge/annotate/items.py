@@ -11,7 +11,6 @@ from workflow_scripts.core import tab_separated
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import sha256, shard_paths, verify
-from workflow_scripts.core.numbers import finite
 from workflow_scripts.core.runs import read_config
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.tables import read_rows
@@ -314,17 +313,12 @@ def _pair(row: dict[str, str]) -> tuple[Reference, Item]:
         raise ValueError(f"system '{row['system']}': name one or several, and none '{CONTROL}'")
     reference = Reference(row["id"], row["reference"], row.get("source") or None)
     item = Item(
-        row["id"], row["paraphrase"], systems, *(_number(row, name) for name in OPTIONAL[2:])
+        row["id"],
+        row["paraphrase"],
+        systems,
+        *(tab_separated.number_of(row, name) for name in OPTIONAL[2:]),
     )
     return reference, item
-
-
-def _number(row: dict[str, str], name: str) -> float | None:
-    text = row.get(name, "").strip()
-    try:
-        return finite(text) if text else None
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from error
 
 
 def identity_of_file(path: Path) -> str:
