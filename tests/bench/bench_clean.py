@@ -126,7 +126,9 @@ def main() -> None:
             outputs = shard_paths(folder / "clean", arguments.shards)
             runs = [
                 run_stage(
-                    "workflow_scripts.clean.shard", config, "--inputs", shard, "--output", output
+                    "workflow_scripts.clean.shard",
+                    *(config, "--inputs", shard, "--output", output),
+                    *("--rejected", output.parent / "rejected" / f"{output.stem}.tsv.zst"),
                 )
                 for shard, output in zip(
                     shard_paths(folder / "corpus", arguments.shards), outputs, strict=True

@@ -18,8 +18,8 @@ FOLDS = {"column": "alike", "of": 2, "keep": [2]}
 CHANGES = {
     "columns": {"alike": {"embedding": {"name": "tiny", "training_set": "whole"}}},
     "training_sets": {"whole": {}, "close": {"folds": FOLDS}},
-    "embeddings": {"tiny": {"training_sets": ["half"]}},
-    "run": {"training_sets": ["half", "close"]},
+    "embeddings": {"tiny": {"training_sets": ["half", "short"]}},
+    "run": {"training_sets": ["half", "short", "close"]},
     "evaluate": {"columns": ["alike"]},
 }
 

@@ -18,8 +18,13 @@ NOTHING = "Nothing to be done"
 FEWER = {"systems": {"micro": {"select": {"keep": {"quantile": 0.3}}}}}
 AFTER_SELECT = {"select", "filter", "embed", "evaluate", "release"}
 LANGUAGE_MODEL = {"filter.fluency", "filter.fluency-micro"} if micro.HAS_KENLM else set()
+# Of pairs from outside.
+OUTSIDE = {
+    *("filter.given", "filter.short-given"),
+    *("embed.tiny-short-given-seed1", "embed.tiny-short-given-seed2"),
+}
 # What these stages make of the bitext or of other files, whatever is selected.
-APART = {"embed.evaluation", "filter.fluency"}
+APART = {"embed.evaluation", "filter.fluency", *OUTSIDE}
 
 
 def modification_times(pipeline: Pipeline, *units: str) -> dict[str, int]:
@@ -58,6 +63,7 @@ def test_every_unit_of_the_run_is_linked_and_has_its_manifest(finished):
         *("embed.evaluation", "embed.tiny-half-micro-seed1", "embed.tiny-half-micro-seed2"),
         *("embed.sts", "evaluate.micro", "release"),
         *LANGUAGE_MODEL,
+        *OUTSIDE,
     }
     assert all((folder / "manifest.json").is_file() for folder in finished.units().values())
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.cases import decoded, file, fuzz, lines_of, number, outcome, texts
 from workflow_scripts.core.vectors import read_vectors
+from workflow_scripts.generate.parts_of_speech import coarse
 from workflow_scripts.generate.ppdb import list_rules, ppdb_rules
 
 _numbers = st.sampled_from(["1", "-2.5", "3e-2", "0", "nan", "inf", "1e39", "1_0", "x", "", "٣"])
@@ -100,7 +101,7 @@ def simple_rules(lines):
         scores = [each[13:] for each in fields[3].split() if each.startswith("PPDB2.0Score=")]
         if not scores or (score := number(scores[0])) is None:
             return None
-        rules.append((fields[1], fields[2], score, fields[5].strip()))
+        rules.append((fields[1], fields[2], score, fields[5].strip(), coarse(fields[0].strip())))
     return rules
 
 
@@ -123,7 +124,7 @@ def test_plain_lists(tmp_path_factory, content):
         assert found is None
     else:
         assert found == [
-            (words[0], word, -float(rank), None)
+            (words[0], word, -float(rank), None, None)
             for line in lines
             if (words := line.split())
             for rank, word in enumerate(words[1:])

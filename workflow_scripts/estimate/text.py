@@ -193,7 +193,9 @@ def measure(layout: Layout, own: dict[Side, Path] | None = None) -> TextSpeed:
         def clean_all() -> None:
             for path in shard_paths(raw, _SHARDS):
                 arguments = ["--config", json.dumps(config), "--inputs", str(path)]
-                clean.main([*arguments, "--output", str(kept / path.name)])
+                rejected = kept / "rejected" / f"{path.stem}.tsv.zst"
+                arguments += ["--output", str(kept / path.name), "--rejected", str(rejected)]
+                clean.main(arguments)
 
         cleaned = seconds_of(clean_all) / len(rows)
         pairs = sum(count_rows(path) for path in shard_paths(kept, _SHARDS))
