@@ -34,7 +34,7 @@ CHANGES = {
             }
         },
         "parabank2": {"search": {"samples": 4}},
-    }
+    },
 }
 
 
