@@ -6,7 +6,6 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 import errno
 import hashlib
 import json
-import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.paths import NO_BRACES, holds_wildcards
 from workflow_scripts.core.regular_files import regular_file
+from workflow_scripts.core.seal import is_sha256
 
 # The cache is written again when it lacks the work of so many seconds.
 _SAVE_SECONDS = 5.0
@@ -92,7 +92,7 @@ class FileHashes:
         try:
             before = signature(path)
             known = self._known.get(name)
-            if isinstance(known, list) and known[:-1] == list(before) and _is_hash(known[-1]):
+            if isinstance(known, list) and known[:-1] == list(before) and is_sha256(known[-1]):
                 return known[-1]
             started = time.monotonic()
             digest = _sha256(path)
@@ -158,10 +158,6 @@ def _require_no_others(hashes: dict[str, str], paths: Sequence[str]) -> None:
     for path in files_below(paths, "data") if hashes else ():
         if path not in hashes:
             raise InputError(f"{path} appeared since the run was planned; {_CHANGED_ADVICE}")
-
-
-def _is_hash(value: object) -> bool:
-    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
 def _sha256(path: str | Path) -> str:

@@ -37,13 +37,14 @@ def read_sealed(path: str | Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ValueError("it is no JSON object")
     # The key may be damaged itself; no other value of a record is a hash.
-    held = content.get(SEAL, next(filter(_is_hash, content.values()), None))
+    held = content.get(SEAL, next(filter(is_sha256, content.values()), None))
     if held is not None and held != _digest(content):
         raise ValueError("it differs from what its stage wrote: its hash of itself is another")
     return content
 
 
-def _is_hash(value: Any) -> bool:
+def is_sha256(value: Any) -> bool:
+    """Tell whether a value is a SHA-256 as hexadecimal digits."""
     return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
