@@ -95,9 +95,7 @@ def opened(folder: Path, files: ModelFiles) -> Opened:
     return Opened(raw, source.vocabulary, target.vocabulary)
 
 
-def as_in_files(
-    folder: Path, files: ModelFiles, tensors: dict[str, Tensor]
-) -> dict[str, Tensor]:
+def as_in_files(folder: Path, files: ModelFiles, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """Return tensors of `opened` by the names under which the library keeps them.
 
     What the config ties stands there once.
