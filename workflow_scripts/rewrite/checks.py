@@ -75,7 +75,7 @@ def _model_problems(where: str, name: str, config: Config) -> Iterator[str]:
 def _continued_problems(where: str, block: dict[str, Any], config: Config) -> Iterator[str]:
     for key in ("model", "vocab_size"):
         if key in block:
-            yield f"{where}.{key}: with continued, the model that is gone on with has it; take it out"
+            yield f"{where}.{key}: with continued it is that of the model gone on with; take it out"
     role = block["continued"]["from"]
     if block["subword"] == "backward":
         yield f"{where}.subword: with continued it is '{role}'; take it out"
@@ -83,8 +83,8 @@ def _continued_problems(where: str, block: dict[str, Any], config: Config) -> It
         yield f"{where}.continued.from: the run has no {role} model; give it a model"
     elif "tag" in selection.role_model(config, role):
         yield (
-            f"{where}.continued.from: the {role} model has a tag, which names another language than "
-            "that of a rewriter's sources; take a model of a single target language"
+            f"{where}.continued.from: the {role} model has a tag, which names the target language; "
+            "take a model of a single one"
         )
     warmup, updates = (
         filled(block["continued"], "continued")[key] for key in ("warmup", "max_updates")

@@ -167,7 +167,7 @@ def publish(task: Task, state: State, metrics: dict[str, Any], output: Path) -> 
     curve.write_plot(output / "learning_curve.svg", state.curve, f"{task.role} model")
     write_json(output / "metrics.json", metrics)
     model = task.work / layout.MODEL
-    sources = {name: task.text_model for name in _TEXT_MODELS}
+    sources = dict.fromkeys(_TEXT_MODELS, task.text_model)
     sources |= {path.name: path for path in sorted(model.iterdir())}
     for name, path in sources.items():
         with atomic_path(output / name) as temporary:

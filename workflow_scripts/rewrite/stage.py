@@ -4,10 +4,10 @@ from typing import Any
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.rewriters import (
-    continued,
     DEV,
     TEST,
     TRAIN,
+    continued,
     model_of,
     rewriter,
     rewriter_training_sets,
