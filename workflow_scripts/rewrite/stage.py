@@ -3,6 +3,7 @@
 from typing import Any
 
 from workflow_scripts.core import selection
+from workflow_scripts.core.model_blocks import finished
 from workflow_scripts.core.rewriters import (
     DEV,
     TEST,
@@ -15,6 +16,7 @@ from workflow_scripts.core.rewriters import (
 )
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
+from workflow_scripts.core.training_sets import outside_corpora
 from workflow_scripts.rewrite.checks import problems
 
 # What follows a rewriter's name in the names of its units; the model itself has the bare name.
@@ -90,6 +92,12 @@ class Rewrite(Stage):
     def wildcards(self) -> dict[str, list[str]]:
         return {"rewriter": rewriters(self.config)}
 
+    def sections(self) -> dict[int, str]:
+        return {75: "workflow_scripts.rewrite.report:rewriters"}
+
+    def tables(self) -> dict[str, str]:
+        return {"rewriters": "workflow_scripts.rewrite.report:rewriters_table"}
+
     def trains(self, instance: str) -> bool:
         return not parted(instance)[1]
 
@@ -142,6 +150,28 @@ class Rewrite(Stage):
             "write": block["write"],
             "subword": self.vocabulary_role(name) or "own",
             "licence": selection.stated_licence(self.config) or "unknown",
+            "inputs": self._licences(sets),
+        }
+
+    def _licences(self, sets: list[str]) -> dict[str, dict[str, str | None]]:
+        """Return the licences of what training sets were made of, None where it is not stated."""
+        corpora = self.config["corpora"]
+        systems = {each.partition("-")[2] for each in sets}
+        outside = [name for name in outside_corpora(self.config) if name in systems]
+        models = {
+            role: selection.role_model(self.config, role) for role in selection.roles(self.config)
+        }
+        return {
+            "corpora": {
+                name: corpora[name].get(
+                    "licence", "cc0-1.0" if "testbed" in corpora[name] else None
+                )
+                for name in self.config["run"]["corpora"]
+            }
+            | dict.fromkeys(outside),
+            "models": {
+                role: block.get("licence") for role, block in models.items() if finished(block)
+            },
         }
 
     def _on_testbed(self) -> bool:
