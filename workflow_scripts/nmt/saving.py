@@ -73,6 +73,6 @@ def _safetensors(folder: Path, files: ModelFiles, tensors: dict[str, Tensor]) ->
 def _npz(tensors: dict[str, Tensor], options: str) -> bytes:
     buffer = io.BytesIO()
     text = np.frombuffer(options.encode() + b"\0", np.int8)
-    arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+    arrays = {name: tensor.contiguous().numpy() for name, tensor in tensors.items()}
     np.savez(buffer, **arrays, **{OPTIONS: text})  # type: ignore[arg-type]
     return buffer.getvalue()
