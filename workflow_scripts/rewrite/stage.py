@@ -8,6 +8,7 @@ from workflow_scripts.core.rewriters import (
     DEV,
     TEST,
     TRAIN,
+    continued,
     model_of,
     rewriter,
     rewriter_training_sets,
@@ -52,7 +53,12 @@ class Rewrite(Stage):
             return [self.texts(name), *([("train", role)] if role else [])]
         if part == MEASURES:
             return [self.unit(f"{name}{PAIRS}"), self.unit(name)]
-        return [self.unit(f"{name}{SUBWORD}"), self.unit(f"{name}{PAIRS}")]
+        begun_with = self.begins_with(name)
+        return [
+            self.unit(f"{name}{SUBWORD}"),
+            self.unit(f"{name}{PAIRS}"),
+            *([("train", begun_with)] if begun_with else []),
+        ]
 
     def texts(self, name: str) -> Unit:
         """Return the unit whose shards have the texts that a rewriter's model reads and writes."""
@@ -60,8 +66,15 @@ class Rewrite(Stage):
 
     def vocabulary_role(self, name: str) -> str | None:
         """Return the role of the model whose vocabulary a rewriter takes; None: it has its own."""
+        if begun_with := self.begins_with(name):
+            return begun_with
         subword = rewriter(self.config, name)["subword"]
         return None if subword == "own" else subword
+
+    def begins_with(self, name: str) -> str | None:
+        """Return the role of the model that a rewriter's training goes on from; None: of none."""
+        block = continued(self.config, name)
+        return None if block is None else block["from"]
 
     def shards(self, instance: str) -> int:
         return self.config["shards"]["early"] if parted(instance)[1] in (PAIRS, SUBWORD) else 0
@@ -110,10 +123,16 @@ class Rewrite(Stage):
         return {
             "role": name,
             "direction": "forward",
-            "model": model_of(self.config, name),
+            **self._trained(name),
             "seed": block["seed"],
             "about": self._about(name),
         }
+
+    def _trained(self, name: str) -> dict[str, Any]:
+        """Return the settings of the model that is trained from scratch, or gone on with."""
+        if block := continued(self.config, name):
+            return {"continued": block}
+        return {"model": model_of(self.config, name)}
 
     def content(self, instance: str) -> dict[str, Any]:
         # What is said of a model changes nothing in it.
@@ -129,7 +148,7 @@ class Rewrite(Stage):
             "training_sets": sets,
             "systems": list(dict.fromkeys(each.partition("-")[2] for each in sets)),
             "write": block["write"],
-            "subword": block["subword"],
+            "subword": self.vocabulary_role(name) or "own",
             "licence": selection.stated_licence(self.config) or "unknown",
             "inputs": self._licences(sets),
         }
@@ -165,6 +184,8 @@ class Rewrite(Stage):
         block, shared = rewriter(self.config, name), dict(self.config["subword"])
         shared.pop("filter_vocab_size", None)
         size = block.get("vocab_size", shared["vocab_size"]["reference"])
+        if self.begins_with(name):  # the model knows the most probable segmentation alone
+            shared["samples"] = 0
         if not shared["samples"]:  # then the keys of sampling have no effect
             shared = {key: value for key, value in shared.items() if key not in ("nbest", "alpha")}
         return {
