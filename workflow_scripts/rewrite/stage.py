@@ -4,6 +4,9 @@ from typing import Any
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.rewriters import (
+    DEV,
+    TEST,
+    TRAIN,
     model_of,
     rewriter,
     rewriter_training_sets,
@@ -15,8 +18,6 @@ from workflow_scripts.rewrite.checks import problems
 
 # What follows a rewriter's name in the names of its units; the model itself has the bare name.
 PAIRS, SUBWORD, MEASURES = "-pairs", "-subword", "-measures"
-# The splits of the pairs: they stand where a pair of the bitext has its corpus.
-TRAIN, DEV, TEST = "train", "dev", "test"
 
 
 class Rewrite(Stage):
@@ -64,14 +65,14 @@ class Rewrite(Stage):
         return self.config["shards"]["early"] if parted(instance)[1] in (PAIRS, SUBWORD) else 0
 
     def records(self, instance: str) -> list[str]:
-        of_parts = {PAIRS: [], SUBWORD: ["source", "reference"], MEASURES: ["measures"]}
+        of_parts = {PAIRS: [], SUBWORD: ["source", "reference"], MEASURES: ["paraphrases"]}
         return of_parts.get(parted(instance)[1], ["model"])
 
     def files(self, instance: str) -> list[str]:
         return self.shard_files(instance)
 
     def jobs(self, instance: str) -> int:
-        return 1 if parted(instance)[1] == PAIRS else super().jobs(instance)
+        return 1 if parted(instance)[1] == PAIRS else super().jobs(instance)  # all shards in one
 
     def wildcards(self) -> dict[str, list[str]]:
         return {"rewriter": rewriters(self.config)}
@@ -95,6 +96,7 @@ class Rewrite(Stage):
                 "beam": block["beam"],
                 "bootstrap": self.config["evaluate"]["bootstrap"],
                 "language": self.config["languages"]["reference"]["code"],
+                "testbed": self._on_testbed(),
                 "seed": block["seed"],
             }
         return {
@@ -122,6 +124,11 @@ class Rewrite(Stage):
             "subword": block["subword"],
             "licence": selection.stated_licence(self.config) or "unknown",
         }
+
+    def _on_testbed(self) -> bool:
+        """Tell whether meanings of references are known, since the testbed made them."""
+        names = selection.generate_corpora(self.config)
+        return any("testbed" in self.config["corpora"][name] for name in names)
 
     def _segment_settings(self, name: str) -> dict[str, Any]:
         """Return the settings of the stage `subword`, with splits in place of corpora."""
