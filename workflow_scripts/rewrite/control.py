@@ -1,4 +1,4 @@
-"""How well a rewriter follows templates: searched, parsed, and compared with the same model without.
+"""How well a rewriter follows templates, next to the same model without them.
 
 A paraphrase meets a template if the top two levels of its parse are the template. Asked for are, on
 held-out pairs, the template of the pair's target (Iyyer et al., 2018, test so), and each of the
@@ -7,6 +7,7 @@ most frequent templates.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import isnan
 from statistics import fmean
 from typing import Any
 
@@ -90,7 +91,7 @@ def _meets(output: Output | None, question: Question) -> bool:
 
 
 # Sentences and templates to n-best lists of text and NLL; sentences to trees in brackets; pairs of
-# sentences to numbers.
+# sentences to numbers, NaN where there is none.
 Search = Callable[[Sequence[tuple[str | None, str]]], Iterator[list[tuple[str, float]]]]
 Parse = Callable[[list[str]], list[str | None]]
 Score = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
@@ -183,8 +184,9 @@ def measures(
     Returns:
         By setting: `answers`; `sentences`; `without_output`; `without_tree`; `met` and `met_best`,
         x 100, with their intervals; `copies`, x 100: the paraphrase is the original; `distinct`:
-        different paraphrases of a sentence, on average; and of `first` and `best` the mean of each
-        score, under its name and under `<name>_best`.
+        different paraphrases of a sentence, on average; and the mean of each score, under its name
+        of the best of the beam, under `<name>_best` of the best that meets the template, and under
+        `<name>_where_met` of those alone that meet it. None where there is nothing to average.
     """
     result = {}
     for setting in SETTINGS:
@@ -227,14 +229,17 @@ def _measures(chosen: Sequence[Answer], scores: Scores, samples: int, seed: int)
         "met_best_interval": intervals[1],
         "copies": _round(100 * copies / len(chosen)),
         "distinct": _round(fmean(map(len, texts))),
-        **{
-            f"{name}{end}": _mean(
-                scores.of(name, each.question, each.best if end else each.first) for each in chosen
-            )
-            for name in scores.scorers
-            for end in ("", "_best")
-        },
+        **{key: value for name in scores.scorers for key, value in _score(chosen, scores, name)},
     }
+
+
+def _score(
+    chosen: Sequence[Answer], scores: Scores, name: str
+) -> Iterator[tuple[str, float | None]]:
+    yield name, _mean(scores.of(name, each.question, each.first) for each in chosen)
+    best = [(each.met_best, scores.of(name, each.question, each.best)) for each in chosen]
+    yield f"{name}_best", _mean(value for _, value in best)
+    yield f"{name}_where_met", _mean(value for met, value in best if met)
 
 
 def _is_copy(answer: Answer) -> bool:
@@ -246,7 +251,7 @@ def _round(value: float) -> float:
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
+    known = [value for value in values if value is not None and not isnan(value)]
     return _round(fmean(known)) if known else None
 
 

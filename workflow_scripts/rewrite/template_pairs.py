@@ -15,6 +15,7 @@ from typing import Any
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, write_record
+from workflow_scripts.core.rewriters import TRAIN
 from workflow_scripts.core.rows import PairRow, TreesRow
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.shard import Input, Stream, Tally, write_shard
@@ -23,8 +24,6 @@ from workflow_scripts.rewrite import templates
 # Why a pair is left out.
 WITHOUT_TREE = "without_tree"  # the parser finds no tree for one of its texts
 EQUAL_TEMPLATES = "equal_templates"
-# The split of which templates are learnt, and counted.
-_TRAIN = "train"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ def with_template(pair: Parsed, free: float, seed: int) -> PairRow:
         free: share of the training pairs that are read without a template, drawn by their ids.
         seed: of the draw.
     """
-    left = pair.row["corpus"] == _TRAIN and fraction(seed, "no template", pair.row["id"]) < free
+    left = pair.row["corpus"] == TRAIN and fraction(seed, "no template", pair.row["id"]) < free
     source = templates.prefixed(None if left else pair.wanted, pair.row["source"])
     return {**pair.row, "source": source}
 
@@ -121,7 +120,7 @@ class Shard:
             chosen = swapped(pair, seed) if self._settings["swap"] else pair
             row = chosen.row
             splits[row["corpus"]] += 1
-            if row["corpus"] == _TRAIN:
+            if row["corpus"] == TRAIN:
                 drawn = fraction(seed, "template example", row["id"])
                 self._count.add(chosen.wanted, row["reference"], drawn)
             yield with_template(chosen, self._settings["free"], seed)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import verify_file
 from workflow_scripts.core.tab_separated import read_rows
 from workflow_scripts.syntax.trees import ROOTS, parse, truncate
 
@@ -186,12 +187,27 @@ def known(folder: Path) -> list[Template]:
     """Return the templates of a rewriter's training, most frequent first.
 
     Args:
-        folder: with the table, of the model or of the unit that counted them.
+        folder: of the model.
 
     Raises:
-        InputError: the table is missing or damaged.
+        InputError: the table is missing, as in a rewriter without templates, or damaged.
     """
     path = folder / TABLE
+    if not path.exists():
+        raise InputError(
+            f"{folder} has no {TABLE}: this rewriter was trained without templates; take one whose "
+            "block in rewriters has the key templates"
+        )
+    verify_file(path, "model")
+    return read_table(path)
+
+
+def read_table(path: Path) -> list[Template]:
+    """Return the templates of a table, most frequent first; the caller has verified it.
+
+    Raises:
+        InputError: it is no such table.
+    """
     found = []
     for number, row in read_rows(path, COLUMNS):
         try:
