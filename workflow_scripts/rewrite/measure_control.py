@@ -22,13 +22,13 @@ from workflow_scripts.nmt.options import SEARCH_BATCH, parse_with_compute
 from workflow_scripts.nmt.text import source_coder, target_coder
 from workflow_scripts.rewrite import control
 from workflow_scripts.rewrite.control import Answer, Output, Parse, Score, Scores, Search
+from workflow_scripts.rewrite.control_report import ANSWERS, RESULTS
 from workflow_scripts.rewrite.measure import meaning_scores
 from workflow_scripts.rewrite.template_pairs import Parsed, joined, swapped
 from workflow_scripts.rewrite.templates import TABLE, Template, prefixed, read_table
 from workflow_scripts.syntax.parser import Parser
 from workflow_scripts.testbed.checker import Checker
 
-ANSWERS, RESULTS = "answers.tsv", "control.json"
 # Originals that are shown with their paraphrases.
 _SHOWN = 10
 _PARSED_AT_ONCE = 512

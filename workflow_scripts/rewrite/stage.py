@@ -102,6 +102,17 @@ class Rewrite(Stage):
     def wildcards(self) -> dict[str, list[str]]:
         return {"rewriter": rewriters(self.config)}
 
+    def sections(self) -> dict[int, str]:
+        control = {76: "workflow_scripts.rewrite.control_report:syntactic_control"}
+        return control if self._any_templates() else {}
+
+    def tables(self) -> dict[str, str]:
+        names = ("control_table", "template_table") if self._any_templates() else ()
+        return {name: f"workflow_scripts.rewrite.control_report:{name}" for name in names}
+
+    def _any_templates(self) -> bool:
+        return any(map(self.templates, rewriters(self.config)))
+
     def trains(self, instance: str) -> bool:
         return not parted(instance)[1]
 
