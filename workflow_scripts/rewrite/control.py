@@ -94,7 +94,7 @@ def _meets(output: Output | None, question: Question) -> bool:
 # sentences to numbers, NaN where there is none.
 Search = Callable[[Sequence[tuple[str | None, str]]], Iterator[list[tuple[str, float]]]]
 Parse = Callable[[list[str]], list[str | None]]
-Score = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
+Score = Callable[[Sequence[tuple[str, str]]], Iterable[float]]
 
 
 def questions(pairs: Iterable[Parsed], frequent: Sequence[Template]) -> Iterator[Question]:

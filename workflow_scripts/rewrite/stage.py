@@ -3,6 +3,7 @@
 from typing import Any
 
 from workflow_scripts.core import selection
+from workflow_scripts.core.model_blocks import finished
 from workflow_scripts.core.parser_files import PARSER_KEY, parser_files
 from workflow_scripts.core.paths import Located
 from workflow_scripts.core.rewriters import (
@@ -17,6 +18,7 @@ from workflow_scripts.core.rewriters import (
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
+from workflow_scripts.core.training_sets import outside_corpora
 from workflow_scripts.rewrite.checks import problems
 
 # What follows a rewriter's name in the names of its units; the model itself has the bare name.
@@ -104,11 +106,17 @@ class Rewrite(Stage):
 
     def sections(self) -> dict[int, str]:
         control = {76: "workflow_scripts.rewrite.control_report:syntactic_control"}
-        return control if self._any_templates() else {}
+        return {
+            75: "workflow_scripts.rewrite.report:rewriters",
+            **(control if self._any_templates() else {}),
+        }
 
     def tables(self) -> dict[str, str]:
-        names = ("control_table", "template_table") if self._any_templates() else ()
-        return {name: f"workflow_scripts.rewrite.control_report:{name}" for name in names}
+        control = ("control_table", "template_table") if self._any_templates() else ()
+        return {
+            "rewriters": "workflow_scripts.rewrite.report:rewriters_table",
+            **{name: f"workflow_scripts.rewrite.control_report:{name}" for name in control},
+        }
 
     def _any_templates(self) -> bool:
         return any(map(self.templates, rewriters(self.config)))
@@ -170,6 +178,28 @@ class Rewrite(Stage):
             "subword": block["subword"],
             **({"templates": self.templates(name)} if self.templates(name) else {}),
             "licence": selection.stated_licence(self.config) or "unknown",
+            "inputs": self._licences(sets),
+        }
+
+    def _licences(self, sets: list[str]) -> dict[str, dict[str, str | None]]:
+        """Return the licences of what training sets were made of, None where it is not stated."""
+        corpora = self.config["corpora"]
+        systems = {each.partition("-")[2] for each in sets}
+        outside = [name for name in outside_corpora(self.config) if name in systems]
+        models = {
+            role: selection.role_model(self.config, role) for role in selection.roles(self.config)
+        }
+        return {
+            "corpora": {
+                name: corpora[name].get(
+                    "licence", "cc0-1.0" if "testbed" in corpora[name] else None
+                )
+                for name in self.config["run"]["corpora"]
+            }
+            | dict.fromkeys(outside),
+            "models": {
+                role: block.get("licence") for role, block in models.items() if finished(block)
+            },
         }
 
     def _on_testbed(self) -> bool:
