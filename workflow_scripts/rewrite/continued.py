@@ -50,7 +50,7 @@ _STATE = "state.pt"
 # The record `model.json` speaks for all files of the model folder.
 _RECORD = "model"
 _TEXT_MODELS = ("source.model", "reference.model")
-_FACTS = ("learning_curve.tsv", "learning_curve.svg", "metrics.json", ABOUT)
+_FACTS = ("learning_curve.tsv", "learning_curve.svg", "metrics.json")
 
 
 @dataclass
@@ -160,7 +160,9 @@ def measure(task: Task, state: State) -> dict[str, Any]:
     }
 
 
-def publish(task: Task, state: State, metrics: dict[str, Any], output: Path) -> None:
+def publish(
+    task: Task, state: State, metrics: dict[str, Any], output: Path, beside: list[str]
+) -> None:
     """Copy the model and its figures to the output folder; the record comes last."""
     record_path(output / _RECORD).unlink(missing_ok=True)
     curve.write_table(output / "learning_curve.tsv", state.curve)
@@ -179,14 +181,14 @@ def publish(task: Task, state: State, metrics: dict[str, Any], output: Path) -> 
         trained - too_long,
         {"too_long": too_long},
         extra=metrics,
-        files=[output / name for name in (*sources, *_FACTS)],
+        files=[output / name for name in (*sources, *_FACTS, *beside)],
     )
 
 
-def make_model(task: Task, facts: dict[str, Any], output: Path) -> None:
+def make_model(task: Task, output: Path, beside: list[str]) -> None:
     """Train the model on, measure it and publish its folder.
 
-    `facts`: what `rewriter.json` says.
+    `beside`: further files of the folder, which are there.
     """
     for path in [*task.shards, task.start / _RECORD]:
         verify(path)
@@ -194,8 +196,7 @@ def make_model(task: Task, facts: dict[str, Any], output: Path) -> None:
         state = train_on(task)
         start = time.monotonic()
         metrics = measure(task, state)
-        write_json(output / ABOUT, facts)
-        publish(task, state, metrics, output)
+        publish(task, state, metrics, output, beside)
         for doubt in doubts(task.role, metrics):
             print(f"warning: {doubt}; {ADVICE}", file=sys.stderr)
         seconds = {"training": state.seconds, "measuring": time.monotonic() - start}
@@ -209,6 +210,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--folder", type=Path, required=True, help="shards of segments")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--pairs", type=Path, required=True, help="manifest of its pairs")
+    parser.add_argument("--templates", type=Path, help="table of the templates it learns")
     parser.add_argument("--model", type=Path, required=True, help="folder of the model to go on")
     parser.add_argument("--work", type=Path, required=True, help="survives kills, resumed from")
     parser.add_argument("--output", type=Path, required=True, help="the model folder")
@@ -228,7 +230,12 @@ def main(argv: list[str] | None = None) -> None:
     torch.set_num_threads(options.threads)
     use_fast_kernels(task.settings["matmul"], task.device)
     keep_freed_memory()
-    make_model(task, about(config["about"], read_manifest(options.pairs)), options.output)
+    said, beside = about(config["about"], read_manifest(options.pairs)), [ABOUT]
+    if options.templates is not None:
+        said["templates"] |= take_table(options.templates, options.output)
+        beside.append(TABLE)
+    write_json(options.output / ABOUT, said)
+    make_model(task, options.output, beside)
 
 
 if __name__ == "__main__":

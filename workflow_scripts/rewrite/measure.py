@@ -38,6 +38,7 @@ from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.text import source_coder, target_coder
 from workflow_scripts.rewrite.pairs import reference_id
 from workflow_scripts.rewrite.results import FIGURES, MEASURES
+from workflow_scripts.rewrite.templates import prefixed
 from workflow_scripts.testbed.checker import Checker
 
 _BATCH_ROWS = 256
@@ -206,7 +207,7 @@ def measure(config: dict[str, Any], folder: Path, shards: list[Path], output: Pa
 
     Args:
         config: `beam`, `bootstrap`, `language`, `testbed` (whether exact meanings are known),
-            `seed` and `device`.
+            `seed` and `device`; `templates` where it reads them: all are left free.
         folder: of the rewriter.
         shards: of its pairs.
         output: the file of outputs; the figures stand beside it.
@@ -217,12 +218,15 @@ def measure(config: dict[str, Any], folder: Path, shards: list[Path], output: Pa
     verify(folder / "model.json")
     sentences = held_out(Input(shards, "pairs").rows().items, config["seed"])
     model = load_model(folder, config["device"])
+    inputs = [each.text for each in sentences]
+    if config.get("templates"):
+        inputs = [prefixed(None, text) for text in inputs]
     scores = meaning_scores(config["language"], config["device"])
     checker = Checker() if config["testbed"] else None
     beams = {"greedy": 1, "beam": config["beam"]}
     outputs, found = {}, {}
     for name, beam in beams.items():
-        texts = rewritten(model, folder, [each.text for each in sentences], beam)
+        texts = rewritten(model, folder, inputs, beam)
         counted = columns(sentences, texts, scores, checker)
         pairs = list(zip((each.text for each in sentences), texts, strict=True))
         outputs[name] = texts
