@@ -92,6 +92,7 @@ include: "rules/filter.smk"
 include: "rules/embed.smk"
 include: "rules/syntax.smk"
 include: "rules/evaluate.smk"
+include: "rules/rewrite.smk"
 include: "rules/release.smk"
 include: "rules/manifest.smk"
 

@@ -39,6 +39,7 @@ from workflow_scripts.filter.stage import Filter
 from workflow_scripts.generate.stage import Generate, needs_idf
 from workflow_scripts.judge.stage import Judge
 from workflow_scripts.release.stage import Release
+from workflow_scripts.rewrite.stage import Rewrite
 from workflow_scripts.score.stage import Score
 from workflow_scripts.select.stage import Select
 from workflow_scripts.stages import run_layout
@@ -74,6 +75,7 @@ CORPUS, SUBWORD, TRAIN = map(LAYOUT.stage, (Corpus, Subword, Train))
 GENERATE, JUDGE, SELECT = map(LAYOUT.stage, (Generate, Judge, Select))
 SCORE = LAYOUT.stage(Score)
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
+REWRITE = LAYOUT.stage(Rewrite)
 SYSTEMS = config["run"]["systems"]
 # The tables of the release: `module:function` by name.
 TABLES = RELEASE.released_tables()
@@ -511,6 +513,40 @@ def documents_options(wildcards):
 def vocabulary_config(wildcards):
     """Params function: the settings of one SentencePiece model, as one argument."""
     return argument(SUBWORD.vocabulary_settings(wildcards.vocabulary, wildcards.side))
+
+
+def rewriter_training_sets(wildcards):
+    """Input function: the training sets that a rewriter learns from."""
+    units = [unit for unit in LAYOUT.upstream(("rewrite", f"{wildcards.rewriter}-pairs"))]
+    return [f"{LAYOUT.folder(*unit)}/pairs.parquet" for unit in units if unit[0] == "filter"]
+
+
+def texts_folder(wildcards):
+    """Params function: the folder with the texts that a rewriter's model reads and writes."""
+    return LAYOUT.folder(*REWRITE.texts(wildcards.rewriter))
+
+
+def texts_file(name):
+    """Input function: a file in that folder."""
+    return lambda wildcards: f"{texts_folder(wildcards)}/{name}".format(**wildcards)
+
+
+def vocabulary_model(wildcards):
+    """Input function: the record of the model whose vocabulary a rewriter takes, if it does."""
+    role = REWRITE.vocabulary_role(wildcards.rewriter)
+    return [f"{LAYOUT.folder('train', role)}/model.json"] if role else []
+
+
+def vocabulary_options(wildcards):
+    """Params function: the option that names the folder of that model."""
+    return [
+        word for path in vocabulary_model(wildcards) for word in ("--taken", os.path.dirname(path))
+    ]
+
+
+def rewriter_vocabulary_config(wildcards):
+    """Params function: the settings of one SentencePiece model of a rewriter, as one argument."""
+    return argument(REWRITE.vocabulary_settings(wildcards.rewriter, wildcards.side))
 
 
 def manifest_path(unit):

@@ -19,6 +19,7 @@ from workflow_scripts.filter.stage import Filter
 from workflow_scripts.generate.stage import Generate
 from workflow_scripts.judge.stage import Judge
 from workflow_scripts.release.stage import Release
+from workflow_scripts.rewrite.stage import Rewrite
 from workflow_scripts.score.stage import Score
 from workflow_scripts.select.stage import Select
 from workflow_scripts.subword.stage import Subword
@@ -39,6 +40,7 @@ STAGES: tuple[type[Stage], ...] = (
     Filter,
     Embed,
     Evaluate,
+    Rewrite,
     Release,
 )
 

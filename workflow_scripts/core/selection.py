@@ -14,6 +14,7 @@ from workflow_scripts.core.features import KNOWN_WORDS, REFERENCE_NLLS, needs
 from workflow_scripts.core.merges import only_merges
 from workflow_scripts.core.model_blocks import UNKNOWN, as_trained_here
 from workflow_scripts.core.paths import Located
+from workflow_scripts.core.rewriters import rewriter, rewriters
 
 # A stage, or one instance of it: a corpus, a role of a model, a system ...
 Unit = tuple[str, str | None]
@@ -96,14 +97,16 @@ def knows_all_seen(config: Config) -> bool:
 def used(config: Config) -> Config:
     """Return a configuration without what its run does not use.
 
-    That are corpora, models, systems and judges.
+    That are corpora, models, systems, judges and rewriters.
     """
     entries = {
         "corpora": set(corpora(config)),
         "models": set() if only_merges(config) else set(config["train"]["models"].values()),
+        "rewriters": set(rewriters(config)),
         "systems": set(config["run"]["systems"]),
         "judges": set(judges.judges(config)),
     }
+    entries["models"] |= {rewriter(config, name)["model"] for name in rewriters(config)}
     return {
         key: {name: each for name, each in value.items() if name in entries[key]}
         if key in entries

@@ -8,6 +8,7 @@ from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.embeddings import column_embedding, embeddings
 from workflow_scripts.core.input_files import as_list, files_below
+from workflow_scripts.core.rewriters import rewriters
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.core.training_sets import model_columns, training_sets, tuned
@@ -55,8 +56,8 @@ class Embed(Stage):
         return self.tested | behind
 
     def instances(self) -> list[str | None]:
-        if not self.embeddings:
-            return []
+        if not self.embeddings:  # rewriters keep off the data as well
+            return ["evaluation"] if rewriters(self.config) else []
         return ["evaluation", *self.embeddings, *(["sts"] if self.tested else [])]
 
     def reads(self, instance: str) -> list[Unit]:

@@ -216,6 +216,7 @@ class Release(Stage):
         """
         config = self.config
         run = {**config["run"], "systems": [system], "training_sets": [], "embeddings": []}
+        run.pop("rewriters", None)
         shown = config["evaluate"]["columns"]
         columns = {name: each for name, each in config["columns"].items() if name in shown}
         apart = ("results", "data", "downloads", "compute", "training_sets", "embeddings", "sts")

@@ -10,6 +10,7 @@ import math
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -234,8 +235,13 @@ def measure(task: Task, result: Result) -> dict[str, Any]:
     }
 
 
-def publish(task: Task, result: Result, metrics: dict[str, Any], output: Path) -> None:
-    """Copy the finished model and its figures to the output folder; the record comes last."""
+def publish(
+    task: Task, result: Result, metrics: dict[str, Any], output: Path, beside: Sequence[str] = ()
+) -> None:
+    """Copy the finished model and its figures to the output folder; the record comes last.
+
+    `beside` names files that are already there, for which the record speaks as well.
+    """
     record_path(output / _RECORD).unlink(missing_ok=True)
     curve.write_table(output / "learning_curve.tsv", result.curve)
     curve.write_plot(output / "learning_curve.svg", result.curve, f"{task.role} model")
@@ -245,7 +251,7 @@ def publish(task: Task, result: Result, metrics: dict[str, Any], output: Path) -
     for name, path in sources.items():
         with atomic_path(output / name) as temporary:
             shutil.copyfile(path, temporary)
-    names = [*sources, "learning_curve.tsv", "learning_curve.svg", "metrics.json"]
+    names = [*sources, "learning_curve.tsv", "learning_curve.svg", "metrics.json", *beside]
     trained, too_long = (metrics["segments"].get(key, 0) for key in ("train", "train_too_long"))
     write_record(
         output / _RECORD,
@@ -269,15 +275,15 @@ def tidy(work: Path) -> None:
             remove(path)
 
 
-def make_model(task: Task, output: Path) -> None:
-    """Train or take over a model, measure it, publish its folder and tidy up."""
+def make_model(task: Task, output: Path, beside: Sequence[str] = ()) -> None:
+    """Train or take over a model, measure it, publish its folder and tidy up; see `publish`."""
     for path in [*task.shards, *task.segmenters.values()]:
         verify(path)
     with locked(task.work) as lock:
         result = take_over_model(task) if "folder" in task.model else train_model(task, lock)
         start = time.monotonic()
         metrics = measure(task, result)
-        publish(task, result, metrics, output)
+        publish(task, result, metrics, output, beside)
         for doubt in doubts(task.role, metrics):
             print(f"warning: {doubt}; {ADVICE}", file=sys.stderr)
         seconds = {"training": result.seconds, "measuring": time.monotonic() - start}

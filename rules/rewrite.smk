@@ -1,0 +1,147 @@
+rule rewrite:
+    input:
+        stage_target("rewrite"),
+
+
+rule rewrite_pairs:
+    input:
+        sets=rewriter_training_sets,
+        evaluation=unit_file("embed", "evaluation.parquet", "evaluation"),
+    output:
+        shards=expand(
+            "<results>/rewrite/{{rewriter}}-pairs/{{version}}/{shard}.parquet", shard=EARLY
+        ),
+        records=expand("<results>/rewrite/{{rewriter}}-pairs/{{version}}/{shard}.json", shard=EARLY),
+    params:
+        config=unit_config("rewrite", "{rewriter}-pairs"),
+        folder=unit_folder("rewrite", "{rewriter}-pairs"),
+        shards=len(EARLY),
+    log:
+        "<results>/logs/rewrite/{rewriter}-pairs/{version}.log",
+    benchmark:
+        "<results>/benchmarks/rewrite/{rewriter}-pairs/{version}.tsv"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(240),
+    conda:
+        "../envs/embed.yaml"
+    shell:
+        "python -m workflow_scripts.rewrite.pairs --config {params.config:q}"
+        " --training-sets {input.sets:q} --evaluation {input.evaluation:q} --shards {params.shards}"
+        " --output {params.folder:q} 2>&1 | tee {log:q}"
+
+
+rule rewrite_vocabulary:
+    input:
+        taken=vocabulary_model,
+        texts=texts_file("manifest.json"),
+    output:
+        model="<results>/rewrite/{rewriter}-subword/{version}/{side}.model",
+        record="<results>/rewrite/{rewriter}-subword/{version}/{side}.json",
+    params:
+        config=rewriter_vocabulary_config,
+        taken=vocabulary_options,
+        folder=texts_folder,
+        shards=len(EARLY),
+    log:
+        "<results>/logs/rewrite/{rewriter}-subword/{version}/{side}.log",
+    benchmark:
+        "<results>/benchmarks/rewrite/{rewriter}-subword/{version}/{side}.tsv"
+    resources:
+        mem_mb=grows(8000),
+        runtime=grows(240),
+    conda:
+        "../envs/text.yaml"
+    shell:
+        "python -m workflow_scripts.rewrite.vocabulary --config {params.config:q}"
+        " --folder {params.folder:q} --shards {params.shards} {params.taken:q}"
+        " --output {output.model:q} 2>&1 | tee {log:q}"
+
+
+rule rewrite_segment:
+    input:
+        pairs=texts_file("{shard}.parquet"),
+        source="<results>/rewrite/{rewriter}-subword/{version}/source.model",
+        reference="<results>/rewrite/{rewriter}-subword/{version}/reference.model",
+    output:
+        segments="<results>/rewrite/{rewriter}-subword/{version}/{shard}.parquet",
+        record="<results>/rewrite/{rewriter}-subword/{version}/{shard}.json",
+    params:
+        config=unit_config("rewrite", "{rewriter}-subword"),
+    log:
+        "<results>/logs/rewrite/{rewriter}-subword/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/rewrite/{rewriter}-subword/{version}/{shard}.tsv"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(240),
+    conda:
+        "../envs/text.yaml"
+    shell:
+        "python -m workflow_scripts.rewrite.segment --config {params.config:q}"
+        " --input {input.pairs:q} --source-model {input.source:q}"
+        " --reference-model {input.reference:q} --output {output.segments:q} 2>&1 | tee {log:q}"
+
+
+# The checkpoints in work/ are no output: see rule train_model.
+rule rewrite_train:
+    input:
+        segments=unit_file("rewrite", "manifest.json", "{rewriter}-subword"),
+        pairs=unit_file("rewrite", "manifest.json", "{rewriter}-pairs"),
+        source=unit_file("rewrite", "source.model", "{rewriter}-subword"),
+        reference=unit_file("rewrite", "reference.model", "{rewriter}-subword"),
+    output:
+        model="<results>/rewrite/{rewriter}/{version}/model.json",
+    params:
+        config=unit_config("rewrite", "{rewriter}"),
+        segments=unit_folder("rewrite", "{rewriter}-subword"),
+        shards=len(EARLY),
+        folder=unit_folder("rewrite", "{rewriter}"),
+    log:
+        "<results>/logs/rewrite/{rewriter}/{version}.log",
+    benchmark:
+        "<results>/benchmarks/rewrite/{rewriter}/{version}.tsv"
+    threads: COMPUTE["train_threads"]
+    resources:
+        mem_mb=grows(8000),
+        runtime=grows(2880),
+        device=COMPUTE["device"],
+    conda:
+        "../envs/nmt.yaml"
+    shell:
+        "python -m workflow_scripts.rewrite.train --config {params.config:q}"
+        " --folder {params.segments:q} --shards {params.shards} --pairs {input.pairs:q}"
+        " --source-model {input.source:q} --reference-model {input.reference:q}"
+        " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
+        " --output {params.folder:q} 2>&1 | tee {log:q}"
+
+
+rule rewrite_measure:
+    input:
+        model=unit_file("rewrite", "model.json", "{rewriter}"),
+        pairs=unit_file("rewrite", "manifest.json", "{rewriter}-pairs"),
+    output:
+        paraphrases="<results>/rewrite/{rewriter}-measures/{version}/paraphrases.jsonl",
+        record="<results>/rewrite/{rewriter}-measures/{version}/paraphrases.json",
+        measures="<results>/rewrite/{rewriter}-measures/{version}/measures.json",
+    params:
+        config=unit_config("rewrite", "{rewriter}-measures"),
+        pairs=unit_folder("rewrite", "{rewriter}-pairs"),
+        shards=len(EARLY),
+        folder=unit_folder("rewrite", "{rewriter}"),
+    log:
+        "<results>/logs/rewrite/{rewriter}-measures/{version}.log",
+    benchmark:
+        "<results>/benchmarks/rewrite/{rewriter}-measures/{version}.tsv"
+    threads: COMPUTE["search_threads"]
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(240),
+        device=COMPUTE["device"],
+    conda:
+        "../envs/embed.yaml"
+    shell:
+        "python -m workflow_scripts.rewrite.measure --config {params.config:q}"
+        " --model {params.folder:q} --folder {params.pairs:q} --shards {params.shards}"
+        " --device {resources.device} --threads {threads}"
+        " --output {output.paraphrases:q} 2>&1 | tee {log:q}"

@@ -1,0 +1,44 @@
+"""Which rewriters a run trains: the entries of `rewriters` (docs/rewrite.md).
+
+The Snakefile imports this module: only the standard library.
+"""
+
+from typing import Any
+
+from workflow_scripts.core.schema import filled
+from workflow_scripts.core.training_sets import sources
+
+# The splits of a rewriter's pairs: they stand where a pair of the bitext has its corpus.
+TRAIN, DEV, TEST = "train", "dev", "test"
+
+
+def rewriters(config: dict[str, Any]) -> list[str]:
+    """Return the rewriters that the run names."""
+    return config["run"].get("rewriters", [])  # configurations of earlier runs lack the key
+
+
+def rewriter(config: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a rewriter's block with its defaults and its seed."""
+    return {"seed": config["seed"]} | filled(config["rewriters"][name], "rewriter")
+
+
+def written_by_rewriter(config: dict[str, Any], system: str) -> bool:
+    """Tell whether a rewriter writes the candidates of a system, or of a corpus from outside."""
+    return config["systems"].get(system, {}).get("rewriter") is not None
+
+
+def rewriter_training_sets(config: dict[str, Any], name: str) -> list[str]:
+    """Return the training sets that a rewriter learns from, `<entry>-<system>`."""
+    block = rewriter(config, name)
+    found = []
+    for entry in block["training_sets"]:
+        for system in sources(config["training_sets"][entry], config):
+            wanted = block["systems"]
+            if system in wanted if wanted else not written_by_rewriter(config, system):
+                found.append(f"{entry}-{system}")
+    return found
+
+
+def model_of(config: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the block of `models` that a rewriter trains."""
+    return config["models"][rewriter(config, name)["model"]]

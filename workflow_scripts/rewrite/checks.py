@@ -1,0 +1,65 @@
+"""Checks of `rewriters` that a schema cannot express.
+
+The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
+"""
+
+from collections.abc import Iterator
+
+from workflow_scripts.core import selection
+from workflow_scripts.core.config import Config, strangers
+from workflow_scripts.core.model_blocks import finished
+from workflow_scripts.core.rewriters import rewriter, rewriter_training_sets, rewriters
+from workflow_scripts.core.schema import filled
+from workflow_scripts.core.training_sets import sources
+
+
+def problems(config: Config) -> Iterator[str]:
+    """Yield what is wrong with the rewriters that the run names."""
+    catalogue = config.get("rewriters", {})
+    yield from strangers("run.rewriters", rewriters(config), "rewriters", {"rewriters": catalogue})
+    for name in rewriters(config):
+        if name in catalogue:
+            yield from _rewriter_problems(name, config)
+
+
+def _rewriter_problems(name: str, config: Config) -> Iterator[str]:
+    where, block = f"rewriters.{name}", rewriter(config, name)
+    known = [each for each in block["training_sets"] if each in config["run"]["training_sets"]]
+    for entry in block["training_sets"]:
+        if entry not in known:
+            yield f"{where}.training_sets: '{entry}' is not among run.training_sets"
+    known = [each for each in known if each in config["training_sets"]]
+    for entry in known:
+        if filled(config["training_sets"][entry], "training_set")["grid"]:
+            yield (
+                f"{where}.training_sets: '{entry}' has a grid, of which there is more than one "
+                "training set; make an entry without"
+            )
+    having = {
+        system for entry in known for system in sources(config["training_sets"][entry], config)
+    }
+    for system in block["systems"] or []:
+        if known and system not in having:
+            yield f"{where}.systems: none of its training sets is of '{system}'"
+    if known and not block["systems"] and not rewriter_training_sets(config, name):
+        yield f"{where}.systems: a rewriter writes all systems of its training sets"
+    yield from _model_problems(where, name, config)
+
+
+def _model_problems(where: str, name: str, config: Config) -> Iterator[str]:
+    block = rewriter(config, name)
+    yield from strangers(f"{where}.model", [block["model"]], "models", config)
+    if finished(config["models"].get(block["model"], {})):
+        yield f"{where}.model: '{block['model']}' is a finished model; name one that is trained"
+    if block["subword"] == "own":
+        return
+    if "vocab_size" in block:
+        yield f"{where}.vocab_size: only an own vocabulary has it; take it out, or say subword: own"
+    role = block["subword"]
+    if role not in selection.roles(config):
+        yield f"{where}.subword: the run has no {role} model; say subword: own"
+    elif finished(selection.role_model(config, role)):
+        yield (
+            f"{where}.subword: the {role} model is a finished one, whose vocabulary is no "
+            "SentencePiece model of the references alone; say subword: own"
+        )

@@ -1,0 +1,68 @@
+"""Train a rewriter with Sockeye as the stage `train` does, and say what it is: `rewriter.json`."""
+
+import argparse
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from workflow_scripts.core.atomic import write_json
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.manifest import read_manifest, shard_paths
+from workflow_scripts.train.sockeye import Task, make_model
+
+ABOUT = "rewriter.json"
+
+
+def about(facts: dict[str, Any], pairs: dict[str, Any]) -> dict[str, Any]:
+    """Return what is said of a rewriter in its folder.
+
+    Args:
+        facts: of its configuration.
+        pairs: the manifest of its pairs.
+    """
+    counts: dict[str, Counter[str]] = {"pairs": Counter(), "references": Counter()}
+    for part in pairs["parts"].values():
+        for name, count in counts.items():
+            count.update(part[name])
+    return {
+        **facts,
+        **{name: dict(count) for name, count in counts.items()},
+        "left_out": {reason: count for reason, count in pairs["rejected"].items() if count},
+    }
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Train a rewriter, and measure it as any model."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    parser.add_argument("--folder", type=Path, required=True, help="shards of segments")
+    parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument("--pairs", type=Path, required=True, help="manifest of its pairs")
+    parser.add_argument("--source-model", type=Path, required=True)
+    parser.add_argument("--reference-model", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True, help="survives kills, resumed from")
+    parser.add_argument("--output", type=Path, required=True, help="the model folder")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    options = parser.parse_args(argv)
+    settings = dict(options.config)
+    facts = settings.pop("about")
+    task = Task(
+        **settings,
+        shards=shard_paths(options.folder, options.shards),
+        segmenters={"source": options.source_model, "reference": options.reference_model},
+        work=options.work,
+        threads=options.threads,
+        device=choose_device(options.device).type,
+        mxnet_python="",
+    )
+    torch.set_num_threads(options.threads)
+    write_json(options.output / ABOUT, about(facts, read_manifest(options.pairs)))
+    make_model(task, options.output, [ABOUT])
+
+
+if __name__ == "__main__":
+    run(main)

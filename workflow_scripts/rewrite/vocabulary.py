@@ -1,0 +1,61 @@
+"""Make the SentencePiece model of one side of a rewriter, or take that of a translation model."""
+
+import argparse
+import shutil
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.atomic import atomic_path
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import shard_paths, verify_file, write_record
+from workflow_scripts.subword.train import TooLargeError, train_on_shards
+
+
+def take(folder: Path, output: Path) -> None:
+    """Copy the SentencePiece model of the references from a model folder, and write its record.
+
+    Raises:
+        InputError: it is missing or damaged.
+    """
+    model = folder / "reference.model"
+    verify_file(model, "model")
+    with atomic_path(output) as temporary:
+        shutil.copyfile(model, temporary)
+    write_record(output, 0, 0, {})
+
+
+def train(config: dict[str, Any], paths: list[Path], output: Path) -> None:
+    """Train on the training pairs of a rewriter.
+
+    Raises:
+        InputError: see `subword.train.train_model`; a vocabulary is too large for the text.
+    """
+    try:
+        train_on_shards(config, paths, output)
+    except TooLargeError as error:
+        raise InputError(
+            f"vocab_size {config['vocab_size']} is too large for the {config['side']} side of the "
+            f"training pairs: the largest possible is {error.largest}. Set vocab_size of the "
+            "rewriter"
+        ) from error
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Make the SentencePiece model of one side of a rewriter."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    parser.add_argument("--folder", type=Path, required=True, help="shards of pairs")
+    parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument("--taken", type=Path, help="folder of the model whose vocabulary is taken")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    if arguments.taken is not None:
+        take(arguments.taken, arguments.output)
+    else:
+        paths = shard_paths(arguments.folder, arguments.shards)
+        train(arguments.config, paths, arguments.output)
+
+
+if __name__ == "__main__":
+    run(main)
