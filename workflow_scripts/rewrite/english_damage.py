@@ -18,18 +18,22 @@ class Change(NamedTuple):
     new: str
 
 
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 # After these, "is" and "was" may also be plural: nobody sees of how many they speak.
-_OPEN_NUMBER = frozenset(
+_OPEN_NUMBER = _set(
     "which that who what there all none some any more most rest half lot majority number "
     "family team police staff crowd government company group band couple pair public crew "
-    "committee audience class".split()
+    "committee audience class"
 )
-_MODALS = frozenset("will would can could may might must shall should need dare ought".split())
+_MODALS = _set("will would can could may might must shall should need dare ought")
 _PLURAL_PRONOUNS = frozenset(("they", "we", "you"))
 _SINGULAR_PRONOUNS = frozenset(("he", "she", "it"))
 # With one of these, "were" stands with one person too.
-_UNREAL = frozenset("if wish wished wishes though unless suppose whether as than lest".split())
-_NUMERALS = frozenset("two three four five six seven eight nine ten eleven twelve".split())
+_UNREAL = _set("if wish wished wishes though unless suppose whether as than lest")
+_NUMERALS = _set("two three four five six seven eight nine ten eleven twelve")
 _PLURAL_DETERMINERS = _NUMERALS | {"these", "those", "many", "several"}
 _SINGULAR_DETERMINERS = frozenset(("a", "an", "every", "another"))
 _TO_SINGULAR = {"are": "is", "have": "has", "do": "does", "were": "was"}
@@ -37,21 +41,22 @@ _TO_PLURAL = {"is": "are", "has": "have", "does": "do", "was": "were"}
 _OF_I = {"am": "is", "have": "has", "do": "does"}
 _BE = frozenset(("is", "are", "am", "was", "were", "be", "been"))
 # A preposition after one of these may be left out.
-_OF_OPTIONAL = frozenset("all both half outside inside off out because".split())
-_TO_OPTIONAL = frozenset(
-    "help helps helped helping come comes came go goes went going dare need next close near".split()
+_OF_OPTIONAL = _set("all both half outside inside off out because")
+_TO_OPTIONAL = _set(
+    "help helps helped helping come comes came go goes went going dare need next close near"
 )
 # What may be said twice, for emphasis or because two of them meet.
-_TWICE = frozenset(
+_TWICE = _set(
     "had that very so no yes bye ha really many much more again far do is long never ever on in "
-    "her there well now too oh hey come go please wait good great big old hello".split()
+    "her there well now too oh hey come go please wait good great big old hello"
 )
 
 
 def droppable(words: Sequence[str]) -> Iterator[int]:
     """Yield the places of words without which the sentence is wrong.
 
-    These are a, an, of, to, at, forms of be, and an "and" between two words.
+    These are a and an before what does not stand alone, of, at, "to" before a bare verb, forms of
+    be, and an "and" between two words.
 
     Args:
         words: of the sentence, in lower case, and an empty string for punctuation between them
@@ -124,9 +129,12 @@ def determiners(words: Sequence[str]) -> Iterator[Change]:
             yield Change(place, "this")
         elif before in _PLURAL_DETERMINERS and number(word) == "plural":
             yield Change(place, getAllLemmas(word, upos="NOUN")["NOUN"][0])
-        elif before in _SINGULAR_DETERMINERS and number(word) == "singular":
-            if {"ADJ", "ADV"}.isdisjoint(getAllLemmas(word)):
-                yield Change(place, _plural(word))
+        elif (
+            before in _SINGULAR_DETERMINERS
+            and number(word) == "singular"
+            and {"ADJ", "ADV"}.isdisjoint(getAllLemmas(word))
+        ):
+            yield Change(place, _plural(word))
 
 
 def _in_context(words: Sequence[str]) -> Iterator[tuple[int, tuple[str, str, str]]]:

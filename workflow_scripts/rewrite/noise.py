@@ -14,19 +14,20 @@ from lemminflect import getAllLemmas
 from spellchecker import SpellChecker
 
 from workflow_scripts.core.letters import capitalised, like, omitted, repeated, replaced, swapped
+from workflow_scripts.core.rewriters import KINDS
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.generate.words import split_word
 from workflow_scripts.rewrite import english_damage
 from workflow_scripts.rewrite.keyboards import neighbours
-from workflow_scripts.rewrite.noise_kinds import KINDS
 
 # Words of fewer letters have too many others beside them.
 _LETTERS = 3
 # Words that are another word with a capital, so that the capital is no damage.
-_OTHER_WITH_CAPITAL = frozenset(
-    "april art august august bill china dawn earth east faith frank god grace hope jack japan joy "
-    "june march mark may moon north pat polish rose south sue summer sun turkey west will".split()
+_NAMES = (
+    "april art august bill china dawn earth east faith frank god grace hope jack japan joy june "
+    "march mark may moon north pat polish rose south sue summer sun turkey west will"
 )
+_OTHER_WITH_CAPITAL = frozenset(_NAMES.split())
 # Signs of the web, of tags, and of paths, also at the ends of a token.
 _NO_WORD = frozenset("@#/\\_&=<>{}[]|~^*")
 
@@ -203,7 +204,7 @@ class _Sentence:
 
 @cache
 def known(language: str) -> frozenset[str]:
-    """Return the words, in lower case, of pyspellchecker's list; none if it has no such language."""
+    """Return the words, in lower case, of pyspellchecker's list; none of a language it lacks."""
     if language not in SpellChecker.languages():
         return frozenset()
     return frozenset(SpellChecker(language=language).word_frequency.words())
@@ -283,9 +284,13 @@ def _case(sentence: _Sentence) -> list[_Change]:
     for place, word in words:
         if word == capitalised(word.lower()) != word.lower():
             changes.append(_Change(place, [word.lower()]))
-        elif word == word.lower() != capitalised(word) and place != sentence.first:
-            if len(word) >= _LETTERS and word not in _OTHER_WITH_CAPITAL:
-                changes.append(_Change(place, [capitalised(word)]))
+        elif (
+            word == word.lower() != capitalised(word)
+            and place != sentence.first
+            and len(word) >= _LETTERS
+            and word not in _OTHER_WITH_CAPITAL
+        ):
+            changes.append(_Change(place, [capitalised(word)]))
     return changes
 
 

@@ -8,6 +8,7 @@ from workflow_scripts.core.rewriters import (
     TEST,
     TRAIN,
     model_of,
+    noise,
     rewriter,
     rewriter_training_sets,
     rewriters,
@@ -17,7 +18,7 @@ from workflow_scripts.core.stage import Stage
 from workflow_scripts.rewrite.checks import problems
 
 # What follows a rewriter's name in the names of its units; the model itself has the bare name.
-PAIRS, SUBWORD, MEASURES = "-pairs", "-subword", "-measures"
+PAIRS, SUBWORD, MEASURES, REPAIR = "-pairs", "-subword", "-measures", "-repair"
 
 
 class Rewrite(Stage):
@@ -38,7 +39,8 @@ class Rewrite(Stage):
 
     def _units_of(self, name: str) -> list[str]:
         """Return the instances of one rewriter, in the order in which they are made."""
-        return [f"{name}{PAIRS}", f"{name}{SUBWORD}", name, f"{name}{MEASURES}"]
+        repair = [f"{name}{REPAIR}"] if noise(self.config, name) else []
+        return [f"{name}{PAIRS}", f"{name}{SUBWORD}", name, f"{name}{MEASURES}", *repair]
 
     def reads(self, instance: str) -> list[Unit]:
         name, part = parted(instance)
@@ -48,7 +50,7 @@ class Rewrite(Stage):
         if part == SUBWORD:
             role = self.vocabulary_role(name)
             return [self.texts(name), *([("train", role)] if role else [])]
-        if part == MEASURES:
+        if part in (MEASURES, REPAIR):
             return [self.unit(f"{name}{PAIRS}"), self.unit(name)]
         return [self.unit(f"{name}{SUBWORD}"), self.unit(f"{name}{PAIRS}")]
 
@@ -66,6 +68,7 @@ class Rewrite(Stage):
 
     def records(self, instance: str) -> list[str]:
         of_parts = {PAIRS: [], SUBWORD: ["source", "reference"], MEASURES: ["paraphrases"]}
+        of_parts[REPAIR] = ["sentences"]
         return of_parts.get(parted(instance)[1], ["model"])
 
     def files(self, instance: str) -> list[str]:
@@ -88,11 +91,23 @@ class Rewrite(Stage):
                 "write": block["write"],
                 "held_out": block["held_out"],
                 "seed": block["seed"],
+                **self._noise_settings(name),
             }
         if part == SUBWORD:
             return self._segment_settings(name)
         if part == MEASURES:
             return {
+                "beam": block["beam"],
+                "bootstrap": self.config["evaluate"]["bootstrap"],
+                "language": self.config["languages"]["reference"]["code"],
+                "testbed": self._on_testbed(),
+                "seed": block["seed"],
+            }
+        if part == REPAIR:
+            settings = noise(self.config, name)
+            assert settings is not None
+            return {
+                "kinds": list(settings["weights"]),
                 "beam": block["beam"],
                 "bootstrap": self.config["evaluate"]["bootstrap"],
                 "language": self.config["languages"]["reference"]["code"],
@@ -122,8 +137,16 @@ class Rewrite(Stage):
             "systems": list(dict.fromkeys(each.partition("-")[2] for each in sets)),
             "write": block["write"],
             "subword": block["subword"],
+            "noise": noise(self.config, name),
             "licence": selection.stated_licence(self.config) or "unknown",
         }
+
+    def _noise_settings(self, name: str) -> dict[str, Any]:
+        """Return the settings of the damage on what a rewriter reads; none without."""
+        settings = noise(self.config, name)
+        if settings is None:
+            return {}
+        return {"noise": settings, "language": self.config["languages"]["reference"]["code"]}
 
     def _on_testbed(self) -> bool:
         """Tell whether meanings of references are known, since the testbed made them."""
