@@ -3,6 +3,7 @@
 from typing import Any
 
 from workflow_scripts.core import selection
+from workflow_scripts.core.model_blocks import finished
 from workflow_scripts.core.rewriters import (
     DEV,
     TEST,
@@ -80,6 +81,12 @@ class Rewrite(Stage):
     def wildcards(self) -> dict[str, list[str]]:
         return {"rewriter": rewriters(self.config)}
 
+    def sections(self) -> dict[int, str]:
+        return {75: "workflow_scripts.rewrite.report:rewriters"}
+
+    def tables(self) -> dict[str, str]:
+        return {"rewriters": "workflow_scripts.rewrite.report:rewriters_table"}
+
     def trains(self, instance: str) -> bool:
         return not parted(instance)[1]
 
@@ -139,6 +146,25 @@ class Rewrite(Stage):
             "subword": block["subword"],
             "noise": noise(self.config, name),
             "licence": selection.stated_licence(self.config) or "unknown",
+            "inputs": self._licences(),
+        }
+
+    def _licences(self) -> dict[str, dict[str, str | None]]:
+        """Return the licences of what the pairs were made of, None where it is not stated."""
+        corpora = self.config["corpora"]
+        models = {
+            role: selection.role_model(self.config, role) for role in selection.roles(self.config)
+        }
+        return {
+            "corpora": {
+                name: corpora[name].get(
+                    "licence", "cc0-1.0" if "testbed" in corpora[name] else None
+                )
+                for name in self.config["run"]["corpora"]
+            },
+            "models": {
+                role: block.get("licence") for role, block in models.items() if finished(block)
+            },
         }
 
     def _noise_settings(self, name: str) -> dict[str, Any]:
