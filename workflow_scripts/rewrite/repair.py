@@ -22,6 +22,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.letters import like
 from workflow_scripts.core.lines import read_lines
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.rewriters import KINDS
 from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.core.shard import Input
@@ -31,11 +32,11 @@ from workflow_scripts.rewrite.corrector import Corrector, corrects
 from workflow_scripts.rewrite.measure import held_out, rewritten
 from workflow_scripts.rewrite.noise import Damage, damage_once
 from workflow_scripts.rewrite.restoration import restoration
+from workflow_scripts.rewrite.results import REPAIR
 from workflow_scripts.testbed.checker import Checker
 
-SENTENCES, FIGURES = "sentences.tsv", "repair.json"
 REWRITER, NOTHING, CORRECTOR = "rewriter", "nothing", "corrector"
-# Stands for a kind: nothing was damaged, and a kind of all damages together.
+# In place of a kind: nothing was damaged; all kinds together, but for misspellings of a list.
 NONE, ALL = "none", "all"
 # A misspelling of a list, which people wrote.
 LISTED = "listed"
@@ -151,7 +152,7 @@ def figures(
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Return the shares of each method by kind, x 100, with 95 % bootstrap intervals.
 
-    The sentences are drawn, each with all its damages.
+    A share is None where there is nothing that it could be of, or nobody who knows. The sentences are drawn, each with all its damages.
 
     Args:
         done: what was to be repaired.
@@ -168,7 +169,7 @@ def figures(
         for item, text in zip(done, texts, strict=True):
             counted = counts(item, text, checker)
             sums[item.kind][number[item.id]] += counted
-            if item.kind != NONE:
+            if item.kind in KINDS:
                 sums[ALL][number[item.id]] += counted
         found[method] = {
             kind: _shares(table, checker is not None, samples, seed)
@@ -185,6 +186,7 @@ def _shares(table: NDArray[np.float64], meanings: bool, samples: int, seed: int)
     for name, (part, whole) in _SHARES.items():
         top, bottom = _COUNTS.index(part), _COUNTS.index(whole)
         if not total[bottom] or (name == "same_meaning" and not meanings):
+            found[name] = None
             continue
         counted = drawn[drawn[:, bottom] > 0]
         found[name] = {
@@ -266,7 +268,7 @@ def repair(
         outputs[CORRECTOR] = [corrector.correct(text) for text in read]
     checker = Checker() if config["testbed"] else None
     write_text(output, table(done, outputs))
-    beside = output.with_name(FIGURES)
+    beside = output.with_name(REPAIR)
     write_json(
         beside,
         {

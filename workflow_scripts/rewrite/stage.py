@@ -82,10 +82,17 @@ class Rewrite(Stage):
         return {"rewriter": rewriters(self.config)}
 
     def sections(self) -> dict[int, str]:
-        return {75: "workflow_scripts.rewrite.report:rewriters"}
+        repair = {76: "workflow_scripts.rewrite.repair_report:repair"} if self._noisy() else {}
+        return {75: "workflow_scripts.rewrite.report:rewriters", **repair}
 
     def tables(self) -> dict[str, str]:
-        return {"rewriters": "workflow_scripts.rewrite.report:rewriters_table"}
+        repair = {"repair": "workflow_scripts.rewrite.repair_report:repair_table"}
+        rewriters = {"rewriters": "workflow_scripts.rewrite.report:rewriters_table"}
+        return {**rewriters, **(repair if self._noisy() else {})}
+
+    def _noisy(self) -> list[str]:
+        """Return the rewriters with damage on what they read."""
+        return [name for name in rewriters(self.config) if noise(self.config, name)]
 
     def trains(self, instance: str) -> bool:
         return not parted(instance)[1]

@@ -7,6 +7,8 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import verify
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.report.section import sections
 from workflow_scripts.rewrite.corrector import Corrector, corrects
 from workflow_scripts.rewrite.noise import Damage
 from workflow_scripts.rewrite.repair import (
@@ -23,6 +25,7 @@ from workflow_scripts.rewrite.repair import (
     read_misspellings,
     repair,
 )
+from workflow_scripts.rewrite.repair_report import repair_table
 from workflow_scripts.rewrite.restoration import Outcome, restoration
 from workflow_scripts.testbed.checker import Checker
 from workflow_scripts.testbed.noise import clean
@@ -108,12 +111,12 @@ def test_figures_of_methods_that_are_known():
             assert nothing["repaired"]["value"] == nothing["exact"]["value"] == 0.0
             assert nothing["same_meaning"]["value"] == 0.0
         else:
-            assert "repaired" not in nothing and nothing["exact"]["value"] == 100.0
+            assert nothing["repaired"] is None and nothing["exact"]["value"] == 100.0
     half = found["half"][ALL]["repaired"]
     assert half["low"] < half["value"] < half["high"] and half["value"] == pytest.approx(50, abs=8)
     damaged = sum(item.kind != NONE for item in done)
     assert found["half"][ALL]["sentences"] == damaged
-    assert "same_meaning" not in figures(done, outputs, None, 50, 1)[NOTHING][ALL]
+    assert figures(done, outputs, None, 50, 1)[NOTHING][ALL]["same_meaning"] is None
 
 
 def test_examples_are_drawn_whether_repaired_or_not():
@@ -163,6 +166,28 @@ def test_the_measurement_writes_figures_sentences_and_their_record(tmp_path):
     share = found["methods"][CORRECTOR]["omit"]["repaired"]["value"]
     assert 100 * sum(marked) / len(marked) == pytest.approx(share, abs=1e-5)
     assert {row["corrector_repaired"] for row in rows if row["kind"] == NONE} == {""}
+
+
+def test_the_report_and_the_table_have_every_method_and_kind(tmp_path):
+    config = {"kinds": KINDS, "language": "en", "testbed": True, "bootstrap": 50, "seed": 1}
+    repair(config, held_out(), list, None, tmp_path / "sentences.tsv")
+    units = [("rewrite", "plain"), ("rewrite", "plain-repair")]
+    run = FinishedRun({}, [(unit, tmp_path) for unit in units])
+    [section] = sections(["workflow_scripts.rewrite.repair_report:repair"], run)
+    table = repair_table(run)
+    assert table.columns[:4] == ("rewriter", "method", "kind", "sentences")
+    rows = {row[1:3]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    expected = {
+        (method, kind) for method in (REWRITER, NOTHING, CORRECTOR) for kind in (NONE, *KINDS, ALL)
+    }
+    assert set(rows) == expected
+    assert rows[NOTHING, "drop"]["kept_low"] == 100.0
+    assert rows[NOTHING, NONE]["repaired_value"] is None
+    for method, kind in expected:
+        assert f'<th scope="row">{kind}</th><td>{method}</td>' in section.html
+    (tmp_path / "repair.json").write_text("{}")
+    with pytest.raises(InputError, match="differs from what its stage wrote"):
+        repair_table(run)
 
 
 def test_a_language_without_a_corrector_is_measured_without(tmp_path):
