@@ -16,6 +16,7 @@ from workflow_scripts.core.rewriters import (
 )
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
+from workflow_scripts.core.training_sets import outside_corpora
 from workflow_scripts.rewrite.checks import problems
 
 # What follows a rewriter's name in the names of its units; the model itself has the bare name.
@@ -153,12 +154,14 @@ class Rewrite(Stage):
             "subword": block["subword"],
             "noise": noise(self.config, name),
             "licence": selection.stated_licence(self.config) or "unknown",
-            "inputs": self._licences(),
+            "inputs": self._licences(sets),
         }
 
-    def _licences(self) -> dict[str, dict[str, str | None]]:
-        """Return the licences of what the pairs were made of, None where it is not stated."""
+    def _licences(self, sets: list[str]) -> dict[str, dict[str, str | None]]:
+        """Return the licences of what training sets were made of, None where it is not stated."""
         corpora = self.config["corpora"]
+        systems = {each.partition("-")[2] for each in sets}
+        outside = [name for name in outside_corpora(self.config) if name in systems]
         models = {
             role: selection.role_model(self.config, role) for role in selection.roles(self.config)
         }
@@ -168,7 +171,8 @@ class Rewrite(Stage):
                     "licence", "cc0-1.0" if "testbed" in corpora[name] else None
                 )
                 for name in self.config["run"]["corpora"]
-            },
+            }
+            | dict.fromkeys(outside),
             "models": {
                 role: block.get("licence") for role, block in models.items() if finished(block)
             },
