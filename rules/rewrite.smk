@@ -252,3 +252,34 @@ rule rewrite_control:
         " --shards {params.shards} --batch-rows {params.rows}"
         " --device {resources.device} --threads {threads}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
+
+
+rule rewrite_repair:
+    input:
+        model=unit_file("rewrite", "model.json", "{rewriter}"),
+        pairs=unit_file("rewrite", "manifest.json", "{rewriter}-pairs"),
+    output:
+        sentences="<results>/rewrite/{rewriter}-repair/{version}/sentences.tsv",
+        record="<results>/rewrite/{rewriter}-repair/{version}/sentences.json",
+        repair="<results>/rewrite/{rewriter}-repair/{version}/repair.json",
+    params:
+        config=unit_config("rewrite", "{rewriter}-repair"),
+        pairs=unit_folder("rewrite", "{rewriter}-pairs"),
+        shards=len(EARLY),
+        folder=unit_folder("rewrite", "{rewriter}"),
+    log:
+        "<results>/logs/rewrite/{rewriter}-repair/{version}.log",
+    benchmark:
+        "<results>/benchmarks/rewrite/{rewriter}-repair/{version}.tsv"
+    threads: COMPUTE["search_threads"]
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(240),
+        device=COMPUTE["device"],
+    conda:
+        "../envs/embed.yaml"
+    shell:
+        "python -m workflow_scripts.rewrite.repair --config {params.config:q}"
+        " --model {params.folder:q} --folder {params.pairs:q} --shards {params.shards}"
+        " --device {resources.device} --threads {threads}"
+        " --output {output.sentences:q} 2>&1 | tee {log:q}"

@@ -300,6 +300,7 @@ def config(data: Path) -> dict[str, Any]:
                 "held_out": {"dev": 3, "test": 3},
                 "vocab_size": 60,
                 "model": "micro",
+                "noise": {"copies": 2},
                 "beam": 2,
             }
         },

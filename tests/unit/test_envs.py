@@ -21,6 +21,7 @@ DISTRIBUTIONS = {
     "yaml": "pyyaml",
     "huggingface_hub": "huggingface-hub",
     "sklearn": "scikit-learn",
+    "spellchecker": "pyspellchecker",
     "sentence_transformers": "sentence-transformers",
 }
 # Has nothing but constants.

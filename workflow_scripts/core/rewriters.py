@@ -8,6 +8,11 @@ from typing import Any
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.training_sets import sources
 
+# Kinds of damage: errors of typing, those of any language, and those whose rules are English ones.
+TYPING = ("neighbour", "swap", "omit", "repeat")
+ENGLISH = ("drop", "verb", "determiner")
+KINDS = (*TYPING, "double", "case", *ENGLISH)
+
 # The splits of a rewriter's pairs: they stand where a pair of the bitext has its corpus.
 TRAIN, DEV, TEST = "train", "dev", "test"
 
@@ -20,6 +25,25 @@ def rewriters(config: dict[str, Any]) -> list[str]:
 def rewriter(config: dict[str, Any], name: str) -> dict[str, Any]:
     """Return a rewriter's block with its defaults and its seed."""
     return {"seed": config["seed"]} | filled(config["rewriters"][name], "rewriter")
+
+
+def kinds_of(language: str) -> tuple[str, ...]:
+    """Return the kinds of damage that there are for a language, by its code."""
+    return tuple(kind for kind in KINDS if language == "en" or kind not in ENGLISH)
+
+
+def noise(config: dict[str, Any], name: str) -> dict[str, Any] | None:
+    """Return the noise of a rewriter with all its keys; None: what it reads is not damaged.
+
+    `weights` has the kinds that are drawn.
+    """
+    block = rewriter(config, name)["noise"]
+    if block is None:
+        return None
+    language = config["languages"]["reference"]["code"]
+    weights = block.get("weights", dict.fromkeys(kinds_of(language), 1))
+    named = {kind: float(weights[kind]) for kind in KINDS if weights.get(kind)}
+    return {**filled(block, "rewriter_noise"), "weights": named}
 
 
 def written_by_rewriter(config: dict[str, Any], system: str) -> bool:

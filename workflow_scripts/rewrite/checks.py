@@ -9,7 +9,13 @@ from typing import Any
 from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config, strangers
 from workflow_scripts.core.model_blocks import finished
-from workflow_scripts.core.rewriters import rewriter, rewriter_training_sets, rewriters
+from workflow_scripts.core.rewriters import (
+    kinds_of,
+    noise,
+    rewriter,
+    rewriter_training_sets,
+    rewriters,
+)
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.training_sets import sources
 
@@ -46,6 +52,21 @@ def _rewriter_problems(name: str, config: Config) -> Iterator[str]:
         yield f"{where}.systems: a rewriter writes all systems of its training sets"
     yield from _template_problems(where, name, config)
     yield from _model_problems(where, name, config)
+    yield from _noise_problems(f"{where}.noise", name, config)
+
+
+def _noise_problems(where: str, name: str, config: Config) -> Iterator[str]:
+    settings = noise(config, name)
+    if settings is None:
+        return
+    language = config["languages"]["reference"]["code"]
+    if english := [kind for kind in settings["weights"] if kind not in kinds_of(language)]:
+        yield (
+            f"{where}.weights: {', '.join(english)}: their rules are English, and the references "
+            f"are '{language}'; give them no weight"
+        )
+    if not settings["weights"]:
+        yield f"{where}.weights: no kind has a weight above 0; give one, or leave weights out"
 
 
 def _template_problems(where: str, name: str, config: Config) -> Iterator[str]:

@@ -9,6 +9,7 @@ are held out alone; duplicates are found shard by shard.
 import argparse
 import functools
 import hashlib
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from workflow_scripts.corpus.spill import Spill
 from workflow_scripts.embed.evaluation import read_collected
 from workflow_scripts.embed.prepared import key
 from workflow_scripts.filter.sample import Place, last_distinct
+from workflow_scripts.rewrite.noisy_pairs import noisy
 
 # Why a pair is left out.
 IDENTICAL = "identical"  # but for case, punctuation and blanks
@@ -183,14 +185,15 @@ def write_pairs(
         evaluation: the table of sentences that the run tests on.
         shards: their number.
         output: the folder of the shards.
-        settings: `write`, `held_out` (references of `dev` and `test`) and `seed`.
+        settings: `write`, `held_out` (references of `dev` and `test`) and `seed`; with damage on
+            what is read, also `noise` and `language`.
 
     Raises:
         InputError: a file is damaged, or there are too few references.
     """
     data_sets = read_collected(evaluation)
     barred = {key(text) for each in data_sets for pair in each.pairs for text in pair}
-    trained = 0
+    trained, damage = 0, Counter[str]()
     with Spill(output, shards) as spill:
         read = Input(sets, "training_pairs").rows()
         for row in read.items:
@@ -211,10 +214,19 @@ def write_pairs(
             work = Splits(settings, barred, held_out, tally)
             write_shard(Stream(pairs_of(shard)), work, path, "pairs", f"pairs {path.stem}", tally)
             trained += tally.extra["pairs"].get(TRAIN, 0)
+            damage.update(work.damage)
     if not trained:
         raise InputError(
             "no pair is left to train on: all are of held-out references, or share a text with "
             "them; lower held_out, or paraphrase more references"
+        )
+    if missing := [
+        kind for kind in settings.get("noise", {"weights": {}})["weights"] if not damage[kind]
+    ]:
+        print(
+            f"warning: no sentence has a place for damage of the kinds {', '.join(missing)}; "
+            "give them no weight in noise.weights",
+            file=sys.stderr,
         )
 
 
@@ -224,6 +236,7 @@ class Splits:
     def __init__(self, settings: dict[str, Any], barred: set[int], held_out: HeldOut, tally: Tally):
         self._settings, self._barred, self._held_out = settings, barred, held_out
         self._tally = tally
+        self.damage = Counter[str]()
 
     def __call__(self, pairs: Iterator[Pair]) -> Iterator[PairRow]:
         """Yield the rows of a shard's pairs, without duplicates."""
@@ -244,14 +257,25 @@ class Splits:
             used[split] += 1
             references.add((split, keys[0]))
             for row in directed(pair, split, self._settings["write"]):
-                yield row
-                rows += 1
+                for each in self._noisy(row):
+                    yield each
+                    rows += 1
         self._tally.used = used.total()
         self._tally.extra = {
             "pairs": dict(used),
             "references": dict(Counter(split for split, _ in references)),
             "rows": rows,
+            **({"damage": dict(self.damage)} if "noise" in self._settings else {}),
         }
+
+    def _noisy(self, row: PairRow) -> Iterable[PairRow]:
+        """Return a row as it is learnt from; what judges the rewriter stays as it is."""
+        noise = self._settings.get("noise")
+        if noise is None or row["corpus"] == TEST:
+            return [row]
+        copies = noise["copies"] if row["corpus"] == TRAIN else 1
+        language, seed = self._settings["language"], self._settings["seed"]
+        return noisy(row, copies, language, noise, seed, self.damage)
 
 
 def main(argv: list[str] | None = None) -> None:

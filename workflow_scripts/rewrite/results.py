@@ -13,6 +13,10 @@ PARAPHRASES, MEASURES = "paraphrases.jsonl", "measures.json"
 _RECORD = "paraphrases"
 # The figures of a search that have an interval; None where a run can't have one of them.
 FIGURES = ("bleu", "one_minus_bleu", "copies", "length_ratio", "cosine", "exact_meaning")
+# The files of the measures of repair, of which one record speaks.
+SENTENCES, REPAIR = "sentences.tsv", "repair.json"
+# The figures of a method and a kind of damage; the last one only where meanings are known.
+REPAIR_FIGURES = ("repaired", "kept", "exact", "same_meaning")
 # Its file in the model folder; the record of the model speaks for it.
 ABOUT = "rewriter.json"
 
@@ -34,6 +38,16 @@ def read_paraphrases(folder: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8", newline="\n") as lines:
         for line in lines:
             yield json.loads(line)
+
+
+def read_repair(folder: Path) -> dict[str, Any]:
+    """Return what is known of the repair of damage, by method and kind, with examples."""
+    return read_json(folder / REPAIR, Path(SENTENCES).stem)
+
+
+def repairers(run: FinishedRun) -> list[str]:
+    """Return the rewriters whose repair of damage a release reads."""
+    return [name for name in run.instances("rewrite") if run.has("rewrite", f"{name}-repair")]
 
 
 def rewriters(run: FinishedRun) -> list[str]:

@@ -12,6 +12,7 @@ from workflow_scripts.core.rewriters import (
     TRAIN,
     continued,
     model_of,
+    noise,
     rewriter,
     rewriter_training_sets,
     rewriters,
@@ -26,6 +27,8 @@ from workflow_scripts.rewrite.checks import problems
 PAIRS, SUBWORD, MEASURES = "-pairs", "-subword", "-measures"
 # Units of a rewriter with templates: trees, pairs with templates, how well it follows them.
 PARSES, TEMPLATES, CONTROL = "-parses", "-templates", "-control"
+# A unit of a rewriter with noise: how much damage it repairs.
+REPAIR = "-repair"
 _SHARDED = (PAIRS, PARSES, TEMPLATES, SUBWORD)
 
 
@@ -52,7 +55,8 @@ class Rewrite(Stage):
         parts = [PAIRS, SUBWORD, "", MEASURES]
         if self.templates(name):
             parts = [PAIRS, PARSES, TEMPLATES, SUBWORD, "", MEASURES, CONTROL]
-        return [f"{name}{part}" for part in parts]
+        repair = [REPAIR] if noise(self.config, name) else []
+        return [f"{name}{part}" for part in [*parts, *repair]]
 
     def reads(self, instance: str) -> list[Unit]:
         name, part = parted(instance)
@@ -64,6 +68,7 @@ class Rewrite(Stage):
             return [self.texts(name), *([("train", role)] if role else [])]
         before = {
             MEASURES: [PAIRS, ""],
+            REPAIR: [PAIRS, ""],
             PARSES: [PAIRS],
             TEMPLATES: [PAIRS, PARSES],
             CONTROL: [PAIRS, PARSES, TEMPLATES, ""],
@@ -100,7 +105,8 @@ class Rewrite(Stage):
     def records(self, instance: str) -> list[str]:
         of_parts = {
             **{PAIRS: [], SUBWORD: ["source", "reference"], MEASURES: ["paraphrases"]},
-            **{PARSES: [], TEMPLATES: ["templates"], CONTROL: ["answers"], "": ["model"]},
+            **{PARSES: [], TEMPLATES: ["templates"], CONTROL: ["answers"]},
+            **{REPAIR: ["sentences"], "": ["model"]},
         }
         return of_parts[parted(instance)[1]]
 
@@ -115,21 +121,30 @@ class Rewrite(Stage):
         return {"rewriter": rewriters(self.config)}
 
     def sections(self) -> dict[int, str]:
-        control = {76: "workflow_scripts.rewrite.control_report:syntactic_control"}
+        module = "workflow_scripts.rewrite"
         return {
-            75: "workflow_scripts.rewrite.report:rewriters",
-            **(control if self._any_templates() else {}),
+            75: f"{module}.report:rewriters",
+            **({76: f"{module}.control_report:syntactic_control"} if self._controlled() else {}),
+            **({77: f"{module}.repair_report:repair"} if self._noisy() else {}),
         }
 
     def tables(self) -> dict[str, str]:
-        control = ("control_table", "template_table") if self._any_templates() else ()
+        module = "workflow_scripts.rewrite"
+        control = ("control_table", "template_table") if self._controlled() else ()
+        repair = {"repair": f"{module}.repair_report:repair_table"} if self._noisy() else {}
         return {
-            "rewriters": "workflow_scripts.rewrite.report:rewriters_table",
-            **{name: f"workflow_scripts.rewrite.control_report:{name}" for name in control},
+            "rewriters": f"{module}.report:rewriters_table",
+            **{name: f"{module}.control_report:{name}" for name in control},
+            **repair,
         }
 
-    def _any_templates(self) -> bool:
+    def _controlled(self) -> bool:
+        """Tell whether a rewriter has templates."""
         return any(map(self.templates, rewriters(self.config)))
+
+    def _noisy(self) -> bool:
+        """Tell whether a rewriter has damage on what it reads."""
+        return any(noise(self.config, name) for name in rewriters(self.config))
 
     def trains(self, instance: str) -> bool:
         return not parted(instance)[1]
@@ -142,6 +157,7 @@ class Rewrite(Stage):
                 "write": block["write"],
                 "held_out": block["held_out"],
                 "seed": block["seed"],
+                **self._noise_settings(name),
             }
         if part == SUBWORD:
             return self._segment_settings(name)
@@ -156,6 +172,17 @@ class Rewrite(Stage):
             }
         if part in (PARSES, TEMPLATES, CONTROL):
             return self._template_settings(name)[part]
+        if part == REPAIR:
+            settings = noise(self.config, name)
+            assert settings is not None
+            return {
+                "kinds": list(settings["weights"]),
+                "beam": block["beam"],
+                "bootstrap": self.config["evaluate"]["bootstrap"],
+                "language": self.config["languages"]["reference"]["code"],
+                "testbed": self._on_testbed(),
+                "seed": block["seed"],
+            }
         return {
             "role": name,
             "direction": "forward",
@@ -193,6 +220,7 @@ class Rewrite(Stage):
             "write": block["write"],
             "subword": self.vocabulary_role(name) or "own",
             **({"templates": self.templates(name)} if self.templates(name) else {}),
+            "noise": noise(self.config, name),
             "licence": selection.stated_licence(self.config) or "unknown",
             "inputs": self._licences(sets),
         }
@@ -217,6 +245,13 @@ class Rewrite(Stage):
                 role: block.get("licence") for role, block in models.items() if finished(block)
             },
         }
+
+    def _noise_settings(self, name: str) -> dict[str, Any]:
+        """Return the settings of the damage on what a rewriter reads; none without."""
+        settings = noise(self.config, name)
+        if settings is None:
+            return {}
+        return {"noise": settings, "language": self.config["languages"]["reference"]["code"]}
 
     def _on_testbed(self) -> bool:
         """Tell whether meanings of references are known, since the testbed made them."""

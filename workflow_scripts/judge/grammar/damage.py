@@ -11,6 +11,14 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from workflow_scripts.core.letters import (
+    capitalised,
+    like,
+    omitted,
+    repeated,
+    replaced,
+    swapped,
+)
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.judge.grammar.tokens import is_word, normal
 
@@ -199,7 +207,7 @@ class Damager:
                 if self._operations[chosen](draft, draws):
                     kinds.append(chosen)
             if initial and draft.tokens:
-                draft.tokens[0] = _capitalised(draft.tokens[0])
+                draft.tokens[0] = capitalised(draft.tokens[0])
             if kinds and draft.tokens and _key(draft.tokens) not in self._sound:
                 return Damaged(draft.tokens, draft.wrong, tuple(kinds))
         return None
@@ -223,7 +231,7 @@ class Damager:
                         self._spellings[draws.below(len(self._spellings))] for _ in range(2)
                     )
                     cut = 2 + draws.below(len(first) - 2)
-                    result[place] = _capitalised(first[:cut] + second[-2 - draws.below(4) :])
+                    result[place] = capitalised(first[:cut] + second[-2 - draws.below(4) :])
         return result
 
     def _lower_first(self, draft: _Draft) -> bool:
@@ -330,7 +338,7 @@ class Damager:
             self._expected(draft, place, normal(old))
         ):
             return False
-        draft.replace(place, place + 1, [_like(new, old)])
+        draft.replace(place, place + 1, [like(new, old)])
         return True
 
     def _expected(self, draft: _Draft, place: int, word: str) -> float:
@@ -354,10 +362,10 @@ class Damager:
         at = 1 + draws.below(len(word) - 2)
         letter = self._any.draw(draws)[0] if self._any else word[0].lower()
         new = (
-            word[:at] + word[at + 1 :],
-            word[:at] + word[at] + word[at:],
-            word[:at] + word[at + 1] + word[at] + word[at + 2 :],
-            word[:at] + letter + word[at + 1 :],
+            omitted(word, at),
+            repeated(word, at),
+            swapped(word, at),
+            replaced(word, at, letter),
         )[draws.below(4)]
         return self._invented(draft, place, new)
 
@@ -406,15 +414,6 @@ def _by(counts: dict[str, int]) -> Callable[[str], tuple[int, str]]:
 
 def _key(tokens: Iterable[str]) -> str:
     return " ".join(map(normal, tokens))
-
-
-def _capitalised(token: str) -> str:
-    return token[0].upper() + token[1:]
-
-
-def _like(new: str, old: str) -> str:
-    """Return `new` with a capital where `old` has one."""
-    return _capitalised(new) if old[0].isupper() else new
 
 
 def _forms(counts: dict[str, int]) -> dict[str, _Choice]:

@@ -1,0 +1,203 @@
+"""What counts as repaired and as kept, by hand; the corrector; the measurement as a whole."""
+
+import csv
+import json
+
+import pytest
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import verify
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.report.section import sections
+from workflow_scripts.rewrite.corrector import Corrector, corrects
+from workflow_scripts.rewrite.noise import Damage
+from workflow_scripts.rewrite.repair import (
+    ALL,
+    CORRECTOR,
+    EXAMPLES,
+    LISTED,
+    NONE,
+    NOTHING,
+    REWRITER,
+    examples,
+    figures,
+    items,
+    read_misspellings,
+    repair,
+)
+from workflow_scripts.rewrite.repair_report import repair_table
+from workflow_scripts.rewrite.restoration import Outcome, restoration
+from workflow_scripts.testbed.checker import Checker
+from workflow_scripts.testbed.noise import clean
+
+KINDS = ("omit", "double", "drop", "verb")
+
+
+def test_what_is_kept_and_repaired():
+    before = "The old man is reading a book."
+    typed = (Damage("omit", 1, "old", "od"),)
+    assert restoration(before, typed, before) == Outcome(1, 1, 6, 6, True)
+    assert restoration(before, typed, "The od man is reading a book.") == Outcome(1, 0, 6, 6, False)
+    # A synonym is no repair; what it stands beside is kept.
+    assert restoration(before, typed, "The aged man is reading a book.").repaired == 0
+    assert restoration(before, typed, "The old man reads a book.") == Outcome(1, 1, 6, 4, False)
+    # Case and punctuation belong to a word.
+    assert restoration(before, typed, "the old man is reading a book") == Outcome(1, 1, 6, 4, False)
+    # Another order: what stands along a longest common subsequence is kept.
+    assert restoration(before, typed, "A book is the old man reading.").kept == 1
+    assert restoration(before, typed, "") == Outcome(1, 0, 6, 0, False)
+    assert restoration(before, (), before) == Outcome(0, 0, 7, 7, True)
+
+
+def test_a_dropped_word_is_repaired_where_it_stood():
+    before, dropped = "The top of the table of it.", (Damage("drop", 2, "of", ""),)
+    assert restoration(before, dropped, "The top the table of it.").repaired == 0
+    assert restoration(before, dropped, "The top of the table of it.").repaired == 1
+
+
+def test_a_doubled_word_must_stand_once():
+    before = "The old man sleeps."
+    doubled = (Damage("double", 3, "sleeps.", "sleeps sleeps."),)
+    assert restoration(before, doubled, "The old man sleeps sleeps.") == Outcome(1, 0, 3, 3, False)
+    assert restoration(before, doubled, before) == Outcome(1, 1, 3, 3, True)
+    assert restoration(before, doubled, "The old man naps.").repaired == 0
+    first = (Damage("double", 0, "The", "The The"),)
+    assert restoration(before, first, "The the old man sleeps.").repaired == 0
+
+
+def test_the_corrector_writes_known_words_and_leaves_names():
+    corrector = Corrector("en")
+    assert corrector.correct("Teh attonrey paid, (purchsaed) Jhon 3 recieevd2.") == (
+        "The attorney paid, (purchased) Jhon 3 recieevd2."
+    )
+    assert corrector.correct("  a  b ") == "  a  b "
+    assert corrector.correct("zzqxzzqxzzqx") == "zzqxzzqxzzqx"
+    assert corrects("pt") and not corrects("cs")
+
+
+def held_out(count=40):
+    return [(f"t:{i}", clean(1, i, 1)[0].reference) for i in range(500_000, 500_000 + count)]
+
+
+def test_items_have_each_kind_once_and_do_not_depend_on_others():
+    sentences = held_out()
+    found = list(items(sentences, "en", KINDS, 1))
+    assert [each.undamaged for each in found if each.kind == NONE] == [
+        text for _, text in sentences
+    ]
+    assert all(each.text == each.undamaged for each in found if each.kind == NONE)
+    assert len({(each.id, each.kind) for each in found}) == len(found)
+    assert {each.kind for each in found} == {NONE, *KINDS}
+    alone = [each for one in reversed(sentences) for each in items([one], "en", KINDS, 1)]
+    assert sorted(alone) == sorted(found)
+
+
+def test_figures_of_methods_that_are_known():
+    done = list(items(held_out(), "en", KINDS, 1))
+    outputs = {
+        "perfect": [item.undamaged for item in done],
+        NOTHING: [item.text for item in done],
+        "half": [item.undamaged if int(item.id[-1]) % 2 else item.text for item in done],
+        "mute": ["" for _ in done],
+    }
+    found = figures(done, outputs, Checker(), 200, 1)
+    for kind in (*KINDS, ALL, NONE):
+        perfect, nothing, mute = (found[name][kind] for name in ("perfect", NOTHING, "mute"))
+        assert all(perfect[name]["value"] == 100.0 for name in ("kept", "exact", "same_meaning"))
+        assert nothing["kept"] == {"value": 100.0, "low": 100.0, "high": 100.0}
+        assert mute["kept"]["value"] == mute["exact"]["value"] == 0.0
+        if kind != NONE:
+            assert perfect["repaired"]["value"] == 100.0
+            assert nothing["repaired"]["value"] == nothing["exact"]["value"] == 0.0
+            assert nothing["same_meaning"]["value"] == 0.0
+        else:
+            assert nothing["repaired"] is None and nothing["exact"]["value"] == 100.0
+    half = found["half"][ALL]["repaired"]
+    assert half["low"] < half["value"] < half["high"] and half["value"] == pytest.approx(50, abs=8)
+    damaged = sum(item.kind != NONE for item in done)
+    assert found["half"][ALL]["sentences"] == damaged
+    assert figures(done, outputs, None, 50, 1)[NOTHING][ALL]["same_meaning"] is None
+
+
+def test_examples_are_drawn_whether_repaired_or_not():
+    done = list(items(held_out(), "en", KINDS, 1))
+    found = examples(done, [f"output {place}" for place in range(len(done))], 1)
+    assert len(found) == EXAMPLES
+    assert {each["kind"] for each in found} == set(KINDS)
+    for each in found:
+        place = int(each["paraphrase"].removeprefix("output "))
+        assert done[place].text == each["original"]
+        assert done[place].undamaged == each["undamaged"]
+    assert found == examples(done, [f"output {place}" for place in range(len(done))], 1)
+
+
+def test_misspellings_of_a_list(tmp_path):
+    path = tmp_path / "list.txt"
+    path.write_text("teh->the\nhte->the\nfro->for, from\nalot->a lot\nrecieve->receive\n")
+    listed = read_misspellings(path)
+    assert listed == {"the": ["teh", "hte"], "receive": ["recieve"]}
+    found = list(items([("a", "The men receive it."), ("b", "No word.")], "en", (), 1, listed))
+    assert [each.kind for each in found] == [NONE, LISTED, NONE]
+    assert found[1].text in {"Teh men receive it.", "Hte men receive it.", "The men recieve it."}
+    assert restoration(found[1].undamaged, found[1].damages, found[1].text).repaired == 0
+    for content, message in (
+        ("teh the\n", "line 1: it is not of the form"),
+        ("a->b c\n", "no line"),
+    ):
+        path.write_text(content)
+        with pytest.raises(InputError, match=message):
+            read_misspellings(path)
+
+
+def test_the_measurement_writes_figures_sentences_and_their_record(tmp_path):
+    config = {"kinds": KINDS, "language": "en", "testbed": True, "bootstrap": 50, "seed": 1}
+    output = tmp_path / "sentences.tsv"
+    repair(config, held_out(), lambda texts: [text.upper() for text in texts], None, output)
+    verify(output)
+    found = json.loads((tmp_path / "repair.json").read_text())
+    assert set(found["methods"]) == {REWRITER, NOTHING, CORRECTOR}
+    assert found["held_out"] == 40 and len(found["examples"]) == EXAMPLES
+    assert found["methods"][CORRECTOR]["omit"]["repaired"]["value"] > 30
+    assert found["methods"][CORRECTOR]["verb"]["repaired"]["value"] == 0
+    with output.open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+    assert all(row["rewriter"] == row["damaged"].upper() for row in rows)
+    marked = [int(row["corrector_repaired"]) for row in rows if row["kind"] == "omit"]
+    share = found["methods"][CORRECTOR]["omit"]["repaired"]["value"]
+    assert 100 * sum(marked) / len(marked) == pytest.approx(share, abs=1e-5)
+    assert {row["corrector_repaired"] for row in rows if row["kind"] == NONE} == {""}
+
+
+def test_the_report_and_the_table_have_every_method_and_kind(tmp_path):
+    config = {"kinds": KINDS, "language": "en", "testbed": True, "bootstrap": 50, "seed": 1}
+    repair(config, held_out(), list, None, tmp_path / "sentences.tsv")
+    units = [("rewrite", "plain"), ("rewrite", "plain-repair")]
+    run = FinishedRun({}, [(unit, tmp_path) for unit in units])
+    [section] = sections(["workflow_scripts.rewrite.repair_report:repair"], run)
+    table = repair_table(run)
+    assert table.columns[:4] == ("rewriter", "method", "kind", "sentences")
+    rows = {row[1:3]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    expected = {
+        (method, kind) for method in (REWRITER, NOTHING, CORRECTOR) for kind in (NONE, *KINDS, ALL)
+    }
+    assert set(rows) == expected
+    assert rows[NOTHING, "drop"]["kept_low"] == 100.0
+    assert rows[NOTHING, NONE]["repaired_value"] is None
+    for method, kind in expected:
+        assert f'<th scope="row">{kind}</th><td>{method}</td>' in section.html
+    (tmp_path / "repair.json").write_text("{}")
+    with pytest.raises(InputError, match="differs from what its stage wrote"):
+        repair_table(run)
+
+
+def test_a_language_without_a_corrector_is_measured_without(tmp_path):
+    config = {"kinds": ("omit",), "language": "cs", "testbed": False, "bootstrap": 50, "seed": 1}
+    repair(config, [("a", "Stavíme nový dům.")], list, None, tmp_path / "sentences.tsv")
+    found = json.loads((tmp_path / "repair.json").read_text())
+    assert set(found["methods"]) == {REWRITER, NOTHING}
+
+
+def test_sentences_without_a_place_for_damage_are_refused(tmp_path):
+    config = {"kinds": ("verb",), "language": "en", "testbed": False, "bootstrap": 9, "seed": 1}
+    with pytest.raises(InputError, match="none of the 1 held-out sentences has a place"):
+        repair(config, [("a", "Yes!")], list, None, tmp_path / "sentences.tsv")

@@ -1,0 +1,48 @@
+"""A spelling corrector to compare with: pyspellchecker (Norvig's method, frequencies of words)."""
+
+from functools import lru_cache
+
+from spellchecker import SpellChecker
+
+from workflow_scripts.core.letters import like
+from workflow_scripts.generate.words import split_word
+
+
+class Corrector:
+    """Writes, for each word that its list lacks, the most frequent known word within two edits.
+
+    It is spared what it is not made for: words with other characters than letters, and those with
+    a capital inside the sentence, stay as they are.
+    """
+
+    def __init__(self, language: str):
+        """Load the list of a language, one of `corrects`."""
+        self._checker = SpellChecker(language=language)
+        self._corrected = lru_cache(1 << 16)(self._checker.correction)
+
+    def correct(self, sentence: str) -> str:
+        """Return a sentence with other words for those that are not known."""
+        parts = sentence.split(" ")
+        first = next((place for place, part in enumerate(parts) if part), 0)
+        return " ".join(
+            self._word(part, may_have_capital=place == first) for place, part in enumerate(parts)
+        )
+
+    def _word(self, part: str, *, may_have_capital: bool) -> str:
+        found = split_word(part)
+        if found is None or not found.text.isalpha():
+            return part
+        word = found.text
+        if word != word.lower() and not may_have_capital:
+            return part
+        if word.lower() in self._checker:
+            return part
+        new = self._corrected(word.lower())
+        if new is None:
+            return part
+        return found.lead + like(new, word) + part[len(found.lead) + len(word) :]
+
+
+def corrects(language: str) -> bool:
+    """Return whether there is a list of words of a language."""
+    return language in SpellChecker.languages()
