@@ -29,7 +29,7 @@ from workflow_scripts.core.text import letters_and_digits
 from workflow_scripts.evaluate.exact_lengths import LENGTHS, PAIRS
 from workflow_scripts.evaluate.modified_bleu import modified_bleu
 from workflow_scripts.judge.encoder import encoder_folder, load_encoder
-from workflow_scripts.judge.features import FEATURES, Models
+from workflow_scripts.judge.features import Models, compute
 from workflow_scripts.judge.pairs import Pairs
 from workflow_scripts.testbed.checker import Checker
 
@@ -136,7 +136,6 @@ class Judges:
         self._models = models
         self._checker = checker
         self._testbed = frozenset(testbed)
-        self._cosine = next(each for each in FEATURES if each.name == "cosine")
 
     def outputs(self, rows: Sequence[ScoredRow]) -> list[list[Output]]:
         """Return the candidates of each row, judged, in their order."""
@@ -144,7 +143,8 @@ class Judges:
         if not pairs:
             return [[] for _ in rows]
         references, texts = (list(side) for side in zip(*pairs, strict=True))
-        cosines = iter(100 * self._cosine.compute(Pairs(references, texts), self._models))
+        found = compute(Pairs(references, texts), ["cosine"], self._models)
+        cosines = iter(100 * found["cosine"])
         return [
             [
                 Output(
@@ -292,7 +292,8 @@ def main(argv: list[str] | None = None) -> None:
     device = choose_device(arguments.device).type
     models = Models(encoder=load_encoder(encoder_folder(), device))
     judges = Judges(models, Checker() if config["testbed"] else None, config["testbed"])
-    found, examples = {}, []
+    found: dict[str, Any] = {}
+    examples: list[dict[str, Any]] = []
     for (name, variants), paths in zip(config["bilingual"].items(), others, strict=True):
         shards = list(zip(paths, own, strict=True))
         found[name], examples = compare(shards, variants, judges, config["seed"])
