@@ -565,7 +565,7 @@ def texts_file(name):
     return lambda wildcards: f"{texts_folder(wildcards)}/{name}".format(**wildcards)
 
 
-def vocabulary_record(wildcards):
+def vocabulary_model(wildcards):
     """Input function: the record of the model whose vocabulary a rewriter takes, if it does."""
     role = REWRITE.vocabulary_role(wildcards.rewriter)
     return [f"{LAYOUT.folder('train', role)}/model.json"] if role else []
@@ -574,7 +574,7 @@ def vocabulary_record(wildcards):
 def vocabulary_options(wildcards):
     """Params function: the option that names the folder of that model."""
     return [
-        word for path in vocabulary_record(wildcards) for word in ("--taken", os.path.dirname(path))
+        word for path in vocabulary_model(wildcards) for word in ("--taken", os.path.dirname(path))
     ]
 
 

@@ -33,7 +33,7 @@ rule rewrite_pairs:
 
 rule rewrite_vocabulary:
     input:
-        taken=vocabulary_record,
+        taken=vocabulary_model,
         texts=texts_file("manifest.json"),
     output:
         model="<results>/rewrite/{rewriter}-subword/{version}/{side}.model",
@@ -121,8 +121,9 @@ rule rewrite_measure:
         model=unit_file("rewrite", "model.json", "{rewriter}"),
         pairs=unit_file("rewrite", "manifest.json", "{rewriter}-pairs"),
     output:
-        measures="<results>/rewrite/{rewriter}-measures/{version}/measures.tsv",
-        record="<results>/rewrite/{rewriter}-measures/{version}/measures.json",
+        paraphrases="<results>/rewrite/{rewriter}-measures/{version}/paraphrases.jsonl",
+        record="<results>/rewrite/{rewriter}-measures/{version}/paraphrases.json",
+        measures="<results>/rewrite/{rewriter}-measures/{version}/measures.json",
     params:
         config=unit_config("rewrite", "{rewriter}-measures"),
         pairs=unit_folder("rewrite", "{rewriter}-pairs"),
@@ -143,4 +144,4 @@ rule rewrite_measure:
         "python -m workflow_scripts.rewrite.measure --config {params.config:q}"
         " --model {params.folder:q} --folder {params.pairs:q} --shards {params.shards}"
         " --device {resources.device} --threads {threads}"
-        " --output {output.measures:q} 2>&1 | tee {log:q}"
+        " --output {output.paraphrases:q} 2>&1 | tee {log:q}"

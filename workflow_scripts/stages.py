@@ -39,8 +39,8 @@ STAGES: tuple[type[Stage], ...] = (
     Syntax,
     Filter,
     Embed,
-    Rewrite,
     Evaluate,
+    Rewrite,
     Release,
 )
 

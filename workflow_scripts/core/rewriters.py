@@ -8,6 +8,9 @@ from typing import Any
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.training_sets import sources
 
+# The splits of a rewriter's pairs: they stand where a pair of the bitext has its corpus.
+TRAIN, DEV, TEST = "train", "dev", "test"
+
 
 def rewriters(config: dict[str, Any]) -> list[str]:
     """Return the rewriters that the run names."""

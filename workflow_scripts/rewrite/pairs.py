@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths
+from workflow_scripts.core.rewriters import DEV, TEST, TRAIN
 from workflow_scripts.core.rows import PairRow
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.shard import Input, Stream, Tally, write_shard
@@ -25,7 +26,6 @@ from workflow_scripts.corpus.spill import Spill
 from workflow_scripts.embed.evaluation import read_collected
 from workflow_scripts.embed.prepared import key
 from workflow_scripts.filter.sample import Place, last_distinct
-from workflow_scripts.rewrite.stage import DEV, TEST, TRAIN
 
 # Why a pair is left out.
 IDENTICAL = "identical"  # but for case, punctuation and blanks

@@ -3,7 +3,11 @@
 from typing import Any
 
 from workflow_scripts.core import selection
+from workflow_scripts.core.model_blocks import finished
 from workflow_scripts.core.rewriters import (
+    DEV,
+    TEST,
+    TRAIN,
     model_of,
     rewriter,
     rewriter_training_sets,
@@ -15,8 +19,6 @@ from workflow_scripts.rewrite.checks import problems
 
 # What follows a rewriter's name in the names of its units; the model itself has the bare name.
 PAIRS, SUBWORD, MEASURES = "-pairs", "-subword", "-measures"
-# The splits of the pairs: they stand where a pair of the bitext has its corpus.
-TRAIN, DEV, TEST = "train", "dev", "test"
 
 
 class Rewrite(Stage):
@@ -64,17 +66,23 @@ class Rewrite(Stage):
         return self.config["shards"]["early"] if parted(instance)[1] in (PAIRS, SUBWORD) else 0
 
     def records(self, instance: str) -> list[str]:
-        of_parts = {PAIRS: [], SUBWORD: ["source", "reference"], MEASURES: ["measures"]}
+        of_parts = {PAIRS: [], SUBWORD: ["source", "reference"], MEASURES: ["paraphrases"]}
         return of_parts.get(parted(instance)[1], ["model"])
 
     def files(self, instance: str) -> list[str]:
         return self.shard_files(instance)
 
     def jobs(self, instance: str) -> int:
-        return 1 if parted(instance)[1] == PAIRS else super().jobs(instance)
+        return 1 if parted(instance)[1] == PAIRS else super().jobs(instance)  # all shards in one
 
     def wildcards(self) -> dict[str, list[str]]:
         return {"rewriter": rewriters(self.config)}
+
+    def sections(self) -> dict[int, str]:
+        return {75: "workflow_scripts.rewrite.report:rewriters"}
+
+    def tables(self) -> dict[str, str]:
+        return {"rewriters": "workflow_scripts.rewrite.report:rewriters_table"}
 
     def trains(self, instance: str) -> bool:
         return not parted(instance)[1]
@@ -95,6 +103,7 @@ class Rewrite(Stage):
                 "beam": block["beam"],
                 "bootstrap": self.config["evaluate"]["bootstrap"],
                 "language": self.config["languages"]["reference"]["code"],
+                "testbed": self._on_testbed(),
                 "seed": block["seed"],
             }
         return {
@@ -121,7 +130,31 @@ class Rewrite(Stage):
             "write": block["write"],
             "subword": block["subword"],
             "licence": selection.stated_licence(self.config) or "unknown",
+            "inputs": self._licences(),
         }
+
+    def _licences(self) -> dict[str, dict[str, str | None]]:
+        """Return the licences of what the pairs were made of, None where it is not stated."""
+        corpora = self.config["corpora"]
+        models = {
+            role: selection.role_model(self.config, role) for role in selection.roles(self.config)
+        }
+        return {
+            "corpora": {
+                name: corpora[name].get(
+                    "licence", "cc0-1.0" if "testbed" in corpora[name] else None
+                )
+                for name in self.config["run"]["corpora"]
+            },
+            "models": {
+                role: block.get("licence") for role, block in models.items() if finished(block)
+            },
+        }
+
+    def _on_testbed(self) -> bool:
+        """Tell whether meanings of references are known, since the testbed made them."""
+        names = selection.generate_corpora(self.config)
+        return any("testbed" in self.config["corpora"][name] for name in names)
 
     def _segment_settings(self, name: str) -> dict[str, Any]:
         """Return the settings of the stage `subword`, with splits in place of corpora."""

@@ -11,9 +11,8 @@ from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.manifest import read_manifest, shard_paths
+from workflow_scripts.rewrite.results import ABOUT
 from workflow_scripts.train.sockeye import Task, make_model
-
-ABOUT = "rewriter.json"
 
 
 def about(facts: dict[str, Any], pairs: dict[str, Any]) -> dict[str, Any]:
@@ -26,7 +25,7 @@ def about(facts: dict[str, Any], pairs: dict[str, Any]) -> dict[str, Any]:
     counts: dict[str, Counter[str]] = {"pairs": Counter(), "references": Counter()}
     for part in pairs["parts"].values():
         for name, count in counts.items():
-            count.update(part[name])
+            count.update(part["extra"][name])
     return {
         **facts,
         **{name: dict(count) for name, count in counts.items()},
