@@ -1,0 +1,140 @@
+"""What stands before all pages: who may ask, how much, and what browsers may do with the answer."""
+
+import json
+import time
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_SAFE = ("GET", "HEAD")
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+        "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Guard:
+    """Refuses requests under foreign names or from foreign pages, and those that are too large.
+
+    A page from elsewhere could give its own name this machine's address; so only known names of
+    the host are answered. What changes something must come from a page of this service, or from no
+    page at all.
+
+    Args:
+        app: answers the others.
+        hosts: the names by which the service is reached, without port.
+        largest: bytes of a body at most, for a path that begins with `/batch` or `/api/batch`, and
+            for all others.
+        log: whether each request is told on stdout, without what was sent.
+    """
+
+    def __init__(
+        self, app: ASGIApp, hosts: Collection[str], largest: tuple[int, int], *, log: bool
+    ):
+        self._app = app
+        self._hosts = {host.lower() for host in hosts}
+        self._largest = largest
+        self._log = log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or let the application do it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, status = time.monotonic(), 0
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers[name] = value
+            await send(message)
+
+        headers = Headers(scope=scope)
+        problem = self._problem(scope["method"], headers, scope["path"])
+        if problem:
+            await _refuse(answer, *problem)
+        else:
+            await self._bounded(scope, receive, answer)
+        if self._log:
+            seconds = time.monotonic() - started
+            print(f"{scope['method']} {scope['path']} {status} {seconds:.3f} s", flush=True)
+
+    def _problem(self, method: str, headers: Headers, path: str) -> tuple[int, str] | None:
+        host = headers.get("host", "")
+        if _name(host) not in self._hosts:
+            return 403, "this service is reached under another name"
+        if method in _SAFE:
+            return None
+        origin = headers.get("origin")
+        site = headers.get("sec-fetch-site", "none")
+        if site not in ("same-origin", "none") or (
+            origin is not None and origin not in (f"http://{host}", f"https://{host}")
+        ):
+            return 403, "the request comes from a page of another site"
+        length = headers.get("content-length", "0")
+        if not (length.isascii() and length.isdigit()):
+            return 400, "Content-Length is no number"
+        if int(length) > self._limit(path):
+            return 413, self._too_large(path)
+        return None
+
+    def _limit(self, path: str) -> int:
+        return self._largest[0 if path.startswith(("/batch", "/api/batch")) else 1]
+
+    def _too_large(self, path: str) -> str:
+        return f"the request is larger than {self._limit(path):,} bytes; send less at a time"
+
+    async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the application answer; a body without a stated length is bounded as it comes."""
+        limit, read, begun = self._limit(scope["path"]), 0, False
+
+        async def bounded() -> Message:
+            nonlocal read
+            message = await receive()
+            if message["type"] == "http.request":
+                read += len(message.get("body", b""))
+                if read > limit:
+                    raise _TooLargeError
+            return message
+
+        async def watched(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, bounded, watched)
+        except _TooLargeError:
+            if begun:
+                raise
+            await _refuse(send, 413, self._too_large(scope["path"]))
+
+
+class _TooLargeError(Exception):
+    """More was sent than is taken."""
+
+
+def _name(host: str) -> str | None:
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
+
+
+async def _refuse(send: Send, status: int, why: str) -> None:
+    body = json.dumps({"error": why}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
