@@ -27,6 +27,12 @@ def problems(config: Config) -> Iterator[str]:
             yield f"{where}.rewriter.name: '{name}' is not among run.rewriters; add it there"
         if circle := _circle(config, system):
             yield f"{where}.rewriter: {circle}"
+        bound = block["references"] == "held_out" and _known(config, name)
+        if bound and not systems_behind(config, name):
+            yield (
+                f"{where}.rewriter.references: '{name}' learns from pairs from outside alone, so "
+                "it holds out no reference of this run; say references: all"
+            )
         if config["systems"][system]["select"]["keep"].get("reference_quantile") is not None:
             yield (
                 f"{where}.select.keep.reference_quantile: the references are scored by the forward "

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from workflow_scripts.core.rewriters import TEST
 from workflow_scripts.core.shard import Input
-from workflow_scripts.rewrite.stage import TEST
 
 
 def held_out_references(shards: list[Path]) -> set[str]:

@@ -116,6 +116,17 @@ def test_what_is_refused(changes, message):
     assert message in refused(with_rewriter(**changes))
 
 
+def test_a_rewriter_of_pairs_from_outside_holds_out_no_reference():
+    config = with_rewriter(outside={"given": {"tsv": "pairs.tsv"}}, run__outside=["given"])
+    config["rewriters"]["plain"]["systems"] = ["given"]
+    config["training_sets"]["all"] = {"systems": ["given"]}
+    assert "systems.mono.rewriter.references: 'plain' learns from pairs from outside" in refused(
+        config
+    )
+    config["systems"]["mono"]["rewriter"]["references"] = "all"
+    validate(config)
+
+
 def test_a_column_that_compares_two_models_is_refused():
     config = with_rewriter(columns={"gain": {"feature": {"name": "forward_gain"}}})
     config["evaluate"]["columns"] = ["gain"]
