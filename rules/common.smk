@@ -492,6 +492,40 @@ def pair_files(wildcards):
     return GENERATE.pair_files(wildcards.system)
 
 
+def writer_folder(wildcards):
+    """Params function: the folder of the model that writes a system's candidates."""
+    return LAYOUT.folder(*GENERATE.writer(wildcards.system))
+
+
+def writer_record(wildcards):
+    """Input function: the record of that model."""
+    return f"{writer_folder(wildcards)}/model.json"
+
+
+def held_out_pairs(wildcards):
+    """Input function: the pairs of a rewriter, if a system takes only what it holds out."""
+    return [manifest_path(unit) for unit in GENERATE.held_out(wildcards.system)]
+
+
+def held_out_options(wildcards):
+    """Params function: the options that name their shards."""
+    return [
+        word
+        for unit in GENERATE.held_out(wildcards.system)
+        for word in ("--held-out", LAYOUT.folder(*unit), "--held-out-shards", len(EARLY))
+    ]
+
+
+def bilingual_folders(wildcards):
+    """Params function: the scored candidates that those of a rewriter are compared with."""
+    return [LAYOUT.folder("score", system) for system in EVALUATE.bilingual(wildcards.system)]
+
+
+def bilingual_manifests(wildcards):
+    """Input function: their manifests."""
+    return [manifest_path(("score", system)) for system in EVALUATE.bilingual(wildcards.system)]
+
+
 def answers_file(wildcards):
     """Input function: the file of right answers that paraphrases are compared with."""
     path = EVALUATE.answers_file()

@@ -185,3 +185,32 @@ rule evaluate_statistics:
         "python -m workflow_scripts.evaluate.statistics --config {params.config:q}"
         " --folder {params.folder:q} --values {params.values:q} {params.trees:q} --shards {params.shards}"
         " {params.documents:q} --inputs {params.inputs:q} --output {output.statistics:q} 2>&1 | tee {log:q}"
+
+
+# Only systems that a rewriter writes have it, if the run compares them with others.
+rule evaluate_rewriting:
+    input:
+        scored=unit_file("score", "manifest.json"),
+        bilingual=bilingual_manifests,
+    output:
+        rewriting="<results>/evaluate/{system}/{version}/rewriting.json",
+        record="<results>/evaluate/{system}/{version}/pairing.json",
+    params:
+        config=unit_config("evaluate"),
+        scored=unit_folder("score"),
+        bilingual=bilingual_folders,
+        shards=len(LATE),
+    log:
+        "<results>/logs/evaluate/{system}/{version}/rewriting.log",
+    benchmark:
+        "<results>/benchmarks/evaluate/{system}/{version}/rewriting.tsv"
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(480),
+        device=COMPUTE["device"],
+    conda:
+        "../envs/embed.yaml"
+    shell:
+        "python -m workflow_scripts.evaluate.rewriting --config {params.config:q}"
+        " --scored {params.scored:q} --bilingual {params.bilingual:q} --shards {params.shards}"
+        " --device {resources.device} --output {output.rewriting:q} 2>&1 | tee {log:q}"

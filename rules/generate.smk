@@ -107,14 +107,16 @@ rule generate_shard:
         references="<references>/{shard}.parquet",
         idf=idf_file,
         pairs=ancient(pair_files),
-        model="<forward>/model.json",
+        model=writer_record,
+        held_out=held_out_pairs,
     output:
         candidates="<results>/generate/{system}/{version}/{shard}.parquet",
         record="<results>/generate/{system}/{version}/{shard}.json",
     params:
         config=unit_config("generate"),
         inputs=unit_inputs("generate"),
-        model=unit_folder("train", "forward"),
+        model=writer_folder,
+        held_out=held_out_options,
     log:
         "<results>/logs/generate/{system}/{version}/{shard}.log",
     benchmark:
@@ -131,5 +133,6 @@ rule generate_shard:
         "python -m workflow_scripts.generate.candidates --config {params.config:q}"
         " --inputs {params.inputs:q}"
         " --input {input.references:q} --idf {input.idf:q} --model {params.model:q}"
+        " {params.held_out:q}"
         " --device {resources.device} --batch-rows {resources.batch_rows} --threads {threads}"
         " --output {output.candidates:q} 2>&1 | tee {log:q}"

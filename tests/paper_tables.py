@@ -91,6 +91,8 @@ def _named(stem: str, names: list[str], row: dict[str, str], column: str) -> tup
         measure = one
     elif stem == "parabank_table5":
         return _variant({**row, "language_pair": column}), measure
+    elif stem == "parabank_table6":
+        return _variant({"language_pair": "cs-en", **row}), measure
     elif stem == "parabank_table4":
         length = "mean of lengths" if column == "average" else column.replace("_", " ")
         return _variant(row, length), row["measure"].replace("semantic_", "")

@@ -74,7 +74,7 @@ def _reads_bitext(column: dict[str, Any]) -> bool:
 
 
 def _system_problems(where: str, system: dict[str, Any]) -> Iterator[str]:
-    given = [key for key in ("search", "constraints", "score") if key in system]
+    given = [key for key in ("search", "constraints", "score", "rewriter") if key in system]
     if given:
         yield f"{where}: merge takes the place of {', '.join(given)}; take them out"
     names: dict[tuple[str, str], str] = {}

@@ -51,6 +51,13 @@ def written_by_rewriter(config: dict[str, Any], system: str) -> bool:
     return config["systems"].get(system, {}).get("rewriter") is not None
 
 
+def rewriter_of(config: dict[str, Any], system: str) -> dict[str, Any] | None:
+    """Return the rewriter that a system reads, `name` and `references`; None: it has none."""
+    if not written_by_rewriter(config, system):
+        return None
+    return filled(config["systems"][system]["rewriter"], "system_rewriter")
+
+
 def rewriter_training_sets(config: dict[str, Any], name: str) -> list[str]:
     """Return the training sets that a rewriter learns from, `<entry>-<system>`."""
     block = rewriter(config, name)
@@ -67,6 +74,13 @@ def continued(config: dict[str, Any], name: str) -> dict[str, Any] | None:
     """Return the block `continued` of a rewriter with its defaults; None if it has none."""
     block = rewriter(config, name)["continued"]
     return None if block is None else filled(block, "continued")
+
+
+def systems_behind(config: dict[str, Any], name: str) -> list[str]:
+    """Return the run's systems whose pairs a rewriter learns from."""
+    sets = rewriter_training_sets(config, name)
+    found = dict.fromkeys(each.partition("-")[2] for each in sets)
+    return [system for system in found if system in config["run"]["systems"]]
 
 
 def model_of(config: dict[str, Any], name: str) -> dict[str, Any]:

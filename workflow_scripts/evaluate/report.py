@@ -15,6 +15,7 @@ from workflow_scripts.evaluate.results import (
     all_bounds,
     all_measures,
     all_ratings,
+    all_rewriting,
     all_statistics,
     all_variants,
     mean_modified_bleu,
@@ -144,6 +145,20 @@ def variants(run: FinishedRun) -> dict[str, Any]:
         "lengths": LENGTHS,
         "mean_modified_bleu": mean_modified_bleu,
         "people": {system: people[system]["variants"] for system in found if rated},
+    }
+
+
+def rewriting(run: FinishedRun) -> dict[str, Any]:
+    """Return each system that a rewriter writes beside those of the forward model."""
+    found = all_rewriting(run)
+    return {
+        "pairs": [
+            (bilingual, system, each)
+            for system, figures in found.items()
+            for bilingual, each in figures["bilingual"].items()
+        ],
+        "examples": {system: figures["examples"] for system, figures in found.items()},
+        "language": run.config["languages"]["reference"],
     }
 
 

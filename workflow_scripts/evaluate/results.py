@@ -38,6 +38,11 @@ def read_variants(path: Path) -> dict[str, Any]:
     return read_json(path, "comparison")
 
 
+def read_rewriting(path: Path) -> dict[str, Any]:
+    """Return a rewriting.json, checked against its record."""
+    return read_json(path, "pairing")
+
+
 def all_measures(run: FinishedRun) -> dict[str, dict[str, Any]]:
     """Return the measures.json of every system, by system."""
     return {
@@ -64,10 +69,20 @@ def all_statistics(run: FinishedRun) -> dict[str, dict[str, Any]]:
 
 
 def all_bounds(run: FinishedRun) -> dict[str, dict[str, Any]]:
-    """Return the bounds.json of every system, by system."""
+    """Return the bounds.json of every system, by system, but for those that a rewriter writes."""
     return {
         system: read_bounds(run.folder("evaluate", system) / "bounds.json")
-        for system in run.instances("evaluate")
+        for system, measures in all_measures(run).items()
+        if not measures["config"].get("rewritten")
+    }
+
+
+def all_rewriting(run: FinishedRun) -> dict[str, dict[str, Any]]:
+    """Return the rewriting.json of every system that is compared so, by system."""
+    return {
+        system: read_rewriting(run.folder("evaluate", system) / "rewriting.json")
+        for system, measures in all_measures(run).items()
+        if measures["config"].get("bilingual")
     }
 
 

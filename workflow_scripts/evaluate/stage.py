@@ -4,6 +4,7 @@ from typing import Any
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.groups import held_out_and_seen
+from workflow_scripts.core.rewriters import written_by_rewriter
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.evaluate.checks import problems
@@ -36,27 +37,30 @@ class Evaluate(Stage):
     def reads(self, instance: str) -> list[Unit]:
         parsing = ["syntax"] if selection.parsed(self.config) else []
         read = [(stage, instance) for stage in ("score", "select", *parsing, "filter")]
-        own = [("score", "references")] if selection.reference_scores(self.config) else []
+        own = [("score", "references")] if self._bounded(instance) else []
         pieces = self.layout.stage(Select).pieces(instance)
-        units = [*read, *self.columns(instance).values(), pieces, *own]
+        beside = [("score", system) for system in self.bilingual(instance)]
+        units = [*read, *self.columns(instance).values(), pieces, *own, *beside]
         return list(dict.fromkeys(units))
 
     def records(self, instance: str) -> list[str]:
-        bounding = ["bounding"] if selection.reference_scores(self.config) else []
+        bounding = ["bounding"] if self._bounded(instance) else []
         answering = ["answering"] if self.answers_file() else []
         rating = ["rating"] if self._ratings() else []
         comparison = ["comparison"] if self._variants(instance) else []
-        return ["evaluation", "counting", *comparison, *bounding, *answering, *rating]
+        beside = ["pairing"] if self.bilingual(instance) else []
+        return ["evaluation", "counting", *comparison, *bounding, *answering, *rating, *beside]
 
     def sections(self) -> dict[int, str]:
         bounds = {45: "workflow_scripts.evaluate.report:bounds"}
         answers = {85: "workflow_scripts.evaluate.report:answers"}
         return {
             40: "workflow_scripts.evaluate.report:scores",
-            **(bounds if selection.reference_scores(self.config) else {}),
+            **(bounds if self._any_bounded() else {}),
             **(answers if self.answers_file() else {}),
             50: "workflow_scripts.evaluate.report:diversity",
             **({52: "workflow_scripts.evaluate.report:variants"} if self._any_variants() else {}),
+            **({53: "workflow_scripts.evaluate.report:rewriting"} if self._pairs() else {}),
             **({55: "workflow_scripts.evaluate.report:ratings"} if self._ratings() else {}),
             60: "workflow_scripts.evaluate.report:statistics",
             80: "workflow_scripts.evaluate.report:quality",
@@ -65,7 +69,8 @@ class Evaluate(Stage):
     def tables(self) -> dict[str, str]:
         names = ["diversity", "between_ranks", "lengths", "exact_lengths", "statistics", "bins"]
         names += ["variants", "variant_lengths"] if self._any_variants() else []
-        names += ["bounds"] if selection.reference_scores(self.config) else []
+        names += ["rewriting", "rewritten"] if self._pairs() else []
+        names += ["bounds"] if self._any_bounded() else []
         kinds = self.statistics_settings()["columns"].values()
         names += ["classifiers"] if "classifier" in kinds else []
         names += ["answers"] if self.answers_file() else []
@@ -95,6 +100,8 @@ class Evaluate(Stage):
             **({"ratings": self._ratings()} if self._ratings() else {}),
             **({"documents": documents} if documents else {}),
             **({"variants": self._variants(instance)} if self._variants(instance) else {}),
+            **({"rewritten": True} if written_by_rewriter(self.config, instance) else {}),
+            **({"bilingual": self._shared(instance)} if self.bilingual(instance) else {}),
         }
 
     def content(self, instance: str) -> dict[str, Any]:
@@ -139,6 +146,28 @@ class Evaluate(Stage):
     def _variants(self, system: str) -> list[str]:
         """Return the names of a system's variants; none if it has none."""
         return [*(constraints_of(self.config, system) or {}).get("variants", {})]
+
+    def _pairs(self) -> list[list[str]]:
+        """Return the pairs of systems that are compared, bilingual and monolingual."""
+        return self.config["evaluate"].get("rewriting", [])
+
+    def bilingual(self, system: str) -> list[str]:
+        """Return the systems that a system is compared with whose candidates a rewriter writes."""
+        return [first for first, second in self._pairs() if second == system]
+
+    def _shared(self, system: str) -> dict[str, list[str]]:
+        """Return these systems with the variants that both have."""
+        own = self._variants(system)
+        theirs = {each: self._variants(each) for each in self.bilingual(system)}
+        return {name: [each for each in own if each in names] for name, names in theirs.items()}
+
+    def _bounded(self, system: str) -> bool:
+        """Tell whether bounds on the sum are shown: the references and the candidates have one."""
+        scored = selection.reference_scores(self.config)
+        return scored and not written_by_rewriter(self.config, system)
+
+    def _any_bounded(self) -> bool:
+        return any(map(self._bounded, self.config["run"]["systems"]))
 
     def _any_variants(self) -> bool:
         return any(self._variants(system) for system in self.config["run"]["systems"])

@@ -12,6 +12,7 @@ from workflow_scripts.evaluate.results import (
     all_bounds,
     all_measures,
     all_ratings,
+    all_rewriting,
     all_statistics,
     all_variants,
     mean_modified_bleu,
@@ -171,6 +172,54 @@ def variant_lengths(run: FinishedRun) -> Table:
         for part in [*each["by_length"], *each["exact_lengths"]]
     ]
     return Table(columns, rows)
+
+
+def rewriting(run: FinishedRun) -> Table:
+    """Return systems that a rewriter writes beside those of the forward model (ParaBank, Table 6).
+
+    A row is of all references, of those of exactly `tokens` tokens, or, with `lengths`, of so many
+    such lengths: then similarity and modified BLEU are means over these, with their deviations.
+    """
+    columns = (
+        *("bilingual", "monolingual", "variant", "side", "tokens", "lengths", "outputs"),
+        *("similarity", "similarity_deviation", "modified_bleu", "modified_bleu_deviation"),
+        *("copies", "exact"),
+    )
+    rows = []
+    for system, found in all_rewriting(run).items():
+        for other, pair in found["bilingual"].items():
+            for name, sides in pair["variants"].items():
+                for side in ("bilingual", "monolingual"):
+                    figures = sides[side]
+                    key = (other, system, name, side)
+                    over = figures["over_lengths"]
+                    whole = (figures["copies"], figures["exact"])
+                    rows.append((*key, None, None, *_similar(figures), *whole))
+                    rows += [
+                        (*key, part["length"], None, *_similar(part), None, None)
+                        for part in figures["exact_lengths"]
+                    ]
+                    means = (over[each] for each in ("similarity", "modified_bleu"))
+                    spread = [each[figure] for each in means for figure in ("mean", "deviation")]
+                    rows.append((*key, None, over["lengths"], None, *spread, None, None))
+    return Table(columns, rows)
+
+
+def _similar(figures: dict[str, Any]) -> tuple[Any, ...]:
+    similarity = figures["similarity"]
+    means = (similarity["mean"], similarity["deviation"])
+    return (figures["outputs"], *means, figures["modified_bleu"], None)
+
+
+def rewritten(run: FinishedRun) -> Table:
+    """Return the paraphrases of chosen references by a rewriter (ParaBank, Table 7)."""
+    rows = [
+        (system, each["reference"], text)
+        for system, found in all_rewriting(run).items()
+        for each in found["examples"]
+        for text in each["paraphrases"]
+    ]
+    return Table(("system", "reference", "paraphrase"), rows)
 
 
 def statistics(run: FinishedRun) -> Table:

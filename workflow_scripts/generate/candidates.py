@@ -1,4 +1,7 @@
-"""Candidates of every reference of a shard: constrained outputs of the forward model."""
+"""Candidates of every reference of a shard: constrained outputs of the forward model.
+
+Of a system that a rewriter writes: outputs of the rewriter, which reads the reference itself.
+"""
 
 import argparse
 from collections import Counter, deque
@@ -10,8 +13,8 @@ from typing import Any
 
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.input_files import unchanged
-from workflow_scripts.core.manifest import verify
-from workflow_scripts.core.rows import CandidatesRow, GeneratedCandidate, ReferenceRow
+from workflow_scripts.core.manifest import shard_paths, verify
+from workflow_scripts.core.rows import CandidatesRow, GeneratedCandidate, ReferenceRow, Side
 from workflow_scripts.core.shard import Input, Tally, write_shard
 from workflow_scripts.generate.constraints import ConstraintSet, blocked_words
 from workflow_scripts.generate.decoding import Decoding, Request, decode
@@ -23,7 +26,11 @@ from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SEARCH_BATCH, parse_with_compute
 from workflow_scripts.nmt.positive import resolve
 from workflow_scripts.nmt.vocabulary import BOS, EOS, Vocabulary
+from workflow_scripts.rewrite.held_out import held_out_references
 from workflow_scripts.subword.segmenter import Segmenter
+
+# Why a reference of a system that a rewriter writes is left out: the rewriter does not hold it out.
+NOT_HELD_OUT = "not_held_out"
 
 
 @dataclass(frozen=True)
@@ -195,17 +202,18 @@ def generate(
 
     Args:
         rows: the references; read only as the search has room for them.
-        model: the forward model.
+        model: the forward model, which reads the source, or a rewriter, which reads the reference.
         source_segmenter: of its source side.
         reference_segmenter: of its target side.
         make_sets: makes the constraint sets of a reference.
-        config: {"system", "search", "seed"}.
+        config: {"system", "search", "seed"}, and "rewriter" where the model is one.
         batch_rows: hypotheses at work at once.
 
     Yields:
         For every reference, in order, what `assemble` returns.
     """
     search, system, vocabulary = config["search"], config["system"], model.target_vocab
+    read: Side = "reference" if "rewriter" in config else "source"
     pending: deque[Job] = deque()
 
     def requests() -> Iterator[Request]:
@@ -213,7 +221,7 @@ def generate(
             job = open_job(
                 row,
                 make_sets(row["reference"], row["id"], row["source"]),
-                model.source_ids(source_segmenter.pieces(row["source"])),
+                model.source_ids(source_segmenter.pieces(row[read])),
                 vocabulary,
                 share=search["method"] == "beam",
             )
@@ -250,15 +258,20 @@ def generate_shard(
     device: str,
     batch_rows: int,
     inputs: dict[str, str],
+    held_out: list[Path] | None = None,
 ) -> None:
     """Stream a `references` shard into a `candidates` shard with its record.
 
     Memory is bounded by `batch_rows` and the longest sentence, not by the shard. Every reference
-    gives one row; one whose source the model can't read (empty, or too long for it) has no
-    candidates, and all its samples count as unfinished. `inputs` are the hashes of the user's
-    files that are read at the start.
+    gives one row; one that the model can't read (empty, or too long for it) has no candidates, and
+    all its samples count as unfinished. `inputs` are the hashes of the user's files that are read
+    at the start.
+
+    With `held_out`, the shards of a rewriter's pairs, only the references that judge the rewriter
+    give a row, and the ids of these are in memory. The others are counted as rejected.
     """
     references = Input(input_path, "references").rows()
+    wanted = held_out_references(held_out) if held_out else None
     verify(model_folder / "model")
     constraints = config["constraints"]
     segmenter = Segmenter(model_folder / "reference.model")
@@ -270,10 +283,18 @@ def generate_shard(
     model = load_model(model_folder, device, config["precision"], shortlist=has_shortlist)
     source_segmenter = Segmenter(model_folder / "source.model")
     total: Counter[str] = Counter()
+    tally = Tally(extra=total)
+
+    def taken(rows: Iterator[ReferenceRow]) -> Iterator[ReferenceRow]:
+        for row in rows:
+            if wanted is None or row["id"] in wanted:
+                yield row
+            else:
+                tally.rejected[NOT_HELD_OUT] += 1
 
     def with_candidates(rows: Iterator[ReferenceRow]) -> Iterator[CandidatesRow]:
         for row, counts in generate(
-            rows, model, source_segmenter, segmenter, make_sets, config, batch_rows
+            taken(rows), model, source_segmenter, segmenter, make_sets, config, batch_rows
         ):
             yield row
             total.update(counts)
@@ -287,7 +308,7 @@ def generate_shard(
         output,
         "candidates",
         "generate",
-        Tally(extra=total),
+        tally,
         shown="written",
         group_rows=64,
     )
@@ -298,10 +319,16 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--input", type=Path, required=True, help="shard of references")
-    parser.add_argument("--model", type=Path, required=True, help="folder of the forward model")
+    parser.add_argument(
+        "--model", type=Path, required=True, help="folder of the forward model or rewriter"
+    )
     parser.add_argument(
         "--idf", type=Path, nargs="?", help="document frequencies, if the constraints need them"
     )
+    parser.add_argument(
+        "--held-out", type=Path, help="folder of a rewriter's pairs: only what judges it is read"
+    )
+    parser.add_argument("--held-out-shards", type=int, default=0, help="of that folder")
     add_inputs(parser)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parse_with_compute(parser, argv, SEARCH_BATCH)
@@ -314,6 +341,7 @@ def main(argv: list[str] | None = None) -> None:
         arguments.device,
         arguments.batch_rows,
         arguments.inputs,
+        shard_paths(arguments.held_out, arguments.held_out_shards) if arguments.held_out else None,
     )
 
 

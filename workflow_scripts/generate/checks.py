@@ -8,6 +8,7 @@ from typing import Any
 
 from workflow_scripts.core.config import Config, strangers
 from workflow_scripts.core.schema import filled
+from workflow_scripts.generate import rewriters
 
 ENGLISH = "en"
 
@@ -38,6 +39,7 @@ def problems(config: Config) -> Iterator[str]:
             yield f"systems.{name}: the name is reserved; choose another"
         if "search" in config["systems"].get(name, {}):
             yield from _system_problems(f"systems.{name}", config["systems"][name], language)
+    yield from rewriters.problems(config)
 
 
 def notes(config: Config) -> Iterator[str]:
@@ -50,6 +52,7 @@ def notes(config: Config) -> Iterator[str]:
             constraints = {**constraints, "variants": left}
         for each in switched_off(constraints, language):
             yield f"systems.{name}.constraints.{each}"
+    yield from rewriters.notes(config)
 
 
 def left_variants(variants: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from workflow_scripts.core.config import Config
 from workflow_scripts.core.merges import only_merges
 from workflow_scripts.core.parser_files import TAGGER_KEY, TAGGING, parser_files
 from workflow_scripts.core.paths import Located
+from workflow_scripts.core.rewriters import rewriter_of
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.generate.checks import for_language, left_variants, notes, problems
@@ -58,7 +59,19 @@ class Generate(Stage):
         if instance in ("references", "idf", "words"):
             return [selection.pairs(self.config)]
         idf = [self.unit("idf")] if needs_idf(self.config, instance) else []
-        return [self.unit("references"), *idf, ("train", "forward")]
+        return [self.unit("references"), *idf, self.writer(instance), *self.held_out(instance)]
+
+    def writer(self, system: str) -> Unit:
+        """Return the unit whose model writes the candidates of a system."""
+        rewriter = rewriter_of(self.config, system)
+        return ("rewrite", rewriter["name"]) if rewriter else ("train", "forward")
+
+    def held_out(self, system: str) -> list[Unit]:
+        """Return the unit with the references that a system is bound to, if it is to some."""
+        rewriter = rewriter_of(self.config, system)
+        if rewriter is None or rewriter["references"] == "all":
+            return []
+        return [("rewrite", f"{rewriter['name']}-pairs")]
 
     def shards(self, instance: str) -> int:
         return 0 if instance in ("idf", "words") else self.config["shards"]["late"]
@@ -92,6 +105,8 @@ class Generate(Stage):
             "constraints": constraints,
             "precision": self.config["compute"]["precision"],
             "seed": self.config["seed"],
+            # Left out where there is none: the names of existing folders follow from the settings.
+            **({"rewriter": block} if (block := rewriter_of(self.config, instance)) else {}),
         }
 
     def content(self, instance: str) -> dict[str, Any]:

@@ -18,8 +18,23 @@ from workflow_scripts.subword.segmenter import Segmenter
 class Decoder:
     """The forward model, which decodes given paraphrases by force."""
 
-    def __init__(self, folder: Path, device: str, precision: str, batch_tokens: int):
+    def __init__(
+        self,
+        folder: Path,
+        device: str,
+        precision: str,
+        batch_tokens: int,
+        rewritten: bool = False,
+    ):
         """Load the forward model of a run.
+
+        Args:
+            folder: of the model.
+            device: of torch.
+            precision: of its weights.
+            batch_tokens: positions of a batch.
+            rewritten: a rewriter wrote the paraphrases; their forward NLLs, which are its own, give
+                way to those of the forward model.
 
         Raises:
             InputError: the folder is not what its training wrote, or can't be used.
@@ -29,6 +44,7 @@ class Decoder:
         self._source = Segmenter(folder / "source.model")
         self._target = Segmenter(folder / "reference.model")
         self._batch_tokens = batch_tokens
+        self._rewritten = rewritten
 
     def decoded(self, pairs: Pairs) -> Pairs:
         """Return the pairs with total and worst NLL of the usual segmentation, in nats.
@@ -37,8 +53,10 @@ class Decoder:
         """
         assert pairs.sources is not None
         found = list(forced(self._model, self._ids(pairs), batch_tokens=self._batch_tokens))
+        means = np.array([each.mean for each in found])
         return replace(
             pairs,
+            forward_nll=means if self._rewritten else pairs.forward_nll,
             forward_total=np.array([each.total for each in found]),
             forward_worst=np.array([each.worst for each in found]),
         )

@@ -108,13 +108,29 @@ def judge_stream(
     """
     rows, scores = iter(rows), None if own is None else iter(own)
     while window := list(islice(rows, WINDOW)):
-        mine = None if scores is None else list(islice(scores, len(window)))
-        if mine is not None and [row["id"] for row in mine] != [row["id"] for row in window]:
+        mine = None if scores is None else own_scores(window, scores)
+        if mine is not None and len(mine) < len(window):
             raise InputError(
                 "judge: the scores of the references are of other references; score again "
                 "(snakemake --forcerun score)"
             )
         yield from judge_rows(window, mine, bench)
+
+
+def own_scores(
+    window: Sequence[ScoredRow], scores: Iterator[ReferenceScoreRow]
+) -> list[ReferenceScoreRow]:
+    """Return the next scores, those of the window's references; fewer where one has none.
+
+    A system may leave references out, so scores of others are passed over. Both keep one order.
+    """
+    found = []
+    for row in window:
+        mine = next((each for each in scores if each["id"] == row["id"]), None)
+        if mine is None:
+            break
+        found.append(mine)
+    return found
 
 
 def judge_shard(input_path: Path, references_path: Path | None, output: Path, bench: Bench) -> None:
@@ -174,7 +190,8 @@ def main(argv: list[str] | None = None) -> None:
         decoder = None
         if arguments.forward is not None:
             batch = arguments.batch_tokens
-            decoder = Decoder(arguments.forward, device, config["precision"], batch)
+            rewritten = "rewritten" in config
+            decoder = Decoder(arguments.forward, device, config["precision"], batch, rewritten)
         bound = config["max_sum"]
         bench = Bench(judge, models, decoder, np.inf if bound is None else bound)
         judge_shard(arguments.input, arguments.references, arguments.output, bench)

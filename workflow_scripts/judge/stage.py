@@ -13,6 +13,7 @@ from workflow_scripts.core.features import (
     column_features,
     run_grammar,
 )
+from workflow_scripts.core.rewriters import written_by_rewriter
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
@@ -102,8 +103,14 @@ class Judge(Stage):
         return {key: f"{self.layout.folder(*unit)}/{name}" for key, (unit, name) in files.items()}
 
     def forced(self, instance: str) -> bool:
-        """Tell whether the features of a judge or a system need forced decoding."""
-        return not judges.needs(self._block(instance)).isdisjoint(judges.FORCED)
+        """Tell whether the features of a judge or a system need forced decoding.
+
+        The forward NLL of a candidate that a rewriter wrote is the rewriter's. Judges are fitted to
+        that of the forward model.
+        """
+        needs = judges.needs(self._block(instance))
+        rewritten = "forward_nll" in needs and written_by_rewriter(self.config, instance)
+        return rewritten or not needs.isdisjoint(judges.FORCED)
 
     def shards(self, instance: str) -> int:
         systems = self.config["run"]["systems"]
@@ -135,7 +142,9 @@ class Judge(Stage):
             given = {**self._given(block), "good": filled(block, "judge")["good"]}
             return {**settings, **given, "seed": self.config["seed"]}
         keep = self.config["systems"][instance]["select"]["keep"]
-        return {**settings, "max_sum": keep.get("max_sum")}
+        # Left out where there is none: the names of existing folders follow from the settings.
+        rewritten = {"rewritten": True} if written_by_rewriter(self.config, instance) else {}
+        return {**settings, "max_sum": keep.get("max_sum"), **rewritten}
 
     def content(self, instance: str) -> dict[str, Any]:
         settings = self.settings(instance)

@@ -23,6 +23,7 @@ from workflow_scripts.embed.sts_tables import (
 from workflow_scripts.evaluate.results import (
     all_measures,
     all_ratings,
+    all_rewriting,
     all_statistics,
     all_variants,
     mean_modified_bleu,
@@ -213,6 +214,23 @@ def _rated(name: str) -> Callable[[FinishedRun], Values]:
     return of_run
 
 
+def _rewriting(side: str, measure: str) -> Callable[[FinishedRun], Values]:
+    """Return the function that gives a mean over lengths of the systems that are compared so."""
+
+    def of_run(run: FinishedRun) -> Values:
+        return _known(
+            (
+                f"{bilingual if side == 'bilingual' else system} {name}",
+                sides[side]["over_lengths"][measure]["mean"],
+            )
+            for system, found in all_rewriting(run).items()
+            for bilingual, pair in found["bilingual"].items()
+            for name, sides in pair["variants"].items()
+        )
+
+    return of_run
+
+
 def _counted(side: str, *path: str) -> Callable[[FinishedRun], Values]:
     """Return the function that gives a figure of statistics.json, of one side or a difference."""
 
@@ -268,6 +286,8 @@ def _percent(of_run: Callable[[FinishedRun], Values]) -> Callable[[FinishedRun],
     return lambda run: [(name, 100 * value) for name, value in of_run(run)]
 
 
+_LENGTHS = "mean of those of the exact lengths 5, 10, 20 and 40 that the run has"
+_ENCODER = f"here an encoder's cosine x 100, there people's ratings; {_LENGTHS}"
 _IDF = "here IDFs of the run's documents"
 _REFERENCES = "here words as `evaluate.punctuation` says"
 _CLASSIFIER = "another classifier, on its test sentences"
@@ -306,6 +326,14 @@ MEASURES = {
         ),
     ),
     "similarity": Measure("Similarity, by people", "other people", _rated("similarity")),
+    **{
+        f"{name}_{side}": Measure(f"{title}, {side}", differs, _rewriting(side, measure))
+        for side in ("bilingual", "monolingual")
+        for name, measure, title, differs in (
+            ("similarity", "similarity", "Similarity beside a rewriter", _ENCODER),
+            ("bleu", "modified_bleu", "Modified BLEU beside a rewriter", _LENGTHS),
+        )
+    },
     "grammatical": Measure("Grammatical (%), by people", "other people", _rated("grammatical")),
     "length_mean": Measure(
         "Mean length of references", _REFERENCES, _counted("references", "length", "mean")

@@ -10,8 +10,10 @@ from workflow_scripts.core.merged_runs import SelectedRun
 from workflow_scripts.core.merges import merging
 from workflow_scripts.core.model_blocks import UNKNOWN, as_trained_here
 from workflow_scripts.core.paths import Located, without_folders
+from workflow_scripts.core.rewriters import rewriter_of, rewriter_training_sets, systems_behind
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
+from workflow_scripts.core.training_sets import model_columns
 from workflow_scripts.embed.stage import tested_embeddings, tested_units
 from workflow_scripts.generate.stage import constraints_of
 from workflow_scripts.score.stage import Score
@@ -205,6 +207,7 @@ class Release(Stage):
             "block": block,
             "best": block["select"]["best"],
             **({"runs": self._told_runs(system)} if system in merging(self.config) else {}),
+            **({"rewriter": told} if (told := self._told_rewriter(system)) else {}),
             "configuration": self._configuration(system),
         }
 
@@ -212,17 +215,53 @@ class Release(Stage):
         """Return the configuration behind the corpus of one system, the same on every machine.
 
         What is trained on the corpus is left out, and so are folders of the machine and `compute`;
-        what of `compute` counts, the precision, is in the settings of the stages.
+        what of `compute` counts, the precision, is in the settings of the stages. A corpus that a
+        rewriter writes has the systems and training sets behind the rewriter as well.
         """
         config = self.config
         run = {**config["run"], "systems": [system], "training_sets": [], "embeddings": []}
         run.pop("rewriters", None)
-        shown = config["evaluate"]["columns"]
+        if names := self._rewriters_behind(system):
+            entries = [
+                each for name in names for each in config["rewriters"][name]["training_sets"]
+            ]
+            behind = {each for name in names for each in systems_behind(config, name)}
+            systems = [each for each in config["run"]["systems"] if each in {system, *behind}]
+            run |= {"systems": systems, "training_sets": list(dict.fromkeys(entries))}
+            run["rewriters"] = names
+        needed = model_columns({**config, "run": run}) if "rewriters" in run else {}
+        shown = {*config["evaluate"]["columns"], *needed}
         columns = {name: each for name, each in config["columns"].items() if name in shown}
-        apart = ("results", "data", "downloads", "compute", "training_sets", "embeddings", "sts")
+        apart = ["results", "data", "downloads", "compute", "embeddings", "sts"]
+        if "rewriters" not in run:
+            apart += ["training_sets"]
         mine = selection.used({**config, "run": run, "columns": columns})
         kept = {key: value for key, value in mine.items() if key not in apart}
+        # Names systems that have no part in this corpus.
+        evaluate = {k: v for k, v in kept["evaluate"].items() if k != "rewriting"}
+        kept["evaluate"] = evaluate
         return without_folders(kept, config["data"])
+
+    def _rewriters_behind(self, system: str) -> list[str]:
+        """Return the rewriter of a system, and those behind the systems that it learns from.
+
+        None for a system that the forward model writes.
+        """
+        found: dict[str, None] = {}
+        todo = [system]
+        while todo:
+            block = rewriter_of(self.config, todo.pop())
+            if block and block["name"] not in found:
+                found[block["name"]] = None
+                todo += systems_behind(self.config, block["name"])
+        return list(found)
+
+    def _told_rewriter(self, system: str) -> dict[str, Any]:
+        """Return what is told of the rewriter of a system; nothing if it has none."""
+        block = rewriter_of(self.config, system)
+        if block is None:
+            return {}
+        return {**block, "learnt_from": rewriter_training_sets(self.config, block["name"])}
 
     def described_units(self, system: str) -> list[Unit]:
         """Return the released units behind the corpus of one system."""

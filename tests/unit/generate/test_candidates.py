@@ -21,6 +21,7 @@ from workflow_scripts.generate.decoding import Decoding, Request
 from workflow_scripts.generate.idf import plain_words
 from workflow_scripts.generate.words import words_of
 from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
+from workflow_scripts.rewrite.held_out import held_out_references
 from workflow_scripts.subword.segmenter import Segmenter
 
 CONSTRAINTS = {"kind": "negative", "choose": "random", "sets": 3, "fraction": [0.2, 0.5]}
@@ -44,7 +45,7 @@ def sentences(nmt_oracle):
     return nmt_oracle.sentences
 
 
-def run_main(folder, model, pairs, config=CONFIG, batch_rows=64, idf=None, inputs=None):
+def run_main(folder, model, pairs, config=CONFIG, batch_rows=64, idf=None, inputs=None, more=()):
     folder.mkdir()
     with TableWriter(folder / "references.parquet", "references") as writer:
         for number, source, reference in pairs:
@@ -55,6 +56,7 @@ def run_main(folder, model, pairs, config=CONFIG, batch_rows=64, idf=None, input
     output = folder / "candidates.parquet"
     files = ["--input", folder / "references.parquet", "--model", model, "--output", output]
     files += ["--idf", idf] if idf else []
+    files += more
     files += ["--inputs", json.dumps(inputs)] if inputs else []
     device = ["--device", "cpu", "--batch-rows", str(batch_rows), "--threads", "1"]
     main(["--config", json.dumps(config), *map(str, files), *device])
@@ -273,6 +275,43 @@ def test_unmet_words_and_skipped_variants_are_counted(constrained):
     variants = [{each["variant"] for each in row["sets"]} for row in rows]
     assert extra["skipped"] == sum(len(VARIANTS) - len(each) for each in variants)
     assert extra["searches"] <= sum(len(row["sets"]) for row in rows)
+
+
+def rewritten(folder, model, pairs, references="all", more=()):
+    """Generate with the model as a rewriter, which reads the reference."""
+    config = CONFIG | {"rewriter": {"name": "plain", "references": references}}
+    return run_main(folder, model, pairs, config, more=more)
+
+
+def test_a_rewriter_reads_the_reference_whatever_the_source(model, sentences, tmp_path):
+    read = [source for source, _ in sentences[:3]]
+    plain = [(number, text, text) for number, text in enumerate(read)]
+    expected = list(read_rows(run_main(tmp_path / "forward", model, plain), "candidates"))
+    strange = [(number, "nobody reads this", text) for number, text in enumerate(read)]
+    found = list(read_rows(rewritten(tmp_path / "rewriter", model, strange), "candidates"))
+    assert any(row["candidates"] for row in found)
+    assert [row["candidates"] for row in found] == [row["candidates"] for row in expected]
+    # The words are those of the sentence that is read, and the source stays for what follows.
+    assert [row["sets"] for row in found] == [row["sets"] for row in expected]
+    assert {row["source"] for row in found} == {"nobody reads this"}
+
+
+def test_a_rewriter_is_judged_by_the_references_that_it_holds_out(model, sentences, tmp_path):
+    pairs = [(number, *pair) for number, pair in enumerate(sentences[:4])]
+    splits = [("c:0", "train"), ("c:1", "test"), ("c:1", "test"), ("c:2", "dev"), ("d-d:3", "test")]
+    shard = tmp_path / "pairs" / "0000.parquet"
+    with TableWriter(shard, "pairs") as writer:
+        for number, (name, split) in enumerate(splits):
+            row = {"id": f"{name}-{number:012x}", "source": "s", "reference": "r", "corpus": split}
+            writer.write(row)
+    write_record(shard, len(splits), len(splits), {})
+    assert held_out_references([shard]) == {"c:1", "d-d:3"}
+    more = ["--held-out", shard.parent, "--held-out-shards", 1]
+    path = rewritten(tmp_path / "run", model, pairs, "held_out", more)
+    assert [row["id"] for row in read_rows(path, "candidates")] == ["c:1"]
+    record = read_record(path)
+    assert (record["rows_in"], record["rows_out"]) == (4, 1)
+    assert record["rejected"] == {"not_held_out": 3}
 
 
 def test_equal_constraints_share_a_search_where_nothing_is_drawn():

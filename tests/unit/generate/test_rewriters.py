@@ -1,0 +1,214 @@
+"""Systems whose candidates a rewriter writes: what they read, and what is refused."""
+
+import pytest
+
+from tests.configs import run_on_testbed
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.stages import run_layout, validate
+
+FIVE = {"s17": {"kind": "negative", "choose": {"first": 2}}, "s28": None}
+
+
+def with_rewriter(**changes):
+    """The run on the testbed with a system that a rewriter writes, and one beside it."""
+    config = run_on_testbed()
+    base = config["systems"]["parabank2"]
+    search = {"method": "beam", "beam_size": 4, "nbest": 1}
+    select = {"method": "nbest", "best": 2, "keep": {"max_sum": 3.5}}
+    beam = {"search": search, "score": {"prune_above": 3.5}, "select": select}
+    beam["constraints"] = {"variants": FIVE}
+    config["systems"] = {
+        "parabank2": base,
+        "beam": beam,
+        "mono": {**beam, "rewriter": {"name": "plain"}},
+    }
+    config["run"]["systems"] = ["parabank2", "beam", "mono"]
+    config["run"]["rewriters"] = ["plain"]
+    config["rewriters"] = {"plain": {"training_sets": ["all"], "model": "testbed"}}
+    for path, value in changes.items():
+        node = config
+        *above, last = path.split("__")
+        for key in above:
+            node = node[key]
+        node[last] = value
+    return config
+
+
+def refused(config):
+    with pytest.raises(InputError) as caught:
+        validate(config)
+    return str(caught.value)
+
+
+def test_it_reads_the_rewriter_in_place_of_the_forward_model():
+    layout = run_layout(with_rewriter())
+    read = layout.upstream(("generate", "mono"))
+    assert ("rewrite", "plain") in read and ("rewrite", "plain-pairs") in read
+    assert ("train", "forward") not in read
+    assert layout.upstream(("generate", "beam"))[-1] == ("train", "forward")
+    told = layout.settings(("generate", "mono"))["rewriter"]
+    assert told == {"name": "plain", "references": "held_out"}
+    every = run_layout(
+        with_rewriter(systems__mono__rewriter={"name": "plain", "references": "all"})
+    )
+    assert ("rewrite", "plain-pairs") not in every.upstream(("generate", "mono"))
+    # All else is as of any system; the backward model scores the source.
+    assert layout.upstream(("score", "mono")) == [("generate", "mono"), ("train", "backward")]
+
+
+def test_other_systems_keep_their_folders():
+    config = with_rewriter()
+    config["run"]["systems"] = ["parabank2", "beam"]
+    config["run"].pop("rewriters")
+    without, beside = run_layout(config), run_layout(with_rewriter())
+    for stage in ("generate", "score", "select", "evaluate"):
+        for system in ("parabank2", "beam"):
+            assert without.folder(stage, system) == beside.folder(stage, system)
+
+
+def test_it_never_learns_from_itself_unless_it_is_told_to():
+    layout = run_layout(with_rewriter())
+    assert ("filter", "all-mono") not in layout.upstream(("rewrite", "plain-pairs"))
+    config = with_rewriter(rewriters__plain__systems=["parabank2", "mono"])
+    assert refused(config) == (
+        "configuration: systems.mono.rewriter: 'plain' learns from what mono writes, a circle; "
+        "take mono out of rewriters.plain.systems"
+    )
+
+
+def test_a_circle_of_two_rewriters_is_named_whole():
+    config = with_rewriter(rewriters__plain__systems=["other"])
+    config["systems"]["other"] = {**config["systems"]["mono"], "rewriter": {"name": "second"}}
+    config["rewriters"]["second"] = {**config["rewriters"]["plain"], "systems": ["mono"]}
+    config["run"]["systems"].append("other")
+    config["run"]["rewriters"].append("second")
+    assert (
+        "systems.mono.rewriter: 'plain' learns from what other writes (systems.other.rewriter), "
+        "and 'second' learns from what mono writes, a circle; take mono out of "
+        "rewriters.second.systems"
+    ) in refused(config)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"run__rewriters": []},
+            "systems.mono.rewriter.name: 'plain' is not among run.rewriters; add it there",
+        ),
+        (
+            {"systems__mono__rewriter": {"name": "plain", "references": "some"}},
+            "systems.mono.rewriter.references",
+        ),
+        (
+            {
+                "systems__mono__select": {
+                    "method": "nbest",
+                    "best": 2,
+                    "keep": {"max_sum": None, "reference_quantile": 0.5},
+                }
+            },
+            "systems.mono.select.keep.reference_quantile: the references are scored by the forward",
+        ),
+    ],
+)
+def test_what_is_refused(changes, message):
+    assert message in refused(with_rewriter(**changes))
+
+
+def test_a_rewriter_of_pairs_from_outside_holds_out_no_reference():
+    config = with_rewriter(outside={"given": {"tsv": "pairs.tsv"}}, run__outside=["given"])
+    config["rewriters"]["plain"]["systems"] = ["given"]
+    config["training_sets"]["all"] = {"systems": ["given"]}
+    assert "systems.mono.rewriter.references: 'plain' learns from pairs from outside" in refused(
+        config
+    )
+    config["systems"]["mono"]["rewriter"]["references"] = "all"
+    validate(config)
+
+
+def test_a_column_that_compares_two_models_is_refused():
+    config = with_rewriter(columns={"gain": {"feature": {"name": "forward_gain"}}})
+    config["evaluate"]["columns"] = ["gain"]
+    message = refused(config)
+    assert "columns.gain: forward_gain takes NLLs of the forward model" in message
+    assert "of mono have those of a rewriter" in message
+
+
+def test_the_user_is_told_where_a_rewriter_reads_what_it_knows():
+    assert not any("rewriter" in note for note in run_layout(with_rewriter()).notes())
+    config = with_rewriter(systems__mono__rewriter={"name": "plain", "references": "all"})
+    (note,) = [note for note in run_layout(config).notes() if "rewriter" in note]
+    assert note.startswith("systems.mono.rewriter.references: all: the rewriter 'plain' has learnt")
+
+
+def test_a_judge_asks_the_forward_model_about_what_a_rewriter_wrote():
+    select = {"method": "judged", "judge": "default", "clusters": 2, "best": 2}
+    select["keep"] = {"max_sum": 3.5, "probability": 0.1}
+    config = with_rewriter(systems__mono__select=select, systems__beam__select=select)
+    layout = run_layout(config)
+    assert ("train", "forward") in layout.upstream(("judge", "mono"))
+    assert ("train", "forward") not in layout.upstream(("judge", "beam"))
+    assert layout.settings(("judge", "mono"))["rewritten"] is True
+    assert "rewritten" not in layout.settings(("judge", "beam"))
+
+
+def test_bounds_in_terms_of_the_references_are_not_shown_of_it():
+    layout = run_layout(with_rewriter(evaluate__reference_scores=True))
+    assert "bounding" in layout.other_records("evaluate", "beam")
+    assert "bounding" not in layout.other_records("evaluate", "mono")
+
+
+def test_the_pairs_of_systems_that_are_compared():
+    layout = run_layout(with_rewriter(evaluate__rewriting=[["beam", "mono"]]))
+    assert ("score", "beam") in layout.upstream(("evaluate", "mono"))
+    assert "pairing" in layout.other_records("evaluate", "mono")
+    assert layout.settings(("evaluate", "mono"))["bilingual"] == {"beam": ["s17", "s28"]}
+    assert "pairing" not in layout.other_records("evaluate", "beam")
+
+
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        (["mono", "beam"], "evaluate.rewriting.0: first comes a system that the forward model"),
+        (["beam", "nobody"], "evaluate.rewriting.0: 'nobody' is not among run.systems"),
+        (["parabank2", "mono"], "parabank2 and mono have no variant of the same name"),
+        (["beam"], "evaluate.rewriting.0"),
+    ],
+)
+def test_wrong_pairs_are_refused(pair, message):
+    assert message in refused(with_rewriter(evaluate__rewriting=[pair]))
+
+
+def test_the_comparison_is_for_english():
+    config = with_rewriter(evaluate__rewriting=[["beam", "mono"]])
+    config["languages"]["reference"] = {"code": "de", "charset": "latin-1"}
+    assert "evaluate.rewriting: its semantic score is of an encoder for English" in refused(config)
+
+
+def test_a_merge_has_no_rewriter():
+    config = with_rewriter()
+    config["systems"]["mono"] = {
+        "rewriter": {"name": "plain"},
+        "merge": {"a": {"run": "runs/a", "system": "s"}},
+        "select": config["systems"]["mono"]["select"],
+    }
+    assert "systems.mono: merge takes the place of rewriter; take them out" in refused(config)
+
+
+def test_the_datasheet_tells_all_behind_it():
+    from workflow_scripts.release.stage import Release
+
+    layout = run_layout(with_rewriter(evaluate__rewriting=[["beam", "mono"]]))
+    release = layout.stage(Release)
+    told = release.system_settings("mono")
+    assert told["rewriter"]["learnt_from"] == ["all-parabank2", "all-beam"]
+    assert told["configuration"]["run"]["rewriters"] == ["plain"]
+    assert told["configuration"]["run"]["systems"] == ["parabank2", "beam", "mono"]
+    assert told["configuration"]["training_sets"]
+    assert "rewriting" not in told["configuration"]["evaluate"]
+    units = release.described_units("mono")
+    assert ("rewrite", "plain") in units
+    other = release.system_settings("beam")
+    assert "rewriter" not in other and "rewriters" not in other["configuration"]["run"]
+    assert ("rewrite", "plain") not in release.described_units("beam")
