@@ -66,8 +66,9 @@ def _checkpoint(tensors: dict[str, Tensor]) -> bytes:
 
 def _safetensors(folder: Path, files: ModelFiles, tensors: dict[str, Tensor]) -> bytes:
     named = hugging_face.as_in_files(folder, files, tensors)
-    contiguous = {name: tensor.contiguous() for name, tensor in named.items()}
-    return safetensors.torch.save(contiguous, {"format": "pt"})
+    # Each with memory of its own, as the format wants it.
+    apart = {name: tensor.contiguous().clone() for name, tensor in named.items()}
+    return safetensors.torch.save(apart, {"format": "pt"})
 
 
 def _npz(tensors: dict[str, Tensor], options: str) -> bytes:

@@ -102,11 +102,12 @@ def as_in_files(folder: Path, files: ModelFiles, tensors: dict[str, Tensor]) -> 
     """
     config = _read_config(folder / files.configs[0])
     kept = dict(tensors)
-    if config["tie_word_embeddings"]:
-        kept.pop(_OUTPUT)
+    if not config["tie_word_embeddings"]:
+        return kept
+    del kept[_OUTPUT]
     if config["share_encoder_decoder_embeddings"]:
-        kept[_SHARED] = kept[_EMBEDDINGS[0]]
-        kept = {name: tensor for name, tensor in kept.items() if name not in _EMBEDDINGS}
+        shared = [kept.pop(name) for name in _EMBEDDINGS]
+        kept[_SHARED] = shared[0]
     return kept
 
 

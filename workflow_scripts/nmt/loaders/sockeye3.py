@@ -49,10 +49,17 @@ _SUPPORTED_TRANSFORMER: dict[str, tuple[object, ...]] = {
 
 _FIXED = frozenset(f"{side}.pos_embedding.weight" for side in ("encoder", "decoder"))
 
-_TABLES = (
-    *(f"embedding_{side}.embedding.weight" for side in ("source", "target")),
-    "output_layer.weight",
-)
+_TABLES = {
+    "source": "embedding_source.embedding.weight",
+    "target": "embedding_target.embedding.weight",
+    "softmax": "output_layer.weight",
+}
+# Which tables are one with the target's, by Sockeye's option for it.
+_TIED = {
+    "src_trg": ("source",),
+    "trg_softmax": ("softmax",),
+    "src_trg_softmax": ("source", "softmax"),
+}
 
 
 class _ConfigLoader(yaml.SafeLoader):
@@ -83,7 +90,7 @@ def load(folder: Path, files: ModelFiles) -> Loaded:
 def opened(folder: Path, files: ModelFiles) -> Opened:
     """Return the best parameters by Sockeye's names, and the vocabularies; see `load`.
 
-    Equal tables are one tensor: Sockeye's files have no other mark of tied ones.
+    Tables that the config ties are one tensor.
     """
     config = folder / files.configs[0]
     source_file, target_file = (folder / name for name in files.vocabularies)
@@ -111,18 +118,18 @@ def opened(folder: Path, files: ModelFiles) -> Opened:
         parameters.check_all_used()
         return network
 
-    raw = Raw(_tied(read_checkpoint(weights)), _FIXED, build)
+    raw = Raw(_tied(read_checkpoint(weights), value("weight_tying_type")), _FIXED, build)
     return Opened(raw, source_vocab, target_vocab)
 
 
-def _tied(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return the tensors; tables with equal numbers are one."""
-    tables: list[Tensor] = []
+def _tied(tensors: dict[str, Tensor], tying: object) -> dict[str, Tensor]:
+    """Return the tensors; tables that are tied are one where their numbers are equal."""
     tied = dict(tensors)
-    for name in (name for name in _TABLES if name in tensors):
-        same = [each for each in tables if torch.equal(each, tied[name])]
-        tables += [] if same else [tied[name]]
-        tied[name] = same[0] if same else tied[name]
+    for side in _TIED.get(str(tying), ()):
+        name = _TABLES[side]
+        if name in tied and _TABLES["target"] in tied:
+            table = tied[_TABLES["target"]]
+            tied[name] = table if torch.equal(tied[name], table) else tied[name]
     return tied
 
 
