@@ -15,7 +15,7 @@ from typing import Any
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, write_record
-from workflow_scripts.core.rewriters import TRAIN
+from workflow_scripts.core.rewriters import DEV, TRAIN
 from workflow_scripts.core.rows import PairRow, TreesRow
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.shard import Input, Stream, Tally, write_shard
@@ -139,9 +139,10 @@ def write_pairs(
         settings: `swap`: whether sides are exchanged at random; `free`; `seed`.
 
     Raises:
-        InputError: a file is damaged, or no pair is left to train on.
+        InputError: a file is damaged, or no pair is left to train on or to validate on.
     """
     count = templates.Count()
+    splits: Counter[str] = Counter()
     for path, parsed in zip(pairs, trees, strict=True):
         tally = Tally()
         rows = Input(parsed, "trees").rows()
@@ -149,10 +150,16 @@ def write_pairs(
         stream: Stream[PairRow] = Input(path, "pairs").rows()
         name = f"templates {path.stem}"
         write_shard(stream, work, output / path.name, "pairs", name, tally)
-    if not len(count):
+        splits.update(tally.extra["pairs"])
+    if not splits[TRAIN]:
         raise InputError(
             "no pair is left to learn templates from: the texts of all pairs have the same top two "
             "levels, or no tree; paraphrase more references, or take another parser"
+        )
+    if not splits[DEV]:
+        raise InputError(
+            "no pair is left to validate on: the texts of all held-out pairs have the same top two "
+            "levels, or no tree; raise held_out.dev"
         )
     found = count.templates()
     templates.write_table(output / templates.TABLE, found)

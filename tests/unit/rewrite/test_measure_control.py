@@ -154,3 +154,18 @@ def test_the_report_and_the_tables_show_the_results(finished):
 def test_a_run_without_templates_has_no_such_section():
     run = FinishedRun({}, [])
     assert sections(["workflow_scripts.rewrite.control_report:syntactic_control"], run) == []
+
+
+def test_measures_that_a_run_lacks_are_left_empty(finished, tmp_path):
+    found = json.loads((finished / "control.json").read_text(encoding="utf-8"))
+    for each in (*found["settings"].values(), *found["templates"]):
+        for key in [key for key in each if key.startswith(("cosine", "exact"))]:
+            del each[key]
+    (tmp_path / "control.json").write_text(json.dumps(found), encoding="utf-8")
+    write_record(tmp_path / "answers", 0, 0, {}, files=[tmp_path / "control.json"])
+    run = FinishedRun({}, [(("rewrite", "mine-control"), tmp_path)])
+    (section,) = sections(["workflow_scripts.rewrite.control_report:syntactic_control"], run)
+    rows = rows_of(captioned(section.html, "mine: the most frequent templates"))[1:]
+    assert [len(row) for row in rows] == [6, 6]
+    assert rows[0][-1] == rows[0][-2]
+    assert control_table(run).rows[0][-1] is None

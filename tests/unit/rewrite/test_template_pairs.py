@@ -76,14 +76,17 @@ def test_some_training_pairs_are_read_without_a_template():
         assert not any(row["source"].startswith("))") for row in held)
 
 
-def write(folder, many=60, **settings):
+SPLITS = ["test", *["train"] * 4, "dev", *["train"] * 4]
+
+
+def write(folder, many=60, splits=SPLITS, **settings):
     """Write pairs and trees in two shards, and what is made of them."""
     for name, schema in (("pairs", "pairs"), ("trees", "trees")):
         for shard, path in enumerate(shard_paths(folder / name, 2)):
             path.parent.mkdir(exist_ok=True, parents=True)
             numbers = range(shard, many, 2)
             if name == "pairs":
-                rows = [pair(each, "test" if each % 10 == 0 else "train") for each in numbers]
+                rows = [pair(each, splits[each % len(splits)]) for each in numbers]
             else:
                 rows = [trees(each, read=S if each % 3 == 0 else SQ) for each in numbers]
             write_table(path, schema, rows)
@@ -103,10 +106,10 @@ def test_shards_and_the_table_are_written_with_their_records(tmp_path):
     assert len(rows) == 40
     records = [read_record(path) for path in shard_paths(tmp_path / "out", 2)]
     assert [each["rejected"] for each in records] == [{"equal_templates": 10}] * 2
-    assert sum(each["extra"]["pairs"]["train"] for each in records) == 36
+    assert sum(each["extra"]["pairs"]["train"] for each in records) == 32
     counted = read_table(tmp_path / "out" / "templates.tsv")
     # Targets of training alone are counted, those that are read without a template among them.
-    assert sum(each.count for each in counted) == 36
+    assert sum(each.count for each in counted) == 32
     assert {each.template for each in counted} == set(CUT.values())
     record = read_record(tmp_path / "out" / "templates.tsv")
     assert record["extra"] == {"templates": 2, "labels": 6}
@@ -120,12 +123,17 @@ def test_without_exchange_each_pair_is_learnt_as_it_stands(tmp_path):
     assert all(row["reference"].startswith("Written") for row in rows)
     (only,) = read_table(tmp_path / "out" / "templates.tsv")
     assert only.template == CUT[S]
-    assert only.count == 36
+    assert only.count == 32
 
 
 def test_nothing_to_learn_is_an_error(tmp_path):
     with pytest.raises(InputError, match="no pair is left to learn templates from"):
-        write(tmp_path, many=1)
+        write(tmp_path, splits=["dev"])
+
+
+def test_nothing_to_validate_on_is_an_error(tmp_path):
+    with pytest.raises(InputError, match=r"no pair is left to validate on.*raise held_out\.dev"):
+        write(tmp_path, splits=["train"])
 
 
 TEXTS = ["The doctor bought the car.", "The car was bought by the doctor.", "  "]

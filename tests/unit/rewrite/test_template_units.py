@@ -5,11 +5,14 @@ import json
 import pytest
 
 from tests.configs import run_on_testbed
+from tests.golden.inputs import write_table
 from tests.stanza_package import FOLDER
 from workflow_scripts.core.manifest import write_record
-from workflow_scripts.rewrite import train, vocabulary
+from workflow_scripts.rewrite import measure, templates, train, vocabulary
+from workflow_scripts.rewrite.export import card
+from workflow_scripts.rewrite.results import FIGURES
 from workflow_scripts.rewrite.stage import Rewrite
-from workflow_scripts.rewrite.templates import TABLE, Template, write_table
+from workflow_scripts.rewrite.templates import TABLE, Template, prefixed
 from workflow_scripts.stages import run_layout
 
 
@@ -89,7 +92,7 @@ def test_templates_need_a_parser():
 def write_templates(folder):
     table = folder / "unit" / TABLE
     table.parent.mkdir()
-    write_table(table, [Template("(S (NP) (``))", 2, "a")])
+    templates.write_table(table, [Template("(S (NP) (``))", 2, "a")])
     write_record(table, 2, 2, {})
     return table
 
@@ -104,3 +107,42 @@ def test_the_model_folder_gets_the_table(tmp_path):
     output.mkdir()
     assert train.take_table(table, output) == {"count": 1, "labels": ["NP", "S", "``"]}
     assert (output / TABLE).read_bytes() == table.read_bytes()
+
+
+def test_a_card_tells_how_templates_are_read():
+    about = {
+        **{"name": "mine", "language": "en", "systems": ["a"], "write": ["paraphrase"]},
+        **{"training_sets": ["all-a"], "licence": "mit", "pairs": {}, "references": {}},
+        **{"inputs": {"corpora": {}, "models": {}}, "left_out": {}},
+    }
+    metrics = {"parameters": 1, "updates": 1, "validation_perplexity": 1.0}
+    found = dict.fromkeys(("beam_size", *FIGURES)) | {"beam_size": 1, "sentences": 1}
+    given = (metrics, {"greedy": found}, [], "mit")
+    text = card(about | {"templates": {"count": 1234}}, *given)
+    assert f"`{prefixed('(S (NP) (VP) (.))', 'A sentence of yours.')}`" in text
+    assert f"`{prefixed(None, 'A sentence of yours.')}`" in text
+    assert "the 1,234 templates" in text
+    assert "templates" not in card(about, *given)
+
+
+@pytest.mark.parametrize("controlled", [True, False])
+def test_the_measures_leave_the_syntax_free(tmp_path, monkeypatch, controlled):
+    read = []
+
+    def rewritten(model, folder, texts, beam):
+        read.extend(texts)
+        return list(texts)
+
+    monkeypatch.setattr(measure, "rewritten", rewritten)
+    monkeypatch.setattr(measure, "load_model", lambda folder, device: None)
+    row = {"id": "c:1-x", "source": "I ran ((a)).", "reference": "We ran.", "corpus": "test"}
+    write_table(tmp_path / "0000.parquet", "pairs", [row])
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "params.best").write_bytes(b"")
+    files = [tmp_path / "model" / "params.best"]
+    write_record(tmp_path / "model" / "model", 0, 0, {}, files=files)
+    settings = {"beam": 2, "bootstrap": 5, "language": "sv", "testbed": False, "seed": 1}
+    settings |= {"device": "cpu"} | ({"templates": True} if controlled else {})
+    shards = [tmp_path / "0000.parquet"]
+    measure.measure(settings, tmp_path / "model", shards, tmp_path / "paraphrases.jsonl")
+    assert set(read) == {")) I ran ( (a) )." if controlled else "I ran ((a))."}
