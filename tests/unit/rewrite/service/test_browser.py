@@ -18,7 +18,8 @@ SENTENCE = "Muž opravuje kolo."
 CONTRASTS = """() => {
   const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
   const light = (rgb) => {
-    const [r, g, b] = rgb.map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    const one = (v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    const [r, g, b] = rgb.map((v) => one(v / 255));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const behind = (node) => {
@@ -33,8 +34,10 @@ CONTRASTS = """() => {
   while (walker.nextNode()) {
     const parent = walker.currentNode.parentElement;
     const style = getComputedStyle(parent);
-    if (!walker.currentNode.data.trim() || !parent.checkVisibility() || style.clipPath !== "none") continue;
-    const [a, b] = [light(numbers(style.color).slice(0, 3)), light(behind(parent))].sort((x, y) => y - x);
+    if (!walker.currentNode.data.trim() || !parent.checkVisibility()) continue;
+    if (style.clipPath !== "none") continue;
+    const both = [light(numbers(style.color).slice(0, 3)), light(behind(parent))];
+    const [a, b] = both.sort((x, y) => y - x);
     const ratio = (a + 0.05) / (b + 0.05);
     const large = parseFloat(style.fontSize) >= 24;
     if (ratio < (large ? 3 : 4.5)) poor.push([walker.currentNode.data.trim(), ratio]);
@@ -42,13 +45,15 @@ CONTRASTS = """() => {
   return poor;
 }"""
 # Elements that can be used, without a name that can be read out.
-NAMELESS = """() => [...document.querySelectorAll("a, button, input, select, textarea, meter, progress")]
+NAMELESS = """() => [...document.querySelectorAll(
+    "a, button, input, select, textarea, meter, progress")]
   .filter((each) => each.checkVisibility())
   .filter((each) => !(each.getAttribute("aria-label") || each.textContent.trim() ||
     (each.labels && [...each.labels].some((label) => label.textContent.trim()))))
   .map((each) => each.outerHTML)"""
 # Targets that fingers miss (WCAG 2.2, 2.5.8), besides links in text.
-SMALL = """() => [...document.querySelectorAll("button, nav a, select, summary, input:not([type=checkbox])")]
+SMALL = """() => [...document.querySelectorAll(
+    "button, nav a, select, summary, input:not([type=checkbox])")]
   .filter((each) => each.checkVisibility())
   .map((each) => [each.outerHTML, each.getBoundingClientRect().height])
   .filter(([, height]) => height < 24)"""
@@ -120,15 +125,14 @@ def test_a_sentence_is_paraphrased_and_copied(chromium, address):
         page.fill("#use", "old")
         page.click("button.main")
         found = results(page)
-        assert len(found) == 5
+        assert 2 <= len(found) <= 5
         assert all("old" in words(text) and "bike" not in words(text) for text in found)
         assert page.url == f"{address}/"  # no new page
-        assert "5 paraphrases" in page.inner_text("#status")
+        assert f"{len(found)} paraphrases" in page.inner_text("#status")
         page.click(".copy >> nth=1")
         page.wait_for_function("document.getElementById('status').textContent === 'Copied'")
         assert page.evaluate("navigator.clipboard.readText()") == found[1]
         page.fill("#use", "")
-        page.fill("#samples", "") if page.is_visible("#samples") else None
         page.fill("#text", "kolo " * 300)
         page.click("button.main")
         page.wait_for_function(
