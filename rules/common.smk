@@ -544,6 +544,23 @@ def vocabulary_options(wildcards):
     ]
 
 
+def templates_table(wildcards):
+    """Input function: the table of the templates that a rewriter learns, if it does."""
+    if REWRITE.templates(wildcards.rewriter) is None:
+        return []
+    return [f"{texts_folder(wildcards)}/templates.tsv"]
+
+
+def templates_options(wildcards):
+    """Params function: the option that names that table."""
+    return [word for path in templates_table(wildcards) for word in ("--templates", path)]
+
+
+def symbol_options(wildcards):
+    """Params function: the same for the vocabulary of what is read; what is written has none."""
+    return templates_options(wildcards) if wildcards.side == "source" else []
+
+
 def rewriter_vocabulary_config(wildcards):
     """Params function: the settings of one SentencePiece model of a rewriter, as one argument."""
     return argument(REWRITE.vocabulary_settings(wildcards.rewriter, wildcards.side))

@@ -31,6 +31,67 @@ rule rewrite_pairs:
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 
 
+rule rewrite_parse:
+    input:
+        pairs=unit_file("rewrite", "{shard}.parquet", "{rewriter}-pairs"),
+    output:
+        trees="<results>/rewrite/{rewriter}-parses/{version}/{shard}.parquet",
+        record="<results>/rewrite/{rewriter}-parses/{version}/{shard}.json",
+    params:
+        config=unit_config("rewrite", "{rewriter}-parses"),
+        inputs=unit_inputs("rewrite", "{rewriter}-parses"),
+    log:
+        "<results>/logs/rewrite/{rewriter}-parses/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/rewrite/{rewriter}-parses/{version}/{shard}.tsv"
+    threads: COMPUTE["search_threads"]
+    resources:
+        mem_mb=grows(6000),
+        runtime=grows(1440),
+        device=COMPUTE["device"],
+    conda:
+        "../envs/syntax.yaml"
+    shell:
+        "python -m workflow_scripts.rewrite.parses --config {params.config:q}"
+        " --inputs {params.inputs:q}"
+        " --input {input.pairs:q} --device {resources.device} --threads {threads}"
+        " --output {output.trees:q} 2>&1 | tee {log:q}"
+
+
+rule rewrite_templates:
+    input:
+        pairs=unit_file("rewrite", "manifest.json", "{rewriter}-pairs"),
+        trees=unit_file("rewrite", "manifest.json", "{rewriter}-parses"),
+    output:
+        shards=expand(
+            "<results>/rewrite/{{rewriter}}-templates/{{version}}/{shard}.parquet", shard=EARLY
+        ),
+        records=expand(
+            "<results>/rewrite/{{rewriter}}-templates/{{version}}/{shard}.json", shard=EARLY
+        ),
+        table="<results>/rewrite/{rewriter}-templates/{version}/templates.tsv",
+        record="<results>/rewrite/{rewriter}-templates/{version}/templates.json",
+    params:
+        config=unit_config("rewrite", "{rewriter}-templates"),
+        pairs=unit_folder("rewrite", "{rewriter}-pairs"),
+        trees=unit_folder("rewrite", "{rewriter}-parses"),
+        folder=unit_folder("rewrite", "{rewriter}-templates"),
+        shards=len(EARLY),
+    log:
+        "<results>/logs/rewrite/{rewriter}-templates/{version}.log",
+    benchmark:
+        "<results>/benchmarks/rewrite/{rewriter}-templates/{version}.tsv"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(240),
+    conda:
+        "../envs/syntax.yaml"
+    shell:
+        "python -m workflow_scripts.rewrite.template_pairs --config {params.config:q}"
+        " --pairs {params.pairs:q} --trees {params.trees:q} --shards {params.shards}"
+        " --output {params.folder:q} 2>&1 | tee {log:q}"
+
+
 rule rewrite_vocabulary:
     input:
         taken=vocabulary_model,
@@ -41,6 +102,7 @@ rule rewrite_vocabulary:
     params:
         config=rewriter_vocabulary_config,
         taken=vocabulary_options,
+        templates=symbol_options,
         folder=texts_folder,
         shards=len(EARLY),
     log:
@@ -55,7 +117,7 @@ rule rewrite_vocabulary:
     shell:
         "python -m workflow_scripts.rewrite.vocabulary --config {params.config:q}"
         " --folder {params.folder:q} --shards {params.shards} {params.taken:q}"
-        " --output {output.model:q} 2>&1 | tee {log:q}"
+        " {params.templates:q} --output {output.model:q} 2>&1 | tee {log:q}"
 
 
 rule rewrite_segment:
@@ -88,12 +150,14 @@ rule rewrite_train:
     input:
         segments=unit_file("rewrite", "manifest.json", "{rewriter}-subword"),
         pairs=unit_file("rewrite", "manifest.json", "{rewriter}-pairs"),
+        templates=templates_table,
         source=unit_file("rewrite", "source.model", "{rewriter}-subword"),
         reference=unit_file("rewrite", "reference.model", "{rewriter}-subword"),
     output:
         model="<results>/rewrite/{rewriter}/{version}/model.json",
     params:
         config=unit_config("rewrite", "{rewriter}"),
+        templates=templates_options,
         segments=unit_folder("rewrite", "{rewriter}-subword"),
         shards=len(EARLY),
         folder=unit_folder("rewrite", "{rewriter}"),
@@ -112,7 +176,7 @@ rule rewrite_train:
         "python -m workflow_scripts.rewrite.train --config {params.config:q}"
         " --folder {params.segments:q} --shards {params.shards} --pairs {input.pairs:q}"
         " --source-model {input.source:q} --reference-model {input.reference:q}"
-        " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
+        " {params.templates:q} --work {params.folder:q}/work --device {resources.device} --threads {threads}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 
 
@@ -145,3 +209,43 @@ rule rewrite_measure:
         " --model {params.folder:q} --folder {params.pairs:q} --shards {params.shards}"
         " --device {resources.device} --threads {threads}"
         " --output {output.paraphrases:q} 2>&1 | tee {log:q}"
+
+
+rule rewrite_control:
+    input:
+        model=unit_file("rewrite", "model.json", "{rewriter}"),
+        pairs=unit_file("rewrite", "manifest.json", "{rewriter}-pairs"),
+        trees=unit_file("rewrite", "manifest.json", "{rewriter}-parses"),
+        templates=unit_file("rewrite", "templates.json", "{rewriter}-templates"),
+    output:
+        answers="<results>/rewrite/{rewriter}-control/{version}/answers.tsv",
+        record="<results>/rewrite/{rewriter}-control/{version}/answers.json",
+        measures="<results>/rewrite/{rewriter}-control/{version}/control.json",
+    params:
+        config=unit_config("rewrite", "{rewriter}-control"),
+        inputs=unit_inputs("rewrite", "{rewriter}-control"),
+        model=unit_folder("rewrite", "{rewriter}"),
+        pairs=unit_folder("rewrite", "{rewriter}-pairs"),
+        trees=unit_folder("rewrite", "{rewriter}-parses"),
+        templates=unit_folder("rewrite", "{rewriter}-templates"),
+        folder=unit_folder("rewrite", "{rewriter}-control"),
+        shards=len(EARLY),
+        rows=COMPUTE["batch_rows"],
+    log:
+        "<results>/logs/rewrite/{rewriter}-control/{version}.log",
+    benchmark:
+        "<results>/benchmarks/rewrite/{rewriter}-control/{version}.tsv"
+    threads: COMPUTE["search_threads"]
+    resources:
+        mem_mb=grows(6000),
+        runtime=grows(480),
+        device=COMPUTE["device"],
+    conda:
+        "../envs/embed.yaml"
+    shell:
+        "python -m workflow_scripts.rewrite.measure_control --config {params.config:q}"
+        " --inputs {params.inputs:q} --model {params.model:q}"
+        " --pairs {params.pairs:q} --trees {params.trees:q} --templates {params.templates:q}"
+        " --shards {params.shards} --batch-rows {params.rows}"
+        " --device {resources.device} --threads {threads}"
+        " --output {params.folder:q} 2>&1 | tee {log:q}"

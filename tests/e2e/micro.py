@@ -195,6 +195,7 @@ def config(data: Path) -> dict[str, Any]:
             "outside": ["given"],
             "training_sets": ["half", "short"],
             "embeddings": ["tiny"],
+            "rewriters": ["plain"],
         },
         "outside": {"given": {"tsv": "outside.tsv"}},
         "shards": {"early": 2, "late": 1},
@@ -292,6 +293,15 @@ def config(data: Path) -> dict[str, Any]:
                 "training": {"epochs": 2, "batch": 10, "mega_batch": 2, "anneal": None},
                 "seeds": [1, 2],
             },
+        },
+        "rewriters": {
+            "plain": {
+                "training_sets": ["half", "short"],
+                "held_out": {"dev": 3, "test": 3},
+                "vocab_size": 60,
+                "model": "micro",
+                "beam": 2,
+            }
         },
         "sts": {"data": ["graded.tsv"], "testbed": None, "bootstrap": 50},
         "evaluate": {

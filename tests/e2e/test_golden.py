@@ -28,8 +28,8 @@ def test_each_stage_has_its_golden_output(stage):
 
 
 def test_a_stage_without_golden_output_is_named():
-    with pytest.raises(LookupError, match=r"the stage rewrite .* tests/golden/rewrite\.py"):
-        entries.outputs_of("rewrite")
+    with pytest.raises(LookupError, match=r"the stage nothing .* tests/golden/nothing\.py"):
+        entries.outputs_of("nothing")
 
 
 def test_there_is_golden_output_of_stages_alone():

@@ -11,6 +11,7 @@ import yaml
 
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.cli import run, words
+from workflow_scripts.core.licences import licence_fields
 from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.report.finished_run import add_arguments, finished_run
 from workflow_scripts.core.report.rendering import environment
@@ -37,13 +38,6 @@ SIZES = {
 def size_category(rows: int) -> str:
     """Return the Hub's name for the size of a data set of `rows` rows."""
     return next((name for bound, name in SIZES.items() if rows < bound), "n>1B")
-
-
-def licence_fields(licence: str) -> dict[str, str]:
-    """Return the card's licence fields: an identifier of the Hub, or the name of any licence."""
-    if re.fullmatch(r"[a-z0-9][a-z0-9.-]*", licence):
-        return {"license": licence}
-    return {"license": "other", "license_name": licence}
 
 
 def front_matter(config: dict[str, Any], rows: int) -> dict[str, Any]:

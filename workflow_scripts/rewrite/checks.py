@@ -43,7 +43,24 @@ def _rewriter_problems(name: str, config: Config) -> Iterator[str]:
             yield f"{where}.systems: none of its training sets is of '{system}'"
     if known and not block["systems"] and not rewriter_training_sets(config, name):
         yield f"{where}.systems: a rewriter writes all systems of its training sets"
+    yield from _template_problems(where, name, config)
     yield from _model_problems(where, name, config)
+
+
+def _template_problems(where: str, name: str, config: Config) -> Iterator[str]:
+    block = rewriter(config, name)
+    if block["templates"] is None:
+        return
+    if not selection.parsed(config):
+        yield (
+            f"{where}.templates: templates are cut from trees, and no parser is configured; set "
+            "evaluate.syntax (docs/syntax.md), or take the key out"
+        )
+    if block.get("noise"):
+        yield (
+            f"{where}.templates: texts that are damaged have no trees to cut templates from; take "
+            "templates or noise out"
+        )
 
 
 def _model_problems(where: str, name: str, config: Config) -> Iterator[str]:
@@ -51,6 +68,9 @@ def _model_problems(where: str, name: str, config: Config) -> Iterator[str]:
     yield from strangers(f"{where}.model", [block["model"]], "models", config)
     if finished(config["models"].get(block["model"], {})):
         yield f"{where}.model: '{block['model']}' is a finished model; name one that is trained"
+    kind = config["subword"]["model_type"]
+    if block.get("samples") and kind != "unigram":
+        yield f"{where}.samples: {kind} models have one segmentation only; set samples: 0"
     if block["subword"] == "own":
         return
     if "vocab_size" in block:

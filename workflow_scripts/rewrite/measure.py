@@ -37,15 +37,14 @@ from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.text import source_coder, target_coder
 from workflow_scripts.rewrite.pairs import reference_id
+from workflow_scripts.rewrite.results import FIGURES, MEASURES
+from workflow_scripts.rewrite.templates import prefixed
 from workflow_scripts.testbed.checker import Checker
 
-SENTENCES, MEASURES = "paraphrases.jsonl", "measures.json"
 _BATCH_ROWS = 256
 
 # Columns of one sentence, whose sums over sentences give every figure.
 _COUNTS = ("sentences", "empty", "copies", "words_read", "words_written")
-_MEANING = ("scored", "cosine")
-_KNOWN = ("known", "exact")
 Sums = NDArray[np.float64]
 Scores = Callable[[Sequence[tuple[str, str]]], NDArray[np.float64]]
 
@@ -185,13 +184,14 @@ def figures(counted: dict[str, Sums], samples: int, seed: int) -> dict[str, Any]
     }
     if "scored" in counted:
         wanted["cosine"] = share("cosine", "scored", 1.0)
-    if "known" in counted and counted["known"].any():
+    if "known" in counted:
         wanted["exact_meaning"] = share("exact", "known", 100.0)
     drawn = np.concatenate(list(resampled(table, samples, seed)))
     found: dict[str, Any] = {
         "sentences": len(table),
         "empty": int(counted["empty"].sum()),
-        **({"known": int(counted["known"].sum())} if "exact_meaning" in wanted else {}),
+        "known": int(counted["known"].sum()) if "known" in counted else 0,
+        **dict.fromkeys(FIGURES),
     }
     for name, figure in wanted.items():
         value = float(figure(table.sum(axis=0)[None])[0])
@@ -199,8 +199,6 @@ def figures(counted: dict[str, Sums], samples: int, seed: int) -> dict[str, Any]
             values = figure(drawn)
             bounds = interval(values[np.isfinite(values)])
             found[name] = {"value": round(value, DECIMALS), **bounds}
-        else:
-            found[name] = None
     return found
 
 
@@ -209,7 +207,7 @@ def measure(config: dict[str, Any], folder: Path, shards: list[Path], output: Pa
 
     Args:
         config: `beam`, `bootstrap`, `language`, `testbed` (whether exact meanings are known),
-            `seed` and `device`.
+            `seed` and `device`; `templates` where it reads them: all are left free.
         folder: of the rewriter.
         shards: of its pairs.
         output: the file of outputs; the figures stand beside it.
@@ -220,12 +218,15 @@ def measure(config: dict[str, Any], folder: Path, shards: list[Path], output: Pa
     verify(folder / "model.json")
     sentences = held_out(Input(shards, "pairs").rows().items, config["seed"])
     model = load_model(folder, config["device"])
+    inputs = [each.text for each in sentences]
+    if config.get("templates"):
+        inputs = [prefixed(None, text) for text in inputs]
     scores = meaning_scores(config["language"], config["device"])
     checker = Checker() if config["testbed"] else None
     beams = {"greedy": 1, "beam": config["beam"]}
     outputs, found = {}, {}
     for name, beam in beams.items():
-        texts = rewritten(model, folder, [each.text for each in sentences], beam)
+        texts = rewritten(model, folder, inputs, beam)
         counted = columns(sentences, texts, scores, checker)
         pairs = list(zip((each.text for each in sentences), texts, strict=True))
         outputs[name] = texts

@@ -3,6 +3,9 @@
 from typing import Any
 
 from workflow_scripts.core import selection
+from workflow_scripts.core.model_blocks import finished
+from workflow_scripts.core.parser_files import PARSER_KEY, parser_files
+from workflow_scripts.core.paths import Located
 from workflow_scripts.core.rewriters import (
     DEV,
     TEST,
@@ -12,18 +15,25 @@ from workflow_scripts.core.rewriters import (
     rewriter_training_sets,
     rewriters,
 )
+from workflow_scripts.core.schema import filled
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
+from workflow_scripts.core.training_sets import outside_corpora
 from workflow_scripts.rewrite.checks import problems
 
 # What follows a rewriter's name in the names of its units; the model itself has the bare name.
 PAIRS, SUBWORD, MEASURES = "-pairs", "-subword", "-measures"
+# Units of a rewriter with templates: trees, pairs with templates, how well it follows them.
+PARSES, TEMPLATES, CONTROL = "-parses", "-templates", "-control"
+_SHARDED = (PAIRS, PARSES, TEMPLATES, SUBWORD)
 
 
 class Rewrite(Stage):
     """Four units of each rewriter: its pairs, their segments, the model, and its measures.
 
     An instance is `<rewriter>-pairs`, `<rewriter>-subword`, `<rewriter>` or `<rewriter>-measures`.
+    One with templates has three more (docs/syntax-control.md): `<rewriter>-parses`,
+    `<rewriter>-templates` and `<rewriter>-control`.
     """
 
     name = "rewrite"
@@ -38,7 +48,10 @@ class Rewrite(Stage):
 
     def _units_of(self, name: str) -> list[str]:
         """Return the instances of one rewriter, in the order in which they are made."""
-        return [f"{name}{PAIRS}", f"{name}{SUBWORD}", name, f"{name}{MEASURES}"]
+        parts = [PAIRS, SUBWORD, "", MEASURES]
+        if self.templates(name):
+            parts = [PAIRS, PARSES, TEMPLATES, SUBWORD, "", MEASURES, CONTROL]
+        return [f"{name}{part}" for part in parts]
 
     def reads(self, instance: str) -> list[Unit]:
         name, part = parted(instance)
@@ -48,13 +61,23 @@ class Rewrite(Stage):
         if part == SUBWORD:
             role = self.vocabulary_role(name)
             return [self.texts(name), *([("train", role)] if role else [])]
-        if part == MEASURES:
-            return [self.unit(f"{name}{PAIRS}"), self.unit(name)]
-        return [self.unit(f"{name}{SUBWORD}"), self.unit(f"{name}{PAIRS}")]
+        before = {
+            MEASURES: [PAIRS, ""],
+            PARSES: [PAIRS],
+            TEMPLATES: [PAIRS, PARSES],
+            CONTROL: [PAIRS, PARSES, TEMPLATES, ""],
+            "": [SUBWORD, PAIRS, *([TEMPLATES] if self.templates(name) else [])],
+        }
+        return [self.unit(f"{name}{each}") for each in before[part]]
+
+    def templates(self, name: str) -> dict[str, Any] | None:
+        """Return the block of a rewriter's templates with its defaults; None: it has none."""
+        block = rewriter(self.config, name)["templates"]
+        return None if block is None else filled(block, "rewriter_templates")
 
     def texts(self, name: str) -> Unit:
         """Return the unit whose shards have the texts that a rewriter's model reads and writes."""
-        return self.unit(f"{name}{PAIRS}")
+        return self.unit(f"{name}{TEMPLATES if self.templates(name) else PAIRS}")
 
     def vocabulary_role(self, name: str) -> str | None:
         """Return the role of the model whose vocabulary a rewriter takes; None: it has its own."""
@@ -62,20 +85,41 @@ class Rewrite(Stage):
         return None if subword == "own" else subword
 
     def shards(self, instance: str) -> int:
-        return self.config["shards"]["early"] if parted(instance)[1] in (PAIRS, SUBWORD) else 0
+        return self.config["shards"]["early"] if parted(instance)[1] in _SHARDED else 0
 
     def records(self, instance: str) -> list[str]:
-        of_parts = {PAIRS: [], SUBWORD: ["source", "reference"], MEASURES: ["paraphrases"]}
-        return of_parts.get(parted(instance)[1], ["model"])
+        of_parts = {
+            **{PAIRS: [], SUBWORD: ["source", "reference"], MEASURES: ["paraphrases"]},
+            **{PARSES: [], TEMPLATES: ["templates"], CONTROL: ["answers"], "": ["model"]},
+        }
+        return of_parts[parted(instance)[1]]
 
     def files(self, instance: str) -> list[str]:
         return self.shard_files(instance)
 
     def jobs(self, instance: str) -> int:
-        return 1 if parted(instance)[1] == PAIRS else super().jobs(instance)  # all shards in one
+        # All shards in one.
+        return 1 if parted(instance)[1] in (PAIRS, TEMPLATES) else super().jobs(instance)
 
     def wildcards(self) -> dict[str, list[str]]:
         return {"rewriter": rewriters(self.config)}
+
+    def sections(self) -> dict[int, str]:
+        control = {76: "workflow_scripts.rewrite.control_report:syntactic_control"}
+        return {
+            75: "workflow_scripts.rewrite.report:rewriters",
+            **(control if self._any_templates() else {}),
+        }
+
+    def tables(self) -> dict[str, str]:
+        control = ("control_table", "template_table") if self._any_templates() else ()
+        return {
+            "rewriters": "workflow_scripts.rewrite.report:rewriters_table",
+            **{name: f"workflow_scripts.rewrite.control_report:{name}" for name in control},
+        }
+
+    def _any_templates(self) -> bool:
+        return any(map(self.templates, rewriters(self.config)))
 
     def trains(self, instance: str) -> bool:
         return not parted(instance)[1]
@@ -98,7 +142,10 @@ class Rewrite(Stage):
                 "language": self.config["languages"]["reference"]["code"],
                 "testbed": self._on_testbed(),
                 "seed": block["seed"],
+                **({"templates": True} if self.templates(name) else {}),
             }
+        if part in (PARSES, TEMPLATES, CONTROL):
+            return self._template_settings(name)[part]
         return {
             "role": name,
             "direction": "forward",
@@ -109,7 +156,14 @@ class Rewrite(Stage):
 
     def content(self, instance: str) -> dict[str, Any]:
         # What is said of a model changes nothing in it.
-        return {key: each for key, each in self.settings(instance).items() if key != "about"}
+        content = {key: each for key, each in self.settings(instance).items() if key != "about"}
+        if files := self._parser_files(instance):
+            hashes = self.inputs(instance)
+            found = {"folder": {name: hashes[path] for name, path in files.items()}}
+            return content | (
+                {"parser": content["parser"] | found} if "parser" in content else found
+            )
+        return content
 
     def _about(self, name: str) -> dict[str, Any]:
         """Return what rewriter.json says of a rewriter besides the counts of its pairs."""
@@ -122,7 +176,30 @@ class Rewrite(Stage):
             "systems": list(dict.fromkeys(each.partition("-")[2] for each in sets)),
             "write": block["write"],
             "subword": block["subword"],
+            **({"templates": self.templates(name)} if self.templates(name) else {}),
             "licence": selection.stated_licence(self.config) or "unknown",
+            "inputs": self._licences(sets),
+        }
+
+    def _licences(self, sets: list[str]) -> dict[str, dict[str, str | None]]:
+        """Return the licences of what training sets were made of, None where it is not stated."""
+        corpora = self.config["corpora"]
+        systems = {each.partition("-")[2] for each in sets}
+        outside = [name for name in outside_corpora(self.config) if name in systems]
+        models = {
+            role: selection.role_model(self.config, role) for role in selection.roles(self.config)
+        }
+        return {
+            "corpora": {
+                name: corpora[name].get(
+                    "licence", "cc0-1.0" if "testbed" in corpora[name] else None
+                )
+                for name in self.config["run"]["corpora"]
+            }
+            | dict.fromkeys(outside),
+            "models": {
+                role: block.get("licence") for role, block in models.items() if finished(block)
+            },
         }
 
     def _on_testbed(self) -> bool:
@@ -130,10 +207,47 @@ class Rewrite(Stage):
         names = selection.generate_corpora(self.config)
         return any("testbed" in self.config["corpora"][name] for name in names)
 
+    def _template_settings(self, name: str) -> dict[str, dict[str, Any]]:
+        """Return the settings of the units of templates, by what follows the rewriter's name."""
+        block, of_templates = rewriter(self.config, name), self.templates(name) or {}
+        language = self.config["languages"]["reference"]["code"]
+        part = self.config["evaluate"]["syntax"]
+        parser = {"package": part["package"], "language": language}
+        parser["folder"] = Located(part["folder"])
+        # Where pairs are learnt in both directions, there is nothing to exchange.
+        swap = {"swap": len(block["write"]) == 1, "seed": block["seed"]}
+        return {
+            PARSES: parser,
+            TEMPLATES: {**swap, "free": of_templates["free"]},
+            CONTROL: {
+                **swap,
+                "parser": parser,
+                "most": of_templates["most"],
+                "sentences": of_templates["sentences"],
+                "beam": block["beam"],
+                "bootstrap": self.config["evaluate"]["bootstrap"],
+                "language": language,
+                "testbed": self._on_testbed(),
+            },
+        }
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        files = self._parser_files(instance).values()
+        return {path: self.sha256(path, f"{PARSER_KEY}.folder") for path in files}
+
+    def _parser_files(self, instance: str) -> dict[str, str]:
+        """Return the files of the parser that a unit's jobs load, by what they are."""
+        if parted(instance)[1] not in (PARSES, CONTROL):
+            return {}
+        part = self.config["evaluate"]["syntax"]
+        language = self.config["languages"]["reference"]["code"]
+        return parser_files(part["folder"], language, part["package"])
+
     def _segment_settings(self, name: str) -> dict[str, Any]:
         """Return the settings of the stage `subword`, with splits in place of corpora."""
         block, shared = rewriter(self.config, name), dict(self.config["subword"])
         shared.pop("filter_vocab_size", None)
+        shared["samples"] = block.get("samples", shared["samples"])
         size = block.get("vocab_size", shared["vocab_size"]["reference"])
         if not shared["samples"]:  # then the keys of sampling have no effect
             shared = {key: value for key, value in shared.items() if key not in ("nbest", "alpha")}

@@ -8,7 +8,8 @@ from typing import Any
 from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import shard_paths, verify_file, write_record
+from workflow_scripts.core.manifest import shard_paths, verify, verify_file, write_record
+from workflow_scripts.rewrite import templates
 from workflow_scripts.subword.train import TooLargeError, train_on_shards
 
 
@@ -41,6 +42,16 @@ def train(config: dict[str, Any], paths: list[Path], output: Path) -> None:
         ) from error
 
 
+def symbols(table: Path) -> list[str]:
+    """Return what the templates of a table are spelt of: every label that the parser gave a target.
+
+    Raises:
+        InputError: the table is damaged.
+    """
+    verify(table)
+    return templates.symbols(templates.known_labels(templates.read_table(table)))
+
+
 def main(argv: list[str] | None = None) -> None:
     """Make the SentencePiece model of one side of a rewriter."""
     parser = argparse.ArgumentParser(description=main.__doc__)
@@ -48,13 +59,17 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--folder", type=Path, required=True, help="shards of pairs")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--taken", type=Path, help="folder of the model whose vocabulary is taken")
+    parser.add_argument("--templates", type=Path, help="table of templates, which get symbols")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
     if arguments.taken is not None:
         take(arguments.taken, arguments.output)
     else:
         paths = shard_paths(arguments.folder, arguments.shards)
-        train(arguments.config, paths, arguments.output)
+        config = arguments.config
+        if arguments.templates is not None:
+            config = {**config, "symbols": symbols(arguments.templates)}
+        train(config, paths, arguments.output)
 
 
 if __name__ == "__main__":

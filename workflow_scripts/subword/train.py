@@ -46,7 +46,8 @@ def train_model(sentences: Iterable[str], config: dict[str, Any]) -> bytes:
     Args:
         sentences: the training text, read once.
         config: `model_type`, `vocab_size`, `coverage` (share of characters that get a piece) and
-            `split_digits` (every digit is a piece of its own).
+            `split_digits` (every digit is a piece of its own); maybe `symbols`, strings that are
+            one piece each wherever they stand.
 
     Raises:
         InputError: the text is empty, or the vocabulary is too large or too small for it.
@@ -64,6 +65,7 @@ def train_model(sentences: Iterable[str], config: dict[str, Any]) -> bytes:
             max_sentence_length=_MAX_LINE_BYTES,
             num_threads=_TRAINER_THREADS,
             minloglevel=2,
+            **({"user_defined_symbols": config["symbols"]} if "symbols" in config else {}),
         )
     except (OSError, RuntimeError) as error:
         raise _explained(str(error), config["vocab_size"]) from error

@@ -1,0 +1,170 @@
+"""Pairs get the template of what is written in front of what is read."""
+
+import json
+
+import pytest
+
+from tests.golden.inputs import write_table
+from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import read_record, shard_paths
+from workflow_scripts.core.tables import read_rows
+from workflow_scripts.rewrite import parses, template_pairs
+from workflow_scripts.rewrite.template_pairs import Parsed, joined, swapped, with_template
+from workflow_scripts.rewrite.templates import prefixed, read_table
+
+S = "(ROOT (S (NP (PRP I)) (VP (VBP run)) (. .)))"
+SQ = "(ROOT (SQ (VBP do) (NP (PRP I)) (VP (VB run)) (. ?)))"
+CUT = {S: "(S (NP) (VP) (.))", SQ: "(SQ (VBP) (NP) (VP) (.))"}
+SETTINGS = {"swap": True, "free": 0.1, "seed": 1}
+
+
+def pair(number, corpus="train"):
+    return {
+        "id": f"c:{number}",
+        "source": f"Read {number}.",
+        "reference": f"Written {number}.",
+        "corpus": corpus,
+    }
+
+
+def trees(number, read=SQ, written=S):
+    row = {"id": f"c:{number}", "corpus": "train", "parsed": True}
+    return {**row, "reference": written, "paraphrases": [read]}
+
+
+def parsed(number, corpus="train"):
+    return Parsed(pair(number, corpus), own=CUT[SQ], wanted=CUT[S])
+
+
+def test_pairs_without_a_tree_or_of_one_template_are_left_out():
+    rows = [pair(number) for number in range(4)]
+    cut = [trees(0), trees(1, read=S), trees(2, read=None), trees(3, written=None)]
+    found = list(joined(rows, cut))
+    assert found == [parsed(0), "equal_templates", "without_tree", "without_tree"]
+
+
+def test_trees_of_other_pairs_are_refused():
+    with pytest.raises(InputError, match="trees of pair c:1 stand where those of c:0"):
+        list(joined([pair(0)], [trees(1)]))
+
+
+def test_half_of_the_pairs_are_exchanged_and_templates_go_with_them():
+    found = [swapped(parsed(number), seed=1) for number in range(1000)]
+    turned = [each for each in found if each.row["source"].startswith("Written")]
+    assert 440 < len(turned) < 560
+    for each in found:
+        way = ("Written", "Read") if each in turned else ("Read", "Written")
+        assert each.row["source"].startswith(way[0])
+        assert each.row["reference"].startswith(way[1])
+        assert each.wanted == (CUT[SQ] if each in turned else CUT[S])
+        assert each.own == (CUT[S] if each in turned else CUT[SQ])
+    assert found[::-1] == [swapped(parsed(number), seed=1) for number in reversed(range(1000))]
+    assert found != [swapped(parsed(number), seed=2) for number in range(1000)]
+
+
+def test_some_training_pairs_are_read_without_a_template():
+    read = [with_template(parsed(number), 0.2, seed=1) for number in range(1000)]
+    free = [row for row in read if row["source"].startswith(")) Read")]
+    assert 150 < len(free) < 250
+    assert {row["source"] for row in read if row not in free} == {
+        prefixed(CUT[S], row["source"].partition(")) ")[2]) for row in read if row not in free
+    }
+    assert all(row["reference"].startswith("Written") for row in read)
+    for split in ("dev", "test"):
+        held = [with_template(parsed(number, split), 0.9, 1) for number in range(50)]
+        assert not any(row["source"].startswith("))") for row in held)
+
+
+SPLITS = ["test", *["train"] * 4, "dev", *["train"] * 4]
+
+
+def write(folder, many=60, splits=SPLITS, **settings):
+    """Write pairs and trees in two shards, and what is made of them."""
+    for name, schema in (("pairs", "pairs"), ("trees", "trees")):
+        for shard, path in enumerate(shard_paths(folder / name, 2)):
+            path.parent.mkdir(exist_ok=True, parents=True)
+            numbers = range(shard, many, 2)
+            if name == "pairs":
+                rows = [pair(each, splits[each % len(splits)]) for each in numbers]
+            else:
+                rows = [trees(each, read=S if each % 3 == 0 else SQ) for each in numbers]
+            write_table(path, schema, rows)
+    output = folder / "out"
+    template_pairs.main(
+        [
+            *("--config", json.dumps(SETTINGS | settings), "--shards", "2"),
+            *("--pairs", str(folder / "pairs"), "--trees", str(folder / "trees")),
+            *("--output", str(output)),
+        ]
+    )
+    return [row for path in shard_paths(output, 2) for row in read_rows(path, "pairs")]
+
+
+def test_shards_and_the_table_are_written_with_their_records(tmp_path):
+    rows = write(tmp_path)
+    assert len(rows) == 40
+    records = [read_record(path) for path in shard_paths(tmp_path / "out", 2)]
+    assert [each["rejected"] for each in records] == [{"equal_templates": 10}] * 2
+    assert sum(each["extra"]["pairs"]["train"] for each in records) == 32
+    counted = read_table(tmp_path / "out" / "templates.tsv")
+    # Targets of training alone are counted, those that are read without a template among them.
+    assert sum(each.count for each in counted) == 32
+    assert {each.template for each in counted} == set(CUT.values())
+    record = read_record(tmp_path / "out" / "templates.tsv")
+    assert record["extra"] == {"templates": 2, "labels": 6}
+    first = (tmp_path / "out" / "templates.tsv").read_bytes()
+    write(tmp_path)
+    assert (tmp_path / "out" / "templates.tsv").read_bytes() == first
+
+
+def test_without_exchange_each_pair_is_learnt_as_it_stands(tmp_path):
+    rows = write(tmp_path, swap=False, free=0.0)
+    assert all(row["reference"].startswith("Written") for row in rows)
+    (only,) = read_table(tmp_path / "out" / "templates.tsv")
+    assert only.template == CUT[S]
+    assert only.count == 32
+
+
+def test_nothing_to_learn_is_an_error(tmp_path):
+    with pytest.raises(InputError, match="no pair is left to learn templates from"):
+        write(tmp_path, splits=["dev"])
+
+
+def test_nothing_to_validate_on_is_an_error(tmp_path):
+    with pytest.raises(InputError, match=r"no pair is left to validate on.*raise held_out\.dev"):
+        write(tmp_path, splits=["train"])
+
+
+TEXTS = ["The doctor bought the car.", "The car was bought by the doctor.", "  "]
+
+
+def test_both_texts_of_a_pair_are_parsed_once():
+    given = []
+
+    def parse(texts):
+        given.extend(texts)
+        return [f"<{text}>" if text.strip() else None for text in texts]
+
+    rows = [
+        {**pair(number), "source": TEXTS[0], "reference": TEXTS[number % 2 + 1]}
+        for number in range(4)
+    ]
+    found = parses.parse_pairs(rows, parse)
+    assert sorted(given) == sorted(TEXTS)
+    assert [each["paraphrases"] for each in found] == [[f"<{TEXTS[0]}>"]] * 4
+    assert [each["reference"] for each in found] == [f"<{TEXTS[1]}>", None] * 2
+    assert [each["id"] for each in found] == [row["id"] for row in rows]
+
+
+def test_a_shard_is_parsed_by_the_parser_of_the_configuration(tmp_path):
+    rows = [{**pair(1), "source": TEXTS[0], "reference": "Did the doctor buy the car?"}]
+    path = write_table(tmp_path / "0000.parquet", "pairs", rows)
+    config = {"folder": str(FOLDER), "package": PACKAGE, "language": LANGUAGE}
+    output = tmp_path / "trees" / "0000.parquet"
+    output.parent.mkdir()
+    arguments = ["--config", json.dumps(config), "--inputs", "{}", "--device", "cpu"]
+    parses.main([*arguments, "--input", str(path), "--output", str(output)])
+    (found,) = joined(rows, read_rows(output, "trees"))
+    assert (found.own, found.wanted) == ("(S (NP) (VP) (.))", "(SQ (VBD) (NP) (VP) (.))")
+    assert read_record(output)["extra"] == {"sentences": 2, "without_tree": 0}

@@ -1,0 +1,148 @@
+"""A run plans the units of templates, and tells what keeps it from that."""
+
+import json
+
+import pytest
+
+from tests.configs import run_on_testbed
+from tests.golden.inputs import write_table
+from tests.stanza_package import FOLDER
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.rewrite import measure, templates, train, vocabulary
+from workflow_scripts.rewrite.export import card
+from workflow_scripts.rewrite.results import FIGURES
+from workflow_scripts.rewrite.stage import Rewrite
+from workflow_scripts.rewrite.templates import TABLE, Template, prefixed
+from workflow_scripts.stages import run_layout
+
+
+def config(**keys):
+    found = run_on_testbed()
+    found["run"]["rewriters"] = ["mine"]
+    found["rewriters"] = {"mine": {"training_sets": ["all"], "model": "testbed", **keys}}
+    found["evaluate"]["syntax"] = {
+        **{"folder": str(FOLDER), "package": "default", "levels": 3, "share": 1.0}
+    }
+    return found
+
+
+def test_templates_stand_between_the_pairs_and_the_vocabulary():
+    stage = run_layout(config(templates={})).stage(Rewrite)
+    assert stage.instances() == [
+        *("mine-pairs", "mine-parses", "mine-templates", "mine-subword", "mine"),
+        *("mine-measures", "mine-control"),
+    ]
+    assert stage.reads("mine-subword") == [("rewrite", "mine-templates")]
+    assert ("rewrite", "mine-templates") in stage.reads("mine")
+    assert stage.settings("mine-templates") == {"swap": True, "free": 0.1, "seed": 1}
+    assert stage.settings("mine-control")["most"] == 20
+    assert 76 in stage.sections()
+
+
+def test_nothing_is_exchanged_where_both_directions_are_learnt():
+    both = config(templates={}, write=["paraphrase", "reference"])
+    assert run_layout(both).stage(Rewrite).settings("mine-templates")["swap"] is False
+
+
+def test_without_templates_nothing_of_them_is_planned():
+    layout = run_layout(config())
+    stage = layout.stage(Rewrite)
+    assert stage.instances() == ["mine-pairs", "mine-subword", "mine", "mine-measures"]
+    assert "templates" not in json.dumps([stage.settings(each) for each in stage.instances()])
+    assert 76 not in stage.sections()
+    # The pairs of both are the same.
+    with_templates = run_layout(config(templates={}))
+    pairs = ("rewrite", "mine-pairs")
+    assert layout.folder(*pairs) == with_templates.folder(*pairs)
+    assert layout.folder("rewrite", "mine") != with_templates.folder("rewrite", "mine")
+
+
+def test_the_share_and_the_number_of_sentences_change_what_depends_on_them_alone():
+    first = run_layout(config(templates={}))
+    other = run_layout(config(templates={"free": 0.2}))
+    judged = run_layout(config(templates={"sentences": 50}))
+
+    def same(layout, part):
+        return layout.folder("rewrite", f"mine{part}") == first.folder("rewrite", f"mine{part}")
+
+    assert same(other, "-parses") and not same(other, "-templates") and not same(other, "")
+    assert same(judged, "") and not same(judged, "-control")
+
+
+@pytest.mark.parametrize("part", ["-parses", "-control"])
+def test_the_parser_counts_by_the_content_of_its_files(part):
+    stage = run_layout(config(templates={})).stage(Rewrite)
+    hashes = stage.inputs(f"mine{part}")
+    assert len(hashes) == 4
+    content = json.dumps(stage.content(f"mine{part}"), default=str)
+    assert all(each in content for each in hashes.values())
+    assert str(FOLDER) not in content
+    assert stage.inputs("mine-templates") == {}
+
+
+def test_templates_need_a_parser():
+    lacking = config(templates={})
+    lacking["evaluate"]["syntax"] = None
+    (problem,) = Rewrite.problems(lacking)
+    assert problem.startswith("rewriters.mine.templates: templates are cut from trees")
+    assert "set evaluate.syntax" in problem
+    assert list(Rewrite.problems(config(templates={}))) == []
+
+
+def write_templates(folder):
+    table = folder / "unit" / TABLE
+    table.parent.mkdir()
+    templates.write_table(table, [Template("(S (NP) (``))", 2, "a")])
+    write_record(table, 2, 2, {})
+    return table
+
+
+def test_a_vocabulary_gets_the_symbols_of_the_table(tmp_path):
+    assert vocabulary.symbols(write_templates(tmp_path)) == ["((NP", "((OPEN", "((S", "))"]
+
+
+def test_the_model_folder_gets_the_table(tmp_path):
+    table = write_templates(tmp_path)
+    output = tmp_path / "model"
+    output.mkdir()
+    assert train.take_table(table, output) == {"count": 1, "labels": ["NP", "S", "``"]}
+    assert (output / TABLE).read_bytes() == table.read_bytes()
+
+
+def test_a_card_tells_how_templates_are_read():
+    about = {
+        **{"name": "mine", "language": "en", "systems": ["a"], "write": ["paraphrase"]},
+        **{"training_sets": ["all-a"], "licence": "mit", "pairs": {}, "references": {}},
+        **{"inputs": {"corpora": {}, "models": {}}, "left_out": {}},
+    }
+    metrics = {"parameters": 1, "updates": 1, "validation_perplexity": 1.0}
+    found = dict.fromkeys(("beam_size", *FIGURES)) | {"beam_size": 1, "sentences": 1}
+    given = (metrics, {"greedy": found}, [], "mit")
+    text = card(about | {"templates": {"count": 1234}}, *given)
+    assert f"`{prefixed('(S (NP) (VP) (.))', 'A sentence of yours.')}`" in text
+    assert f"`{prefixed(None, 'A sentence of yours.')}`" in text
+    assert "the 1,234 templates" in text
+    assert "templates" not in card(about, *given)
+
+
+@pytest.mark.parametrize("controlled", [True, False])
+def test_the_measures_leave_the_syntax_free(tmp_path, monkeypatch, controlled):
+    read = []
+
+    def rewritten(model, folder, texts, beam):
+        read.extend(texts)
+        return list(texts)
+
+    monkeypatch.setattr(measure, "rewritten", rewritten)
+    monkeypatch.setattr(measure, "load_model", lambda folder, device: None)
+    row = {"id": "c:1-x", "source": "I ran ((a)).", "reference": "We ran.", "corpus": "test"}
+    write_table(tmp_path / "0000.parquet", "pairs", [row])
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "params.best").write_bytes(b"")
+    files = [tmp_path / "model" / "params.best"]
+    write_record(tmp_path / "model" / "model", 0, 0, {}, files=files)
+    settings = {"beam": 2, "bootstrap": 5, "language": "sv", "testbed": False, "seed": 1}
+    settings |= {"device": "cpu"} | ({"templates": True} if controlled else {})
+    shards = [tmp_path / "0000.parquet"]
+    measure.measure(settings, tmp_path / "model", shards, tmp_path / "paraphrases.jsonl")
+    assert set(read) == {")) I ran ( (a) )." if controlled else "I ran ((a))."}

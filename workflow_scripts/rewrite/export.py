@@ -1,0 +1,153 @@
+"""Release a rewriter: a folder of its files with a model card, which any of our tools load.
+
+python -m workflow_scripts.rewrite.export --run runs/mine --rewriter plain --output FOLDER
+"""
+
+import argparse
+import shutil
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from workflow_scripts.core.atomic import publish_folder, temporary_path, write_text
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.licences import licence_fields
+from workflow_scripts.core.manifest import read_manifest, sha256, verify
+from workflow_scripts.core.report.rendering import environment
+from workflow_scripts.core.version import version
+from workflow_scripts.rewrite.results import (
+    MEASURES,
+    PARAPHRASES,
+    read_about,
+    read_measures,
+    read_paraphrases,
+)
+from workflow_scripts.train.results import read_metrics
+
+_TEMPLATES = Path(__file__).with_name("templates")
+CARD, SUMS = "README.md", "SHA256SUMS"
+_EXAMPLES = 10
+
+
+def front_matter(about: dict[str, Any], licence: str) -> dict[str, Any]:
+    """Return the card's metadata."""
+    return {
+        **licence_fields(licence),
+        "language": [about["language"]],
+        "pipeline_tag": "text-generation",
+        "tags": ["paraphrase", "paraphrasing", "sockeye", "paraloom"],
+    }
+
+
+def card(
+    about: dict[str, Any],
+    metrics: dict[str, Any],
+    measures: dict[str, Any],
+    examples: list[dict[str, Any]],
+    licence: str,
+) -> str:
+    """Return the text of the model card.
+
+    Args:
+        about: `rewriter.json`.
+        metrics: of its training.
+        measures: by search.
+        examples: held-out sentences with what was made of them.
+        licence: of the model.
+    """
+    metadata = yaml.safe_dump(front_matter(about, licence), sort_keys=False, allow_unicode=True)
+    return (
+        environment(_TEMPLATES)
+        .get_template("card.md.j2")
+        .render(
+            front_matter=metadata,
+            about=about,
+            metrics=metrics,
+            measures=measures,
+            examples=examples,
+            licence=licence,
+            version=version(),
+        )
+    )
+
+
+def unit_folder(run_folder: Path, instance: str) -> Path:
+    """Return the finished folder of a unit of this stage in a run.
+
+    Raises:
+        InputError: there is none; the message names the rewriters that there are.
+    """
+    folder = run_folder / f"rewrite.{instance}"
+    if not folder.is_dir():
+        found = sorted(path.name for path in run_folder.glob("rewrite.*"))
+        known = [name.removeprefix("rewrite.") for name in found if "-" not in name]
+        has = f"it has {', '.join(known)}" if known else "it has none"
+        raise InputError(f"{run_folder} has no rewriter {instance.partition('-')[0]}; {has}")
+    if not (folder / "manifest.json").is_file():
+        raise InputError(f"{folder} is not finished; run the stage rewrite to its end first")
+    read_manifest(folder / "manifest.json")
+    return folder
+
+
+def export(run_folder: Path, name: str, output: Path, licence: str | None = None) -> None:
+    """Copy a rewriter into a new folder, with its measures, a model card, and SHA256SUMS.
+
+    Args:
+        run_folder: `runs/<name>`.
+        name: of the rewriter.
+        output: the folder, which appears whole.
+        licence: of the model; None for that of its inputs, as far as it is stated.
+
+    Raises:
+        InputError: there is something at `output`, the rewriter is not finished, or a file of it
+            is damaged.
+    """
+    if output.exists() or output.is_symlink():
+        raise InputError(f"{output} is there already; remove it, or name another folder")
+    folder = unit_folder(run_folder, name)
+    measured = unit_folder(run_folder, f"{name}-measures")
+    files = [folder / file for file in verify(folder / "model.json")["files"]]
+    about, measures = read_about(folder), read_measures(measured)
+    examples = list(islice(read_paraphrases(measured), _EXAMPLES))
+    text = card(
+        about,
+        read_metrics(folder / "metrics.json"),
+        measures,
+        examples,
+        licence or about["licence"],
+    )
+    files += [folder / "model.json", measured / MEASURES, measured / PARAPHRASES]
+    output.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = temporary_path(output)
+    unfinished.mkdir()
+    try:
+        for file in files:
+            shutil.copyfile(file, unfinished / file.name)
+        write_text(unfinished / CARD, text)
+        names = sorted(path.name for path in unfinished.iterdir())
+        sums = "".join(f"{sha256(unfinished / name)}  {name}\n" for name in names)
+        write_text(unfinished / SUMS, sums)
+        verify(unfinished / "model.json")
+        publish_folder(unfinished, output)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Release a rewriter of a run as a folder with a model card."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--run", type=Path, required=True, metavar="runs/NAME")
+    parser.add_argument("--rewriter", required=True, metavar="NAME")
+    parser.add_argument("--licence", help="of the model; otherwise that of its inputs")
+    parser.add_argument("--output", type=Path, required=True, help="a new folder")
+    arguments = parser.parse_args(argv)
+    export(arguments.run, arguments.rewriter, arguments.output, arguments.licence)
+    print(f"{arguments.output}: the rewriter {arguments.rewriter}, described in {CARD}")
+
+
+if __name__ == "__main__":
+    run(main)
