@@ -63,6 +63,8 @@ def open_rewriter(arguments: argparse.Namespace) -> Rewriter:
         folder = _folder_in(run, config, arguments.rewriter)
     elif arguments.rewriter:
         raise InputError("--rewriter names one of a run; with --model leave it out")
+    elif arguments.idf:
+        raise InputError("--idf goes with --run, whose systems need it; leave it out")
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; let the run finish, or name another --model")
     if (folder / "model.json").is_file():

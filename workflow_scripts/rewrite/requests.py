@@ -71,7 +71,7 @@ SCHEMA: dict[str, Any] = {
             "maximum": MOST_RESULTS,
             "default": 1,
             "description": "How many paraphrases to return at most, best first. Beam search finds "
-            "as many as its beam holds.",
+            "as many as its beam holds. With a system: for each set of words that it chooses.",
         },
         "samples": {
             "type": "integer",
@@ -205,7 +205,8 @@ def request_of(given: Any) -> Request:
     Raises:
         RequestError: it says none; the message names the key.
     """
-    for error in sorted(_VALIDATOR.iter_errors(given), key=lambda each: list(each.path)):
+    # An unknown key may be what is missing, misspelt: it is told first.
+    for error in sorted(_VALIDATOR.iter_errors(given), key=lambda each: each.validator):
         raise RequestError(_problem(error, given))
     values = dict(given)
     for key in ("text", "template"):

@@ -358,24 +358,29 @@ class Rewriter:
         answer = Answer(request, [], plan.avoided, plan.used, plan.why)
         if plan.why:
             return answer
-        best: dict[str, Paraphrase] = {}
+        # What a system's sets of words give is ranked for each set by itself.
+        best: dict[tuple[int, str], Paraphrase] = {}
         itself = letters_and_digits(request.text)
         original = counted(request.text)
-        for search, each in zip(plan.searches, found, strict=True):
+        for number, (search, each) in enumerate(zip(plan.searches, found, strict=True)):
             lost["unfinished"] += each.unfinished - bool(each.unmet)
             lost["unmet"] += bool(each.unmet)
             for text, nll in zip(each.texts, each.nlls, strict=True):
+                place = number if request.system else 0, text
                 if fault := self._fault(text, itself, search):
                     lost[fault] += 1
-                elif text not in best or nll < best[text].score:
+                elif place not in best or nll < best[place].score:
                     difference = float(one_minus_bleu(bleu_counts(original, counted(text))))
-                    best[text] = Paraphrase(text, nll, None, difference, search.variant)
+                    best[place] = Paraphrase(text, nll, None, difference, search.variant)
         if request.system:
             words = [word for search in plan.searches for word in search.banned]
             needed = [word for search in plan.searches for word in search.needed]
             answer = replace(answer, avoided=sorted(set(words)), used=sorted(set(needed)))
         most = request.samples or request.number
-        ranked = sorted(best.values(), key=lambda each: (each.score, each.text))[:most]
+        ranked: list[Paraphrase] = []
+        for number in sorted({number for number, _ in best}):
+            of_set = [each for (place, _), each in best.items() if place == number]
+            ranked += sorted(of_set, key=lambda each: (each.score, each.text))[:most]
         return replace(answer, paraphrases=ranked, why=None if ranked else _why(lost, plan))
 
     def _fault(self, text: str, itself: str, search: Search) -> str | None:

@@ -9,6 +9,7 @@ import argparse
 import os
 import socket
 import sys
+from contextlib import suppress
 
 import torch
 import uvicorn
@@ -106,7 +107,8 @@ def main(argv: list[str] | None = None) -> None:
         limit_concurrency=4 * limits.waiting,
         h11_max_incomplete_event_size=1 << 16,
     )
-    with listening:
+    # uvicorn sends itself the signal once more when all is done.
+    with listening, suppress(KeyboardInterrupt):
         uvicorn.Server(config).run([listening])
 
 

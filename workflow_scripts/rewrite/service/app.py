@@ -49,6 +49,8 @@ TYPES = {
 }
 # The state of a client that went away before its answer; nobody sees it.
 _GONE = 499
+# The page in the navigation that a template belongs to.
+_HERE = {"page": "/", "batch": "/batch", "progress": "/batch", "api": "/api"}
 _SHOWN = 5  # paraphrases of a sentence, where the page says nothing else
 
 
@@ -233,6 +235,7 @@ class Service:
         text = self._templates.get_template(f"{template}.html.j2").render(
             **{
                 "title": self.title,
+                "here": _HERE.get(template),
                 "rewriter": self.rewriter,
                 "limits": self.limits,
                 "most_characters": MOST_CHARACTERS,

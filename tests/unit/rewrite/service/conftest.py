@@ -1,0 +1,78 @@
+"""A rewriter that knows a few sentences: the small trained model, Czech in and English out."""
+
+import socket
+import threading
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import torch
+import uvicorn
+
+from tests import oracles
+from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.raw import coders
+from workflow_scripts.rewrite.rewriter import Rewriter
+from workflow_scripts.rewrite.service.app import Limits, Service, application
+from workflow_scripts.rewrite.service.guard import LOOPBACK
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    found = oracles.small().copy_model(tmp_path_factory.mktemp("rewriter"))
+    (found / "metrics.json").write_text('{"direction": "forward"}')
+    return found
+
+
+@pytest.fixture(scope="session")
+def parts(folder):
+    model = load_model(folder, "cpu")
+    spm = folder / "source.model", folder / "reference.model"
+    return model, *coders(model, folder, True, *spm)
+
+
+class Letters:
+    """An encoder: sentences with the same letters have the same meaning."""
+
+    def encode(self, sentences):
+        return np.array([[text.count(letter) for letter in "aeiounst"] for text in sentences])
+
+
+@pytest.fixture(scope="session")
+def rewriter(parts):
+    return Rewriter(*parts, "en", encoder=Letters())
+
+
+@contextmanager
+def running(rewriter, limits=None, log=None, hosts=LOOPBACK):
+    """Serve a rewriter at a free port; give its address."""
+    app = application(Service(rewriter, limits or Limits(), "A & B", log), hosts)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture(scope="session")
+def serve():
+    return running
+
+
+@pytest.fixture(scope="session")
+def address(rewriter):
+    with running(rewriter) as found:
+        yield found

@@ -1,0 +1,459 @@
+"""The pages and the API: answers, bounds, foreign hosts and pages, hostile texts."""
+
+import asyncio
+import json
+import re
+import threading
+import time
+from types import SimpleNamespace
+
+import httpx
+import pytest
+from jsonschema import Draft202012Validator
+from starlette.testclient import TestClient
+
+from tests.unit.pages import Reader
+from workflow_scripts.rewrite.requests import Answer, Paraphrase
+from workflow_scripts.rewrite.service.app import Limits, Service, application
+from workflow_scripts.rewrite.service.differences import Change, differences
+
+SENTENCE = "Muž opravuje kolo."
+HOSTILE = [
+    "<script>alert('x')</script> & \"quoted\" 'text'",
+    "a\x00b\x1b[31mc\x7f",
+    "\U0001f600\U0001f468\u200d\U0001f469\u200d\U0001f467 \ufeff\u202e",
+    "\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd",
+    "{{ 7 * 7 }} {% raw %} ${x}",
+    "' OR 1=1; --",
+    "." * 2000,
+]
+
+
+def client(rewriter, limits=None, log=None, **more):
+    app = application(Service(rewriter, limits or Limits(), "A & B", log), ["testserver"], **more)
+    return TestClient(app, raise_server_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def web(rewriter):
+    with client(rewriter) as found:
+        yield found
+
+
+def ask(web, path="/api/paraphrase", **fields):
+    return web.post(path, json=fields)
+
+
+def whole(page):
+    """Return what a test reads of a page, which must be well formed and load nothing."""
+    reader = Reader(page)
+    assert not reader.faults
+    assert not reader.open
+    assert len(set(reader.ids)) == len(reader.ids)
+    own = [each for each in reader.references if each]
+    assert all(re.match(r"(/(?!/)|#|data:,)", each) for each in own), own
+    return reader
+
+
+# --- the API -------------------------------------------------------------------------------------
+
+
+def test_an_answer_is_as_the_document_says(web):
+    api = web.get("/api/openapi.json").json()
+    answer = ask(web, text=SENTENCE, number=3, avoid=["bike"], id=7)
+    assert answer.status_code == 200
+    schema = {"$ref": "#/components/schemas/Answer", "components": api["components"]}
+    Draft202012Validator(schema).validate(answer.json())
+    assert answer.json()["id"] == 7
+    assert len(answer.json()["paraphrases"]) == 3
+
+
+def test_the_document_names_every_path(web):
+    api = web.get("/api/openapi.json").json()
+    assert api["openapi"].startswith("3.1")
+    for schema in api["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+    served = {
+        re.sub("identity", "id", route.path): route.methods - {"HEAD"}
+        for route in web.app.routes
+        if route.path.startswith("/api/") and route.path != "/api/openapi.json"
+    }
+    told = {
+        path: {method.upper() for method in operations if method != "parameters"}
+        for path, operations in api["paths"].items()
+    }
+    assert told == served
+
+
+def test_what_the_rewriter_can_do(web):
+    said = web.get("/api/rewriter").json()
+    assert said == {"language": "en", "templates": [], "meaning": True, "most_results": 8}
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "message"),
+    [
+        (b"{", 400, "no JSON"),
+        (b"[]", 400, "must be of the type object"),
+        (b'{"text": 1}', 400, "'text' must be of the type string"),
+        (b"\xff", 400, "no JSON"),
+        (b"[" * 60_000, 400, "no JSON"),
+        (b'{"text": "\\ud800"}', 400, "half of a surrogate pair"),
+        (b'{"text": "a", "use": ["b"], "samples": 1}', 400, "can't have words to use"),
+        (b'{"text": "' + b"a" * 5000 + b'"}', 400, "longer than 2000"),
+        (b'{"text": "' + b"a" * (1 << 20) + b'"}', 413, "larger than 65,536 bytes"),
+    ],
+)
+def test_bad_requests_are_told(web, content, status, message):
+    headers = {"content-type": "application/json"}
+    answer = web.post("/api/paraphrase", content=content, headers=headers)
+    assert answer.status_code == status
+    assert message in answer.json()["error"]
+    assert len(answer.content) < 500
+
+
+def test_a_body_without_stated_length_is_bounded(web):
+    chunks = (b"a" * 4096 for _ in range(64))
+    headers = {"content-type": "application/json"}
+    answer = web.post("/api/paraphrase", content=chunks, headers=headers)
+    assert answer.status_code == 413
+
+
+def test_other_types_and_paths_are_refused(web):
+    assert web.post("/api/paraphrase", content=b"{}").status_code == 415
+    assert web.post("/api/batch", json={}).status_code == 415
+    assert web.get("/api/paraphrase").status_code == 405
+    assert web.get("/api/nothing").json() == {"error": "Not Found"}
+    assert "did not work" in web.get("/nothing").text
+    assert web.get("/../rewriter.js.bak").status_code == 404
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_come_back_as_texts(web, text):
+    answer = ask(web, text=text, avoid=["x"])
+    assert answer.status_code == 200
+    page = web.post("/", data={"text": text, "avoid": text[:90], "number": "2"})
+    assert page.status_code in (200, 400)
+    assert "<script>alert" not in page.text
+    assert "49" not in page.text.split("</form>")[0].replace("49%", "")
+    whole(page.text)
+
+
+# --- who may ask ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "evil.example"}, 403),
+        ({"host": "testserver:80"}, 200),
+        ({"host": ""}, 403),
+        ({"host": "[::1"}, 403),
+        ({"origin": "http://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": "http://testserver"}, 200),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "same-site"}, 403),
+        ({"sec-fetch-site": "same-origin"}, 200),
+    ],
+)
+def test_foreign_names_and_pages_are_refused(web, headers, status):
+    answer = web.post("/api/paraphrase", json={"text": SENTENCE}, headers=headers)
+    assert answer.status_code == status
+    form = {"text": SENTENCE}
+    assert web.post("/results", data=form, headers=headers).status_code == status
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/batch", "/api", "/rewriter.js", "/nothing", "/api/rewriter"]
+)
+def test_every_answer_tells_browsers_to_load_nothing_else(web, path):
+    headers = web.get(path).headers
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+# --- pages ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/", "/batch", "/api"])
+def test_pages_are_whole(web, path):
+    page = web.get(path).text
+    reader = whole(page)
+    assert "h1" in reader.tags
+    labelled = set(re.findall(r'<label for="(\w+)"', page))
+    fields = re.findall(r'<(?:input type="(?!checkbox)\w+"|textarea|select)[^>]*? id="(\w+)"', page)
+    assert set(fields) == labelled
+    assert "A &amp; B" in page
+
+
+def test_a_form_works_without_a_script(web):
+    page = web.post("/", data={"text": SENTENCE, "avoid": "bike, boy", "use": "old", "number": "3"})
+    reader = whole(page.text)
+    assert reader.tags.count("li") == 3
+    assert 'value="bike, boy"' in page.text
+    assert f">{SENTENCE}</textarea>" in page.text
+    assert "<ins>" in page.text
+    assert "<del" in page.text
+    assert "without" in page.text
+
+
+def test_a_form_with_a_fault_keeps_what_was_written(web):
+    page = web.post("/", data={"text": SENTENCE, "use": "old", "samples": "3"})
+    assert page.status_code == 400
+    assert 'role="alert"' in page.text
+    assert f">{SENTENCE}</textarea>" in page.text
+    assert (
+        web.post(
+            "/", content=b"text=%ff", headers={"content-type": "application/x-www-form-urlencoded"}
+        ).status_code
+        == 400
+    )
+    assert web.post("/", json={}).status_code == 400
+
+
+def test_the_script_gets_the_results_alone(web):
+    part = web.post("/results", data={"text": "kolo " * 300, "number": "2"})
+    assert part.text.startswith("<h2>No paraphrase</h2>")
+    assert "too long" in part.text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes"),
+    [
+        ("A man runs.", "A man runs", [("same", "A man runs")]),
+        (
+            "A man runs.",
+            "A boy runs!",
+            [("same", "A"), ("gone", "man"), ("new", "boy"), ("same", "runs!")],
+        ),
+        ("a b", "b", [("gone", "a"), ("same", "b")]),
+        ("", "b ...", [("new", "b ...")]),
+    ],
+)
+def test_differences_are_of_words(old, new, changes):
+    assert differences(old, new) == [Change(*each) for each in changes]
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def ended(web, identity):
+    for _ in range(600):
+        file = web.get(f"/api/batch/{identity}").json()
+        if file["state"] != "running":
+            return file
+        time.sleep(0.05)
+    raise AssertionError("the file does not end")
+
+
+def test_a_file_is_paraphrased_in_order(web):
+    lines = [{"text": SENTENCE, "id": n, "avoid": ["bike"]} for n in range(30)]
+    lines[3] = {"text": SENTENCE, "id": 3, "use": ["woman"], "samples": 0}
+    lines[5] = {"text": "kolo " * 300, "id": 5}
+    lines[7] = {"text": SENTENCE, "id": 7, "number": 20}
+    body = "".join(json.dumps(line) + "\r\n" for line in lines)
+    headers = {"content-type": "application/jsonl"}
+    started = web.post("/api/batch", content=body, headers=headers)
+    assert started.status_code == 202
+    file = ended(web, started.json()["id"])
+    assert (file["state"], file["done"], file["total"]) == ("done", 30, 30)
+    assert file["without_paraphrase"] == 2
+    results = web.get(f"{started.headers['location']}/results")
+    found = [json.loads(line) for line in results.text.splitlines()]
+    assert [each["id"] for each in found] == list(range(30))
+    assert "woman" in found[3]["paraphrases"][0]["text"]
+    assert found[5]["why"].startswith("too long")
+    assert found[7]["why"].startswith("refused: 'number' is 20")
+
+
+def test_a_file_goes_through_the_page(web):
+    table = f"text\tuse\r\n{SENTENCE}\twoman\r\n{SENTENCE}\t\r\n"
+    sent = {"file": ("a.TSV", table.encode(), "text/plain")}
+    page = web.post("/batch", data={"avoid": "the", "number": "1"}, files=sent)
+    assert page.status_code == 200
+    whole(page.text)
+    identity = re.search(r'data-id="([\w-]+)"', page.text)[1]
+    ended(web, identity)
+    page = web.get(f"/batch/{identity}").text
+    assert "Download the results" in page
+    whole(page)
+    found = [json.loads(line) for line in web.get(f"/batch/{identity}/results").text.splitlines()]
+    assert [each["line"] for each in found] == [2, 3]
+    assert found[0]["avoided"] == ["the"]
+    assert found[0]["used"] == ["woman"]
+
+
+def test_bad_files_are_told(web):
+    for content, status, message in [
+        (b"", 400, "the file is empty"),
+        (b"\n \n", 400, "the file is empty"),
+        (b"\xff", 400, "not UTF-8"),
+        (b"a\n\nb", 400, "line 2: 'text' is empty"),
+        (b"a\n" * 5001, 413, "at most 5,000"),
+        (b"a" * ((1 << 20) + 1), 413, "larger than 1,048,576 bytes"),
+    ]:
+        headers = {"content-type": "text/plain"}
+        answer = web.post("/api/batch", content=content, headers=headers)
+        assert answer.status_code == status
+        assert message in answer.json()["error"]
+    page = web.post("/batch", files={"file": ("a.jsonl", b"{", "text/plain")})
+    assert page.status_code == 400
+    assert "line 1: no JSON" in page.text
+    assert web.get("/api/batch/unknown").status_code == 404
+    assert web.get("/batch/unknown").status_code == 404
+    assert web.get("/api/batch/unknown/results").status_code == 404
+
+
+class Held:
+    """Stands for a rewriter that does not answer before it may."""
+
+    language, templates, has_meaning = "en", (), False
+    settings = SimpleNamespace(beam_size=8)
+
+    def __init__(self):
+        self.may, self.batches = threading.Event(), []
+
+    def plan(self, request):
+        return SimpleNamespace(request=request, cost=1)
+
+    def answers(self, plans):
+        self.batches.append([plan.request.text for plan in plans])
+        assert self.may.wait(20)
+        return [Answer(plan.request, [Paraphrase("x", 0.5, None, 100.0)]) for plan in plans]
+
+
+@pytest.fixture
+def held():
+    found = Held()
+    yield found
+    found.may.set()
+
+
+def test_a_file_is_cancelled(held):
+    with client(held) as web:
+        try:
+            headers = {"content-type": "text/plain"}
+            body = "a\n" * 40
+            identity = web.post("/api/batch", content=body, headers=headers).json()["id"]
+            assert web.get(f"/api/batch/{identity}/results").status_code == 409
+            file = web.delete(f"/api/batch/{identity}").json()
+            assert file["state"] == "cancelled"
+            assert web.get(f"/api/batch/{identity}/results").status_code == 200
+            page = web.post("/batch", files={"file": ("a.txt", body.encode(), "text/plain")})
+            identity = re.search(r'data-id="([\w-]+)"', page.text)[1]
+            assert "<noscript><meta http-equiv" in page.text
+            assert "cancelled" in web.post(f"/batch/{identity}/cancel").text
+            for _ in range(8):
+                assert web.post("/api/batch", content="a", headers=headers).status_code == 202
+            full = web.post("/api/batch", content="a", headers=headers)
+            assert full.status_code == 429
+            assert "Retry-After" in full.headers
+        finally:
+            held.may.set()
+    assert sum(map(len, held.batches)) < 40  # of the first file; the rest was never searched
+
+
+def test_too_long_and_too_many_are_told(held):
+    with client(held, Limits(seconds=1, waiting=2)) as web:
+        try:
+            assert ask(web, text="a").status_code == 504
+            assert ask(web, text="b").status_code == 504
+            assert "no answer within 1 s" in web.post("/", data={"text": "c"}).text
+            # Those that were given up are forgotten: there is room.
+            assert ask(web, text="d").status_code == 504
+        finally:
+            held.may.set()
+
+
+def test_more_than_may_wait_are_refused(held, serve):
+    async def many(address):
+        async with httpx.AsyncClient(timeout=20) as http:
+
+            async def one():
+                return await http.post(f"{address}/api/paraphrase", json={"text": "a"})
+
+            asking = [asyncio.create_task(one()) for _ in range(8)]
+            await asyncio.sleep(1.0)
+            refused = [task.result() for task in asking if task.done()]
+            held.may.set()
+            return refused, await asyncio.gather(*asking)
+
+    with serve(held, Limits(waiting=3)) as address:
+        refused, every = asyncio.run(many(address))
+    assert {each.status_code for each in refused} == {429}
+    assert all("Retry-After" in each.headers for each in refused)
+    assert [each.status_code for each in every].count(200) == 8 - len(refused)
+
+
+def test_a_client_that_goes_away_is_not_searched_for(held, serve):
+    with serve(held) as address:
+        first = threading.Thread(
+            target=httpx.post,
+            args=(f"{address}/api/paraphrase",),
+            kwargs={"json": {"text": "first"}, "timeout": 20},
+        )
+        first.start()
+        while not held.batches:
+            time.sleep(0.01)
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.post(f"{address}/api/paraphrase", json={"text": "gone"}, timeout=0.3)
+        time.sleep(0.3)
+        held.may.set()
+        last = httpx.post(f"{address}/api/paraphrase", json={"text": "last"}, timeout=20)
+        first.join()
+    assert last.status_code == 200
+    assert [text for batch in held.batches for text in batch] == ["first", "last"]
+
+
+def test_fifty_clients_lose_nothing(rewriter, serve):
+    async def everyone(address):
+        limits = httpx.Limits(max_connections=50)
+        async with httpx.AsyncClient(timeout=60, limits=limits) as http:
+
+            async def one(number):
+                fields = {"text": SENTENCE, "seed": number, "samples": 2, "id": number}
+                answer = await http.post(f"{address}/api/paraphrase", json=fields)
+                return answer.status_code, answer.json()
+
+            return await asyncio.gather(*(one(number) for number in range(50)))
+
+    with serve(rewriter) as address:
+        found = asyncio.run(everyone(address))
+        alone = httpx.post(
+            f"{address}/api/paraphrase",
+            json={"text": SENTENCE, "seed": 17, "samples": 2, "id": 17},
+            timeout=60,
+        ).json()
+    assert [status for status, _ in found] == [200] * 50
+    assert [body["id"] for _, body in found] == list(range(50))
+    texts = [each["text"] for each in found[17][1]["paraphrases"]]
+    assert texts == [each["text"] for each in alone["paraphrases"]]
+
+
+def test_a_search_that_fails_is_told_without_its_text(held, capsys):
+    def broken(plans):
+        raise ValueError("inside")
+
+    held.answers = broken
+    with client(held) as web:
+        answer = ask(web, text="a")
+        assert answer.status_code == 500
+        assert "inside" not in answer.text
+        assert ask(web, text="a").status_code == 500  # it goes on
+
+
+def test_logs_have_no_sentences_unless_asked(rewriter, capsys):
+    with client(rewriter, log=None) as web:
+        pass
+    app = application(Service(rewriter, Limits(), "x"), ["testserver"], log=True)
+    with TestClient(app) as web:
+        ask(web, text=SENTENCE)
+    out = capsys.readouterr()
+    assert "POST /api/paraphrase 200" in out.out
+    assert "opravuje" not in out.out + out.err
+    told = []
+    with client(rewriter, log=told.append) as web:
+        ask(web, text=SENTENCE)
+    assert [each.request.text for each in told] == [SENTENCE]

@@ -1,0 +1,47 @@
+"""Requests as JSON: bounds, messages, and texts as they are read."""
+
+import pytest
+
+from workflow_scripts.rewrite.requests import Request, RequestError, clean, request_of
+
+
+def test_what_is_not_said_is_the_default():
+    assert request_of({"text": " A  man.\n"}) == Request("A man.")
+
+
+def test_words_are_read_as_the_sentence_is():
+    request = request_of({"text": "x", "avoid": ["e\u0301t\u0007 a", "\u00e9t a"], "use": ["b"]})
+    assert request.avoid == ("\u00e9t a",)
+    assert request.use == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "key 'text' is missing"),
+        ([], "the request must be of the type object"),
+        ({"text": 3}, "'text' must be of the type string"),
+        ({"text": ""}, "'text' is empty"),
+        ({"text": " \x00"}, "'text': there is no sentence"),
+        ({"text": "a" * 2001}, "'text' is longer than 2000 characters"),
+        ({"text": "a", "avoyd": []}, "unknown key 'avoyd'; did you mean 'avoid'?"),
+        ({"text": "a", "avoid": ["b", 3]}, "'avoid'[1] must be of the type string"),
+        ({"text": "a", "avoid": ["!"]}, "'avoid' has a word without a letter or digit"),
+        ({"text": "a", "use": ["<s>"]}, "'use' has a word without a letter or digit"),
+        ({"text": "a", "use": ["b"] * 21}, "'use' has more than 20 entries"),
+        ({"text": "a", "number": 0}, "'number' is below 1"),
+        ({"text": "a", "samples": 21}, "'samples' is above 20"),
+        ({"text": "a", "samples": True}, "'samples' must be of the type integer"),
+        ({"text": "a", "template": 1}, "'template' must be of the type string or null"),
+        ({"text": "a\ud800"}, "half of a surrogate pair"),
+    ],
+)
+def test_a_message_names_the_key(given, message):
+    with pytest.raises(RequestError) as caught:
+        request_of(given)
+    assert message in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+def test_control_characters_and_line_ends_are_blanks():
+    assert clean("a\r\nb\x00c\u2028d") == "a b c d"

@@ -1,0 +1,234 @@
+"""Paraphrases of a small trained model: constraints read again, reasons, equal whatever the batch.
+
+The model reads Czech and writes English, so nothing it writes is a copy.
+"""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from tests import oracles
+from workflow_scripts.generate.constraints import negative, unconstrained
+from workflow_scripts.generate.variants import set_maker
+from workflow_scripts.rewrite.requests import Request, RequestError
+from workflow_scripts.rewrite.rewriter import Rewriter, Settings
+
+SENTENCE = "Muž opravuje kolo."
+SENTENCES = [source for source, _ in oracles.small().sentences]
+
+
+def texts(rewriter, **wishes):
+    (answer,) = rewriter.answer([Request(SENTENCE, **{"number": 5, **wishes})])
+    return [each.text for each in answer.paraphrases]
+
+
+def words(text):
+    return set(re.findall(r"\w+", text.lower()))
+
+
+def test_results_are_ranked_and_measured(rewriter):
+    (answer,) = rewriter.answer([Request(SENTENCE, number=5)])
+    scores = [each.score for each in answer.paraphrases]
+    assert scores == sorted(scores)
+    assert len(scores) == 5
+    assert answer.why is None
+    assert answer.constraints_met
+    for each in answer.paraphrases:
+        assert 0 < each.meaning <= 100
+        assert each.difference == 100  # no word of the Czech sentence
+
+
+@pytest.mark.parametrize("samples", [0, 8])
+def test_avoided_words_are_in_no_paraphrase(rewriter, samples):
+    free = texts(rewriter, samples=samples)
+    assert any("bike" in words(text) for text in free)
+    found = texts(rewriter, samples=samples, avoid=("Bike", "the"))
+    assert found
+    assert not any(words(text) & {"bike", "the"} for text in found)
+
+
+def test_avoided_forms_are_in_no_paraphrase(rewriter):
+    found = texts(rewriter, avoid=("repair", "fix"), avoid_forms=True, number=8)
+    assert found
+    wrong = {"repair", "repairs", "repairing", "repaired", "fix", "fixes", "fixing", "fixed"}
+    assert not any(words(text) & wrong for text in found)
+
+
+def test_the_search_avoids_every_way_to_write_a_word(parts):
+    """Without them it finds ways around the Viterbi pieces; the text is read again in any case."""
+    target = parts[2]
+    plain, every = (
+        Rewriter(*parts, "en").plan(Request(SENTENCE, avoid=("bicycle",), avoid_pieces=pieces))
+        for pieces in (False, True)
+    )
+    new = set(every.searches[0].avoid) - set(plain.searches[0].avoid)
+    assert new
+    assert {target.decode(list(phrase)).lower() for phrase in new} == {"bicycle"}
+
+
+def test_a_text_that_the_search_lets_through_is_read_again(rewriter, monkeypatch):
+    monkeypatch.setattr(rewriter, "_avoid_phrases", lambda banned, pieces: [])
+    found = texts(rewriter, avoid=("bike",))
+    assert found
+    assert not any("bike" in words(text) for text in found)
+    (answer,) = rewriter.answer([Request(SENTENCE, avoid=("the", "a", "bike", "bicycle"))])
+    if not answer.paraphrases:
+        assert answer.why.startswith("avoided:")
+
+
+def test_words_to_use_are_in_every_paraphrase(rewriter):
+    found = texts(rewriter, use=("woman", "old"))
+    assert found
+    assert all({"woman", "old"} <= words(text) for text in found)
+
+
+def test_any_form_of_a_word_will_do(rewriter):
+    plan = rewriter.plan(Request(SENTENCE, use=("repair",), use_forms=True))
+    needed = {search.needed[0] for search in plan.searches}
+    assert {"repair", "repaired", "repairing", "<s> Repairing"} <= needed
+    best = texts(rewriter, use=("repair",), use_forms=True)[0]
+    assert words(best) & {"repairing", "repaired", "repairs"}
+    score = {
+        wish: rewriter.answer([Request(SENTENCE, use=("repair",), use_forms=wish)])[0]
+        for wish in (False, True)
+    }
+    assert score[True].paraphrases[0].score <= score[False].paraphrases[0].score
+
+
+def test_samples_depend_on_the_seed_alone(rewriter):
+    first, again, other = (texts(rewriter, samples=6, seed=seed) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_answers_do_not_depend_on_the_batch(rewriter):
+    requests = [
+        Request(text, **wishes)
+        for text in SENTENCES
+        for wishes in (
+            {"number": 3},
+            {"samples": 4, "avoid": ("the",)},
+            {"use": ("old",), "number": 2},
+        )
+    ]
+    together = rewriter.answer(requests)
+    alone = [rewriter.answer([request])[0] for request in reversed(requests)][::-1]
+    for one, other in zip(together, alone, strict=True):
+        assert [each.text for each in one.paraphrases] == [each.text for each in other.paraphrases]
+        scores = [each.score for each in other.paraphrases]
+        assert [each.score for each in one.paraphrases] == pytest.approx(scores, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "message"),
+    [
+        ({"samples": 2, "use": ("old",)}, "'samples' can't have words to use"),
+        ({"number": 9}, "the beam holds 8"),
+        ({"avoid": ("dog",), "use": ("hot dog",)}, "'hot dog' is to be used, but it has a word"),
+        ({"use": ("\u4e2d",)}, "has a sign that the rewriter can't write"),
+        ({"use": ("go", "see", "run"), "use_forms": True}, "combinations of forms, at most 48"),
+        ({"template": "(S)"}, "knows no templates"),
+        ({"system": "parabank:s01"}, "there is no run"),
+    ],
+)
+def test_what_can_not_be_answered_is_told(rewriter, wishes, message):
+    with pytest.raises(RequestError, match=re.escape(message)):
+        rewriter.plan(Request(SENTENCE, **wishes))
+
+
+def test_inflections_are_english(parts):
+    rewriter = Rewriter(*parts, "de")
+    with pytest.raises(RequestError, match="known of English"):
+        rewriter.plan(Request(SENTENCE, avoid=("Haus",), avoid_forms=True))
+
+
+def test_a_form_with_an_avoided_word_is_not_searched(rewriter):
+    wishes = {"avoid": ("repairing",), "use": ("repair",), "use_forms": True}
+    found = texts(rewriter, **wishes)
+    assert found
+    assert not any("repairing" in words(text) for text in found)
+
+
+def test_why_a_long_sentence_has_none(rewriter, parts):
+    (answer,) = rewriter.answer([Request("kolo " * 300)])
+    assert answer.why.startswith("too long: the sentence has")
+    assert not answer.constraints_met
+
+
+def test_why_words_can_not_be_met(rewriter):
+    many = ("bicycle", "woman", "dog", "car", "school", "cup", "boy", "street", "market")
+    (answer,) = rewriter.answer([Request("kolo", use=many)])
+    assert answer.paraphrases == []
+    assert answer.why.startswith("unmet:")
+    assert "bicycle" in answer.why
+
+
+def test_the_sentence_itself_is_no_paraphrase(parts):
+    """Here the English that the model writes is the sentence, as the model reads no English."""
+    rewriter = Rewriter(*parts, "en")
+    plan = rewriter.plan(Request(SENTENCE, number=8))
+    found = next(iter(rewriter._beams([plan])))
+    first = found[0].texts[0]
+    request = Request(first.upper(), number=8)
+    answer = rewriter._answer(replace(plan, request=request), found)
+    assert first not in [each.text for each in answer.paraphrases]
+    copies = Rewriter(*parts, "en", Settings(copies=True))
+    answer = copies._answer(replace(plan, request=request), found)
+    assert answer.paraphrases[0].text == first
+    only = [replace(found[0], texts=[first], nlls=found[0].nlls[:1])]
+    assert rewriter._answer(replace(plan, request=request), only).why.startswith("copy:")
+
+
+def test_templates_are_put_before_the_sentence(parts):
+    rewriter = Rewriter(
+        *parts, "en", templates=["(S)"], prefixed=lambda template, text: f"pes {text}"
+    )
+    with_template = rewriter.plan(Request(SENTENCE, template="(S)"))
+    assert with_template.source == rewriter.plan(Request(f"pes {SENTENCE}")).source
+    with pytest.raises(RequestError, match="not one of the rewriter's"):
+        rewriter.plan(Request(SENTENCE, template="(NP)"))
+
+
+class Systems:
+    """A system that forbids and wants words, and one that draws words to avoid."""
+
+    def __init__(self, target):
+        self._pieces = target.pieces
+
+    def __call__(self, name, seed):
+        if name == "random":
+            block = {"kind": "negative", "choose": "random", "sets": 3, "fraction": [0.5, 1.0]}
+            return set_maker(block, seed, self._pieces, None)
+        if name == "none":
+            return lambda reference, identifier, source="": []
+
+        def sets(reference, identifier, source=""):
+            phrases = {form: {tuple(self._pieces(form))} for form in ("bike", "Bike")}
+            wanted = replace(unconstrained("s30"), want=["old"], wanted=[("▁old",)])
+            return [negative(["bike"], phrases, "s01"), wanted]
+
+        return sets
+
+
+def test_a_system_chooses_the_words(parts):
+    rewriter = Rewriter(*parts, "en", systems=Systems(parts[2]))
+    (answer,) = rewriter.answer([Request(SENTENCE, system="both", number=2)])
+    assert [each.variant for each in answer.paraphrases] == ["s01", "s01", "s30", "s30"]
+    for each in answer.paraphrases:
+        if each.variant == "s01":
+            assert "bike" not in words(each.text)
+        else:
+            assert "old" in words(each.text)
+    assert answer.used == ["old"]
+    assert "bike" in answer.avoided
+    with pytest.raises(RequestError, match="can't have words to use, as s30"):
+        rewriter.plan(Request(SENTENCE, system="both", samples=2))
+    with pytest.raises(RequestError, match="chooses the words itself"):
+        rewriter.plan(Request(SENTENCE, system="both", avoid=("bike",)))
+    (answer,) = rewriter.answer([Request(SENTENCE, system="none")])
+    assert answer.why.startswith("no words:")
+    plans = [rewriter.plan(Request(SENTENCE, system="random", seed=seed)) for seed in (1, 1, 2)]
+    assert plans[0].searches == plans[1].searches
+    assert plans[0].searches != plans[2].searches
+    assert len(plans[0].searches) == 3

@@ -1,0 +1,61 @@
+"""How words are found in texts, and the pieces that write them."""
+
+from itertools import product
+
+import pytest
+
+from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, Vocabulary
+from workflow_scripts.rewrite import spellings
+from workflow_scripts.rewrite.spellings import every_segmentation, forms_of, holds
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "found"),
+    [
+        ("The dog sleeps.", "dog", True),
+        ("DOG!", "dog", True),
+        ("A hot-dog.", "dog", True),
+        ("The dogma.", "dog", False),
+        ("underdog", "dog", False),
+        ("He gives it  up.", "it up", True),
+        ("\u0915\u093f\u0924\u093e\u092c", "\u0915\u093f\u0924", False),  # the vowel sign goes on
+        ("C++ is old", "c++", True),
+        ("The dog", "<s> the", True),
+        ("See the dog", "<s> the", False),
+        ("Stra\u00dfe", "STRASSE", True),
+    ],
+)
+def test_words_are_found_in_whatever_case(text, phrase, found):
+    assert holds(text, phrase) is found
+
+
+def test_every_way_to_write_a_word_is_found():
+    pieces = ["▁", "a", "b", "c", "▁a", "ab", "▁ab", "bc", "▁A", "abc"]
+    vocabulary = Vocabulary([*SYMBOLS, *pieces])
+    written = {tuple(vocabulary.pieces(each)) for each in every_segmentation("abc", vocabulary)}
+    expected = {
+        each
+        for length in range(1, 5)
+        for each in product(pieces, repeat=length)
+        if "".join(each) in ("▁abc", "▁Abc")
+    }
+    assert written == expected
+    lengths = [len(each) for each in every_segmentation("abc", vocabulary)]
+    assert lengths[: len(lengths) - 2] == sorted(lengths[: len(lengths) - 2])
+
+
+def test_a_phrase_at_the_start_stays_there():
+    vocabulary = Vocabulary([*SYMBOLS, "▁a", "▁b"])
+    assert every_segmentation("<s> a b", vocabulary) == [(BOS, 4, 5)]
+
+
+def test_the_ways_of_a_long_word_are_bounded():
+    letters = Vocabulary([*SYMBOLS, "▁", *(("a" * n) for n in range(1, 9))])
+    found = every_segmentation("a" * 60, letters)
+    assert len(found) == spellings.MOST_SEGMENTATIONS
+    assert len(found[0]) == 9  # the fewest pieces: the mark, and eight of up to eight letters
+
+
+def test_one_word_of_a_phrase_has_another_form():
+    forms = {"give": ("give", "gave"), "up": ("up",)}
+    assert forms_of("Give up", lambda word: forms[word]) == ["Give up", "gave up"]
