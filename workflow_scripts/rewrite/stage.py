@@ -194,6 +194,7 @@ class Rewrite(Stage):
         """Return the settings of the stage `subword`, with splits in place of corpora."""
         block, shared = rewriter(self.config, name), dict(self.config["subword"])
         shared.pop("filter_vocab_size", None)
+        shared["samples"] = block.get("samples", shared["samples"])
         size = block.get("vocab_size", shared["vocab_size"]["reference"])
         if not shared["samples"]:  # then the keys of sampling have no effect
             shared = {key: value for key, value in shared.items() if key not in ("nbest", "alpha")}
