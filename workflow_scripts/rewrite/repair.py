@@ -152,7 +152,8 @@ def figures(
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Return the shares of each method by kind, x 100, with 95 % bootstrap intervals.
 
-    A share is None where there is nothing that it could be of, or nobody who knows. The sentences are drawn, each with all its damages.
+    A share is None where there is nothing that it could be of, or nobody who knows. The sentences
+    are drawn, each with all its damages.
 
     Args:
         done: what was to be repaired.

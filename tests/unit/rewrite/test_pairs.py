@@ -196,3 +196,51 @@ def test_command_line(tmp_path):
     assert sorted(path.name for path in (tmp_path / "again").iterdir()) == sorted(
         each.name for path in paths for each in (path, path.with_suffix(".json"))
     )
+
+
+def test_noise_damages_what_is_read_in_training_and_in_validation(tmp_path, capsys):
+    texts = [
+        "The old government announced another important decision yesterday.",
+        "These teachers were reading an article about the animals.",
+        "She looks at the river and he wants to explain it.",
+    ]
+    sets = [
+        (f"c:{number}", f"{texts[number % 3]} Number {number}.", f"Said otherwise, {number}.")
+        for number in range(90)
+    ]
+    noise = {"clean": 0.25, "most": 1, "copies": 4, "identity": 0.0, "weights": {"omit": 1.0}}
+    changes = {"noise": noise, "language": "en"}
+    plain = {row["id"]: row for row in written(tmp_path / "plain", sets)}
+    rows = written(tmp_path / "noisy", sets, **changes)
+    splits = by_split(rows)
+    assert len(splits["train"]) == 4 * 76 and len(splits["dev"]) == 6
+    # What judges the rewriter stays as it is.
+    assert splits["test"] == [row for row in plain.values() if row["corpus"] == "test"]
+    damaged = 0
+    for row in splits["train"] + splits["dev"]:
+        original = plain[row["id"].rpartition(".")[0]]
+        assert row["reference"] == original["reference"]
+        assert pairs.reference_id(row["id"]) == pairs.reference_id(original["id"])
+        damaged += row["source"] != original["source"]
+        assert len(original["source"]) - len(row["source"]) in (0, 1)
+    assert 0.65 < damaged / (4 * 76 + 6) < 0.85
+    records = [read_record(path) for path in shard_paths(tmp_path / "noisy" / "out", 3)]
+    counted = sum((Counter(each["extra"]["damage"]) for each in records), Counter())
+    assert counted == {"omit": damaged, "clean": len(rows) - len(splits["test"]) - damaged}
+    assert "warning" not in capsys.readouterr().err
+    # Neither shards nor other pairs change what is done to a row.
+    found = {row["id"]: row for row in rows}
+    fewer = written(tmp_path / "fewer", sets[:50], shards=1, **changes)
+    common = [row for row in fewer if found.get(row["id"], {}).get("corpus") == row["corpus"]]
+    assert len(common) > 40 and all(found[row["id"]] == row for row in common)
+
+
+def test_a_kind_of_noise_that_never_fits_is_told(tmp_path, capsys):
+    noise = {"clean": 0.0, "most": 1, "copies": 1, "identity": 1.0}
+    noise["weights"] = {"omit": 1.0, "determiner": 1.0}
+    rows = written(tmp_path, many(), noise=noise, language="en")
+    assert "damage of the kinds determiner" in capsys.readouterr().err
+    trained = by_split(rows)["train"]
+    assert {row["reference"] for row in trained} == {
+        f"Reference number {row['id'].split('-')[0][2:]}." for row in trained
+    }

@@ -6,8 +6,10 @@ import pytest
 
 from tests.configs import run_on_testbed
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.rewriters import KINDS
 from workflow_scripts.core.selection import used
 from workflow_scripts.release.stage import Release
+from workflow_scripts.rewrite.checks import problems
 from workflow_scripts.rewrite.stage import Rewrite
 from workflow_scripts.stages import run_layout, validate
 
@@ -130,6 +132,10 @@ def test_systems_that_a_rewriter_writes_are_not_learnt_from(config):
         ({"held_out": {"dev": 5}}, "'test' is missing"),
         ({"write": []}, "rewriters.plain.write"),
         ({"writes": ["paraphrase"]}, "did you mean 'write'"),
+        ({"noise": {"weights": {"omit": 0}}}, "noise.weights: no kind has a weight above 0"),
+        ({"noise": {"weights": {}}}, "rewriters.plain.noise"),
+        ({"noise": {"weights": {"omits": 1}}}, "omits"),
+        ({"noise": {"clean": 1.5}}, "rewriters.plain.noise"),
     ],
 )
 def test_a_block_that_can_not_be_is_refused_beforehand(config, changes, message):
@@ -159,3 +165,43 @@ def test_the_vocabulary_of_a_finished_model_is_refused(config):
     other["train"]["models"]["forward"] = "student_pt_en"
     with pytest.raises(InputError, match="the forward model is a finished one"):
         validate(other)
+
+
+def test_noise_is_measured_and_changes_the_pairs(config):
+    before, layout = (
+        keys(run_layout(with_rewriter(config))),
+        run_layout(with_rewriter(config, noise={})),
+    )
+    found = keys(layout)
+    assert found.keys() - before.keys() == {("rewrite", "plain-repair")}
+    assert layout.upstream(("rewrite", "plain-repair")) == [
+        ("rewrite", "plain-pairs"),
+        ("rewrite", "plain"),
+    ]
+    assert found["rewrite", "plain-pairs"] != before["rewrite", "plain-pairs"]
+    assert ("rewrite", "plain-repair") in layout.stage(Release).reads(None)
+    settings = layout.stage(Rewrite).settings("plain-pairs")
+    assert settings["noise"] == {
+        **{"clean": 0.2, "most": 2, "copies": 1, "identity": 1},
+        "weights": dict.fromkeys(KINDS, 1.0),
+    }
+    assert layout.stage(Rewrite).settings("plain")["about"]["noise"] == settings["noise"]
+    assert layout.stage(Rewrite).settings("plain-repair")["kinds"] == list(KINDS)
+    for sections in (layout.stage(Rewrite).sections(), layout.stage(Rewrite).tables()):
+        assert any("repair" in each for each in sections.values())
+    plain = run_layout(with_rewriter(config)).stage(Rewrite)
+    for sections in (plain.sections(), plain.tables()):
+        assert not any("repair" in each for each in sections.values())
+
+
+def test_english_rules_are_refused_for_other_languages(config):
+    other = with_rewriter(config, noise={"weights": {"omit": 1, "verb": 1}})
+    other["languages"] = {"source": config["languages"]["reference"]}
+    other["languages"]["reference"] = config["languages"]["source"]
+    found = [each for each in problems(other) if "noise" in each]
+    assert found == [
+        "rewriters.plain.noise.weights: verb: their rules are English, and the references are "
+        "'cs'; give them no weight"
+    ]
+    other["rewriters"]["plain"]["noise"] = {}
+    assert not [each for each in problems(other) if "noise" in each]
