@@ -8,6 +8,7 @@ from workflow_scripts.core.rewriters import (
     DEV,
     TEST,
     TRAIN,
+    continued,
     model_of,
     rewriter,
     rewriter_training_sets,
@@ -15,6 +16,7 @@ from workflow_scripts.core.rewriters import (
 )
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
+from workflow_scripts.core.training_sets import outside_corpora
 from workflow_scripts.rewrite.checks import problems
 
 # What follows a rewriter's name in the names of its units; the model itself has the bare name.
@@ -51,7 +53,12 @@ class Rewrite(Stage):
             return [self.texts(name), *([("train", role)] if role else [])]
         if part == MEASURES:
             return [self.unit(f"{name}{PAIRS}"), self.unit(name)]
-        return [self.unit(f"{name}{SUBWORD}"), self.unit(f"{name}{PAIRS}")]
+        begun_with = self.begins_with(name)
+        return [
+            self.unit(f"{name}{SUBWORD}"),
+            self.unit(f"{name}{PAIRS}"),
+            *([("train", begun_with)] if begun_with else []),
+        ]
 
     def texts(self, name: str) -> Unit:
         """Return the unit whose shards have the texts that a rewriter's model reads and writes."""
@@ -59,8 +66,15 @@ class Rewrite(Stage):
 
     def vocabulary_role(self, name: str) -> str | None:
         """Return the role of the model whose vocabulary a rewriter takes; None: it has its own."""
+        if begun_with := self.begins_with(name):
+            return begun_with
         subword = rewriter(self.config, name)["subword"]
         return None if subword == "own" else subword
+
+    def begins_with(self, name: str) -> str | None:
+        """Return the role of the model that a rewriter's training goes on from; None: of none."""
+        block = continued(self.config, name)
+        return None if block is None else block["from"]
 
     def shards(self, instance: str) -> int:
         return self.config["shards"]["early"] if parted(instance)[1] in (PAIRS, SUBWORD) else 0
@@ -109,10 +123,16 @@ class Rewrite(Stage):
         return {
             "role": name,
             "direction": "forward",
-            "model": model_of(self.config, name),
+            **self._trained(name),
             "seed": block["seed"],
             "about": self._about(name),
         }
+
+    def _trained(self, name: str) -> dict[str, Any]:
+        """Return the settings of the model that is trained from scratch, or gone on with."""
+        if block := continued(self.config, name):
+            return {"continued": block}
+        return {"model": model_of(self.config, name)}
 
     def content(self, instance: str) -> dict[str, Any]:
         # What is said of a model changes nothing in it.
@@ -128,14 +148,16 @@ class Rewrite(Stage):
             "training_sets": sets,
             "systems": list(dict.fromkeys(each.partition("-")[2] for each in sets)),
             "write": block["write"],
-            "subword": block["subword"],
+            "subword": self.vocabulary_role(name) or "own",
             "licence": selection.stated_licence(self.config) or "unknown",
-            "inputs": self._licences(),
+            "inputs": self._licences(sets),
         }
 
-    def _licences(self) -> dict[str, dict[str, str | None]]:
-        """Return the licences of what the pairs were made of, None where it is not stated."""
+    def _licences(self, sets: list[str]) -> dict[str, dict[str, str | None]]:
+        """Return the licences of what training sets were made of, None where it is not stated."""
         corpora = self.config["corpora"]
+        systems = {each.partition("-")[2] for each in sets}
+        outside = [name for name in outside_corpora(self.config) if name in systems]
         models = {
             role: selection.role_model(self.config, role) for role in selection.roles(self.config)
         }
@@ -145,7 +167,8 @@ class Rewrite(Stage):
                     "licence", "cc0-1.0" if "testbed" in corpora[name] else None
                 )
                 for name in self.config["run"]["corpora"]
-            },
+            }
+            | dict.fromkeys(outside),
             "models": {
                 role: block.get("licence") for role, block in models.items() if finished(block)
             },
@@ -161,6 +184,8 @@ class Rewrite(Stage):
         block, shared = rewriter(self.config, name), dict(self.config["subword"])
         shared.pop("filter_vocab_size", None)
         size = block.get("vocab_size", shared["vocab_size"]["reference"])
+        if self.begins_with(name):  # the model knows the most probable segmentation alone
+            shared["samples"] = 0
         if not shared["samples"]:  # then the keys of sampling have no effect
             shared = {key: value for key, value in shared.items() if key not in ("nbest", "alpha")}
         return {

@@ -1,0 +1,85 @@
+"""Measures of a rewriter on held-out sentences."""
+
+import numpy as np
+import pytest
+from sacrebleu.metrics.bleu import BLEU
+
+from workflow_scripts.evaluate.diversity import diversity
+from workflow_scripts.rewrite.measure import HeldOut, columns, figures, held_out
+from workflow_scripts.testbed.checker import Checker
+
+SENTENCES = [
+    HeldOut("a", "The doctor bought the car.", ["The car was bought by the doctor.", "No."]),
+    HeldOut("b", "The dog did not sleep.", ["The dog didn't sleep."]),
+    HeldOut("c", "Yesterday, the boy saw a dog.", ["The boy saw a dog yesterday."]),
+]
+OUTPUTS = ["The car was bought by the doctor.", "The dog did not sleep!", ""]
+
+
+def row(identifier, source, reference, corpus="test"):
+    return {"id": identifier, "source": source, "reference": reference, "corpus": corpus}
+
+
+def cosines(pairs):
+    return np.array([0.5 + 0.25 * (one[:3] == other[:3]) for one, other in pairs])
+
+
+def test_one_sentence_of_each_held_out_reference_with_all_that_was_written_for_it():
+    rows = [
+        row("c:2-aa", "Two.", "Second."),
+        row("c:1-aa", "One.", "First."),
+        row("c:1-bb", "One.", "The first."),
+        row("c:9-aa", "One.", "The same again."),
+        row("c:3-aa", "Three.", "Third.", "dev"),
+        row("c:4-aa", "Four.", "Fourth.", "train"),
+    ]
+    assert held_out(rows, 1) == [
+        HeldOut("c:1", "One.", ["First.", "The first."]),
+        HeldOut("c:2", "Two.", ["Second."]),
+    ]
+
+
+def test_a_reference_that_is_written_gives_one_of_its_paraphrases_by_the_seed():
+    rows = [row(f"c:1-{way}", f"Way {way}.", "One.") for way in range(8)]
+    drawn = {held_out(rows, seed)[0].text for seed in range(20)}
+    assert all(len(held_out(rows, seed)) == 1 for seed in range(20))
+    assert len(drawn) > 1
+    assert held_out(rows, 3) == held_out(rows[::-1], 3)
+
+
+def test_figures_are_those_of_the_whole_and_lie_in_their_intervals():
+    found = figures(columns(SENTENCES, OUTPUTS, cosines, Checker()), 200, 1)
+    pairs = [(each.text, output) for each, output in zip(SENTENCES, OUTPUTS, strict=True)]
+    assert found["sentences"] == 3
+    assert found["empty"] == 1
+    assert found["copies"]["value"] == pytest.approx(100 / 3)  # but for its mark
+    assert found["one_minus_bleu"]["value"] == diversity(pairs)["one_minus_bleu"]
+    references = [[each.written[0] for each in SENTENCES], ["No.", None, None]]
+    assert found["bleu"]["value"] == pytest.approx(
+        BLEU().corpus_score(OUTPUTS, references).score, abs=1e-5
+    )
+    assert found["length_ratio"]["value"] == pytest.approx((7 + 5) / (5 + 5 + 6))
+    assert found["cosine"]["value"] == pytest.approx(0.75)  # an empty output has none
+    assert found["known"] == 3
+    assert found["exact_meaning"]["value"] == pytest.approx(100 / 3)  # no exclamations in it
+    for name in ("bleu", "one_minus_bleu", "copies", "length_ratio", "exact_meaning"):
+        assert found[name]["low"] <= found[name]["value"] <= found[name]["high"], name
+
+
+def test_what_a_run_cannot_know_is_none():
+    found = figures(columns(SENTENCES, OUTPUTS, None, None), 20, 1)
+    assert found["cosine"] is None
+    assert found["exact_meaning"] is None
+    assert found["known"] == 0
+    real = [HeldOut("r", "Nothing of the kind is simulated.", ["Really."])]
+    found = figures(columns(real, ["Indeed."], None, Checker()), 20, 1)
+    assert found["known"] == 0
+    assert found["exact_meaning"] is None
+
+
+def test_a_rewriter_that_writes_nothing_has_figures():
+    found = figures(columns(SENTENCES, ["", "", ""], cosines, None), 20, 1)
+    assert found["empty"] == 3
+    assert found["bleu"]["value"] == 0.0
+    assert found["one_minus_bleu"]["value"] == 100.0
+    assert found["cosine"] is None

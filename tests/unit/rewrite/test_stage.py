@@ -1,0 +1,159 @@
+"""Planning with rewriters: which units there are, what they read, what is refused beforehand."""
+
+import copy
+
+import pytest
+
+from tests.configs import run_on_testbed
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.selection import used
+from workflow_scripts.release.stage import Release
+from workflow_scripts.rewrite.stage import Rewrite
+from workflow_scripts.stages import run_layout, validate
+
+BLOCK = {"training_sets": ["all"], "model": "testbed_scoring"}
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return run_on_testbed()
+
+
+def with_rewriter(config, **changes):
+    other = copy.deepcopy(config)
+    other["run"]["rewriters"] = ["plain"]
+    other["rewriters"] = {"plain": BLOCK | changes}
+    return other
+
+
+def keys(layout):
+    return {unit: layout.key(*unit) for unit in layout.units() if unit[0] != "release"}
+
+
+def test_without_rewriters_there_is_nothing_of_the_stage(config):
+    layout = run_layout(config)
+    assert not [unit for unit in layout.units() if unit[0] == "rewrite"]
+    config["rewriters"] = {"plain": BLOCK}
+    assert run_layout(config).key("release") == layout.key("release")
+    assert used(config)["rewriters"] == {}
+
+
+def test_units_in_their_order_and_no_other_unit_changes(config):
+    before, layout = keys(run_layout(config)), run_layout(with_rewriter(config))
+    found = keys(layout)
+    assert [unit for unit in found if unit[0] == "rewrite"] == [
+        ("rewrite", "plain-pairs"),
+        ("rewrite", "plain-subword"),
+        ("rewrite", "plain"),
+        ("rewrite", "plain-measures"),
+    ]
+    assert before.items() <= found.items()
+    assert layout.upstream(("rewrite", "plain-pairs")) == [
+        ("filter", "all-parabank2"),
+        ("embed", "evaluation"),
+    ]
+    assert layout.stage(Rewrite).trains("plain")
+    assert not layout.stage(Rewrite).trains("plain-measures")
+    assert ("rewrite", "plain-measures") in layout.stage(Release).reads(None)
+
+
+def test_without_embeddings_the_sentences_of_tests_are_read_all_the_same(config):
+    config["run"]["embeddings"] = []
+    units = run_layout(with_rewriter(config)).units()
+    assert [unit for unit in units if unit[0] == "embed"] == [("embed", "evaluation")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [
+        ({"held_out": {"dev": 9, "test": 9}}, []),
+        ({"vocab_size": 99}, ["plain-pairs"]),
+        ({"subword": "forward"}, ["plain-pairs"]),
+        ({"model": "testbed"}, ["plain-pairs", "plain-subword"]),
+        ({"beam": 7}, ["plain-pairs", "plain-subword", "plain"]),
+        ({"write": ["reference"]}, []),
+        ({"seed": 5}, []),
+    ],
+)
+def test_a_key_changes_what_depends_on_it_and_no_more(config, changes, same):
+    before, after = (
+        keys(run_layout(each)) for each in (with_rewriter(config), with_rewriter(config, **changes))
+    )
+    assert [
+        unit[1] for unit, key in before.items() if unit[0] == "rewrite" and after[unit] == key
+    ] == (same)
+
+
+def test_what_is_said_of_a_model_does_not_train_it_again(config):
+    before = run_layout(with_rewriter(config))
+    config["corpora"]["testbed"]["licence"] = "mine"
+    after = run_layout(with_rewriter(config))
+    assert after.key("rewrite", "plain") == before.key("rewrite", "plain")
+    about = after.settings(("rewrite", "plain"))["about"]
+    assert about["inputs"]["corpora"]["testbed"] == "mine"
+    assert about["licence"] == "mine; cc0-1.0"
+
+
+def test_the_vocabulary_of_a_role_is_read_from_its_model(config):
+    layout = run_layout(with_rewriter(config, subword="backward"))
+    assert ("train", "backward") in layout.upstream(("rewrite", "plain-subword"))
+
+
+def test_models_of_rewriters_are_used(config):
+    config["models"]["mine"] = config["models"]["testbed"]
+    assert "mine" in used(with_rewriter(config, model="mine"))["models"]
+    assert "mine" not in used(config)["models"]
+
+
+def test_systems_that_a_rewriter_writes_are_not_learnt_from(config):
+    other = with_rewriter(config)
+    other["systems"]["parabank2"]["rewriter"] = {"name": "plain"}
+    problems = list(Rewrite.problems(other))
+    assert problems == [
+        "rewriters.plain.systems: a rewriter writes all systems of its training sets"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"training_sets": ["other"]}, "'other' is not among run.training_sets"),
+        ({"systems": ["paranmt"]}, "none of its training sets is of 'paranmt'"),
+        ({"model": "nothing"}, "'nothing' is not in models"),
+        ({"model": "student_pt_en"}, "'student_pt_en' is a finished model"),
+        ({"subword": "forward", "vocab_size": 100}, "only an own vocabulary has it"),
+        ({"subword": "filter"}, r"\(Its vocabulary: own"),
+        ({"held_out": {"dev": 0, "test": 5}}, "0 is less than the minimum"),
+        ({"held_out": {"dev": 5}}, "'test' is missing"),
+        ({"write": []}, "rewriters.plain.write"),
+        ({"writes": ["paraphrase"]}, "did you mean 'write'"),
+    ],
+)
+def test_a_block_that_can_not_be_is_refused_beforehand(config, changes, message):
+    with pytest.raises(InputError, match=message):
+        validate(with_rewriter(config, **changes))
+
+
+def test_an_unknown_rewriter_is_refused(config):
+    other = with_rewriter(config)
+    other["run"]["rewriters"] = ["plane"]
+    with pytest.raises(InputError, match=r"run.rewriters: 'plane' is not in rewriters.*plain"):
+        validate(other)
+    del other["rewriters"]
+    with pytest.raises(InputError, match=r"run.rewriters: 'plane' is not in rewriters"):
+        validate(other)
+
+
+def test_a_training_set_with_a_grid_is_refused(config):
+    other = with_rewriter(config)
+    other["training_sets"]["all"] = {"grid": {"sample": [10, 20]}}
+    with pytest.raises(InputError, match="'all' has a grid"):
+        validate(other)
+
+
+def test_the_vocabulary_of_a_finished_model_is_refused(config):
+    other = with_rewriter(config, subword="forward")
+    other["train"]["models"]["forward"] = "student_pt_en"
+    with pytest.raises(InputError, match="the forward model is a finished one"):
+        validate(other)

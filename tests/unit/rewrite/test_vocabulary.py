@@ -1,0 +1,50 @@
+"""The SentencePiece models of a rewriter."""
+
+import pytest
+
+from tests.golden.inputs import arguments, pairs, write_table
+from tests.golden.models import lone_segmenter
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import verify
+from workflow_scripts.rewrite import vocabulary
+from workflow_scripts.subword.segmenter import Segmenter
+
+SETTINGS = {
+    **{"model_type": "unigram", "coverage": 0.9999, "split_digits": True, "sentences": 1000},
+    **{"side": "source", "vocab_size": 60, "corpora": ["train"], "seed": 1},
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = [{**row, "source": row["reference"], "corpus": "train"} for row in pairs("train", 80)]
+    write_table(tmp_path / "0000.parquet", "pairs", rows)
+    return tmp_path
+
+
+def test_it_is_learnt_from_the_training_pairs(folder):
+    output = folder / "made" / "source.model"
+    vocabulary.main(arguments(SETTINGS, folder=folder, shards=1, output=output))
+    assert len(list(Segmenter(output).vocabulary())) <= 60
+    assert verify(output)["extra"]["sentences"] == 80
+
+
+def test_one_that_is_too_large_names_the_key_and_the_largest(folder):
+    settings = SETTINGS | {"vocab_size": 9000}
+    with pytest.raises(InputError, match=r"^vocab_size 9000 is too large for the source side.*\d+"):
+        vocabulary.main(
+            arguments(settings, folder=folder, shards=1, output=folder / "made" / "source.model")
+        )
+
+
+def test_that_of_a_model_is_copied_and_a_damaged_one_refused(folder):
+    (folder / "model").mkdir()
+    taken = lone_segmenter(folder / "model")
+    output = folder / "made" / "source.model"
+    options = {"folder": folder, "shards": 1, "taken": taken, "output": output}
+    vocabulary.main(arguments(SETTINGS, **options))
+    assert output.read_bytes() == (taken / "reference.model").read_bytes()
+    verify(output)
+    (taken / "reference.model").write_bytes(b"other")
+    with pytest.raises(InputError, match="differs from what its stage wrote"):
+        vocabulary.main(arguments(SETTINGS, **options))
