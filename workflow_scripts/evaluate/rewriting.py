@@ -9,6 +9,7 @@ deviations are of.
 
 import argparse
 import heapq
+import math
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -61,19 +62,23 @@ class Sample:
     systems are measured on the same references.
     """
 
+    outputs: int = 0
     similarities: list[float] = field(default_factory=list)
     drawn: list[tuple[float, int, str, str]] = field(default_factory=list)
 
     def add(self, number: float, outputs: Sequence[Output]) -> None:
         """Add a reference with its outputs; `number` orders the draw."""
-        self.similarities += [each.similarity for each in outputs]
+        self.outputs += len(outputs)
+        # Of a sentence without a known token there is none.
+        similarities = (each.similarity for each in outputs)
+        self.similarities += [each for each in similarities if math.isfinite(each)]
         pairs = [(number, place, each.reference, each.text) for place, each in enumerate(outputs)]
         self.drawn = heapq.nsmallest(PAIRS, [*self.drawn, *pairs])
 
     def result(self) -> dict[str, Any]:
         """Return `outputs`, `similarity`, `modified_bleu`, and of how many pairs that is."""
         return {
-            "outputs": len(self.similarities),
+            "outputs": self.outputs,
             "similarity": over(self.similarities),
             "modified_bleu": modified_bleu([pair[2:] for pair in self.drawn]),
             "drawn": len(self.drawn),
@@ -87,6 +92,10 @@ def over(values: Sequence[float]) -> dict[str, float | None]:
         "mean": round(statistics.fmean(values), _DIGITS) if values else None,
         "deviation": deviation,
     }
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [each for each in values if each is not None]
 
 
 class Side:
@@ -123,8 +132,8 @@ class Side:
             "exact_lengths": lengths,
             "over_lengths": {
                 "lengths": len(known),
-                "similarity": over([each["similarity"]["mean"] for each in known]),
-                "modified_bleu": over([each["modified_bleu"] for each in known]),
+                "similarity": over(_known(each["similarity"]["mean"] for each in known)),
+                "modified_bleu": over(_known(each["modified_bleu"] for each in known)),
             },
         }
 

@@ -13,6 +13,7 @@ from workflow_scripts.judge.bench import Bench, Decoder
 from workflow_scripts.judge.features import Models
 from workflow_scripts.judge.pairs import Pairs
 from workflow_scripts.judge.shard import judge_shard, judge_stream, to_judge
+from workflow_scripts.subword.segmenter import Segmenter
 
 
 class Ruler:
@@ -154,3 +155,27 @@ def test_forced_decoding_gives_total_and_worst(nmt_oracle, tmp_path):
     row = {**scored(1, candidate(f"{reference} x", 1.0)), "source": source, "reference": reference}
     judged([row], bench)
     assert judge.asked[0]["forward_total"][0] > 0
+
+
+def test_references_that_a_system_leaves_out_are_passed_over():
+    judge = Ruler("backward_gain")
+    own = [
+        {"id": f"c:{number}", "corpus": "c", "forward_nll": 2.0, "backward_nll": back, "sum": 0.0}
+        for number, back in ((1, 3.0), (2, 1.0), (3, 5.0))
+    ]
+    judged([ROWS[0], ROWS[2]], Bench(judge, Models()), own)
+    (asked,) = judge.asked
+    assert asked["backward_gain"].tolist()[-1] == 3.5
+
+
+def test_of_what_a_rewriter_wrote_the_forward_model_gives_the_nll(nmt_oracle, tmp_path):
+    model = nmt_oracle.copy_model(tmp_path)
+    source, text = nmt_oracle.sentences[0]
+    pairs = Pairs(["r"], [text], sources=[source], forward_nll=np.array([9.0]))
+    kept, given = (
+        Decoder(model, "cpu", "fp32", 1000, rewritten=rewritten).decoded(pairs)
+        for rewritten in (False, True)
+    )
+    assert kept.forward_nll.tolist() == [9.0]
+    pieces = len(Segmenter(model / "reference.model").pieces(text)) + 1
+    assert given.forward_nll[0] == pytest.approx(given.forward_total[0] / pieces)
