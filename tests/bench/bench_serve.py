@@ -147,13 +147,13 @@ def main() -> None:
                     process.memory_info().rss / 1e6,
                 ]
             )
+        heads = ["clients", "answers", "answers/s", "gain", "median ms", "CPU ms each", "CPU gain"]
+        heads += ["search alone", "RSS MB"]
+        print(tabulate(rows, heads, floatfmt=".1f", tablefmt="pipe"), flush=True)
         again = []
         for _ in range(_AGAIN):
             asyncio.run(load(address, CLIENTS[-1], arguments.seconds, endless))
             again.append(f"{process.memory_info().rss / 1e6:.0f}")
-    heads = ["clients", "answers", "answers/s", "gain", "median ms", "CPU ms each", "CPU gain"]
-    heads += ["search alone", "RSS MB"]
-    print(tabulate(rows, heads, floatfmt=".1f", tablefmt="pipe"))
     print(f"RSS in MB, {CLIENTS[-1]} clients once more and again: {', '.join(again)}")
 
 
