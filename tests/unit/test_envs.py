@@ -124,7 +124,10 @@ NAMED = contributions()
 
 
 # Commands that no rule runs, each with an environment of its own.
-COMMANDS = {"estimate": ["workflow_scripts.estimate.__main__", "workflow_scripts.clean.shard"]}
+COMMANDS = {
+    "estimate": ["workflow_scripts.estimate.__main__", "workflow_scripts.clean.shard"],
+    "service": ["workflow_scripts.rewrite.paraphrase", "workflow_scripts.rewrite.serve"],
+}
 
 
 def modules_of(environment_name):

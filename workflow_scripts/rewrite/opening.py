@@ -22,6 +22,7 @@ from workflow_scripts.nmt.loaders import PRECISIONS, load_model
 from workflow_scripts.nmt.raw import coders
 from workflow_scripts.rewrite.requests import RequestError
 from workflow_scripts.rewrite.rewriter import Rewriter, Settings
+from workflow_scripts.rewrite.templates import TABLE, known
 from workflow_scripts.stages import run_layout
 from workflow_scripts.subword.segmenter import Segmenter, segmenter_path
 
@@ -79,6 +80,7 @@ def open_rewriter(arguments: argparse.Namespace) -> Rewriter:
     return Rewriter(
         *(model, source, target, language),
         Settings(arguments.beam_size, arguments.sample, arguments.batch_rows, arguments.copies),
+        templates=[each.template for each in known(folder)] if (folder / TABLE).exists() else [],
         systems=None if run is None else _systems(run, folder, arguments.idf),
         encoder=None if arguments.no_meaning else encoder_for(language),
     )

@@ -63,7 +63,8 @@ SCHEMA: dict[str, Any] = {
             "type": ["string", "null"],
             "maxLength": 300,
             "default": None,
-            "description": "The syntax that is wanted: one of the rewriter's templates.",
+            "description": "The syntax that is wanted, such as (S (NP) (VP) (.)): the top two "
+            "levels of a tree, of labels that the rewriter knows.",
         },
         "number": {
             "type": "integer",

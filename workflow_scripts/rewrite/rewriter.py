@@ -12,6 +12,7 @@ from itertools import islice, product
 
 import numpy as np
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.text import letters_and_digits
 from workflow_scripts.evaluate.diversity import bleu_counts, one_minus_bleu
 from workflow_scripts.evaluate.diversity import sentence as counted
@@ -42,11 +43,10 @@ from workflow_scripts.rewrite.spellings import (
     forms_of,
     holds,
 )
+from workflow_scripts.rewrite.templates import checked, labels_of, prefixed
 
 # Searches that one request may need: one for each choice of forms, or for each set of a system.
 MOST_SEARCHES = 48
-# Prefixes a sentence with the syntax that is wanted (rewrite.templates).
-Prefixed = Callable[[str, str], str]
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ class Rewriter:
         target: that of what it writes.
         language: its code; inflections are known of English only.
         settings: of the searches.
-        templates: the templates that it was trained with; none: it has no control of syntax.
-        prefixed: puts a template before a sentence.
+        templates: those that it was trained with, the most frequent first; none: it has no
+            control of syntax.
         systems: makes the constraint sets of a system, given its name and a seed.
         encoder: of sentences; None: there are no meaning scores.
     """
@@ -134,7 +134,6 @@ class Rewriter:
         settings: Settings | None = None,
         *,
         templates: Sequence[str] = (),
-        prefixed: Prefixed | None = None,
         systems: Callable[[str, int], SetMaker] | None = None,
         encoder: Encoder | None = None,
     ):
@@ -145,7 +144,7 @@ class Rewriter:
         self._model = model
         self._source = source
         self._target = target
-        self._prefixed = prefixed
+        self._labels = sorted({label for each in self.templates for label in labels_of(each)})
         self._systems = systems
         self._encoder = encoder
         self._sets = lru_cache(maxsize=64)(self._make_sets)
@@ -186,9 +185,7 @@ class Rewriter:
             raise RequestError(
                 f"'system' {request.system} chooses the words itself; leave 'avoid' and 'use' out"
             )
-        text = request.text
-        if request.template is not None:
-            text = self._with_template(request.template, text)
+        text = self._with_template(request)
         source = self._source.encode(text)
         searches = self._of_system(request) if request.system else self._of_words(request)
         plan = Plan(request, source, searches, list(request.avoid), list(request.use))
@@ -200,12 +197,18 @@ class Rewriter:
             return replace(plan, why=f"no words: {request.system} finds none to choose here")
         return plan
 
-    def _with_template(self, template: str, text: str) -> str:
-        if not self.templates or self._prefixed is None:
-            raise RequestError("'template': this rewriter knows no templates; leave it out")
-        if template not in self.templates:
-            raise RequestError("'template' is not one of the rewriter's; choose one of its list")
-        return self._prefixed(template, text)
+    def _with_template(self, request: Request) -> str:
+        """Return what the model reads: one with templates is also told that there is none."""
+        if not self.templates:
+            if request.template is not None:
+                raise RequestError("'template': this rewriter knows no templates; leave it out")
+            return request.text
+        if request.template is None:
+            return prefixed(None, request.text)
+        try:
+            return prefixed(checked(request.template, self._labels), request.text)
+        except InputError as error:
+            raise RequestError(f"'template': {error}") from error
 
     def _of_words(self, request: Request) -> list[Search]:
         """Return a search for each choice of the forms in which the wanted words may come."""

@@ -23,6 +23,9 @@ from workflow_scripts.rewrite.service.guard import LOOPBACK
 
 # Seconds that requests at work get when the service is told to end.
 _PATIENCE = 10
+# Seconds without a request after which a connection is closed. Where it is short, a busy machine
+# closes one on which a client has just sent its next request.
+_IDLE = 75
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -104,6 +107,7 @@ def main(argv: list[str] | None = None) -> None:
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=_PATIENCE,
+        timeout_keep_alive=_IDLE,
         limit_concurrency=4 * limits.waiting,
         h11_max_incomplete_event_size=1 << 16,
     )

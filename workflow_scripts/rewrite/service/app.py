@@ -51,6 +51,8 @@ TYPES = {
 _GONE = 499
 # The page in the navigation that a template belongs to.
 _HERE = {"page": "/", "batch": "/batch", "progress": "/batch", "api": "/api"}
+# Of the rewriter's templates, in the page's list and in what the API tells of it.
+_TEMPLATES_SHOWN = 20
 _SHOWN = 5  # paraphrases of a sentence, where the page says nothing else
 
 
@@ -242,6 +244,7 @@ class Service:
                 "most_number": min(MOST_RESULTS, self.rewriter.settings.beam_size),
                 "shown": min(_SHOWN, self.rewriter.settings.beam_size),
                 "most_samples": MOST_RESULTS,
+                "most_templates": _TEMPLATES_SHOWN,
                 "error": None,
                 "answer": None,
                 "results": [],
@@ -298,7 +301,7 @@ class Service:
         return JSONResponse(
             {
                 "language": self.rewriter.language,
-                "templates": self.rewriter.templates,
+                "templates": self.rewriter.templates[:_TEMPLATES_SHOWN],
                 "meaning": self.rewriter.has_meaning,
                 "most_results": min(MOST_RESULTS, self.rewriter.settings.beam_size),
             }

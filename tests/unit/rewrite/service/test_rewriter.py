@@ -13,6 +13,7 @@ from workflow_scripts.generate.constraints import negative, unconstrained
 from workflow_scripts.generate.variants import set_maker
 from workflow_scripts.rewrite.requests import Request, RequestError
 from workflow_scripts.rewrite.rewriter import Rewriter, Settings
+from workflow_scripts.rewrite.templates import prefixed
 
 SENTENCE = "Muž opravuje kolo."
 SENTENCES = [source for source, _ in oracles.small().sentences]
@@ -181,13 +182,13 @@ def test_the_sentence_itself_is_no_paraphrase(parts):
 
 
 def test_templates_are_put_before_the_sentence(parts):
-    rewriter = Rewriter(
-        *parts, "en", templates=["(S)"], prefixed=lambda template, text: f"pes {text}"
-    )
-    with_template = rewriter.plan(Request(SENTENCE, template="(S)"))
-    assert with_template.source == rewriter.plan(Request(f"pes {SENTENCE}")).source
-    with pytest.raises(RequestError, match="not one of the rewriter's"):
-        rewriter.plan(Request(SENTENCE, template="(NP)"))
+    rewriter = Rewriter(*parts, "en", templates=["(S (NP) (VP) (.))"])
+    for template in ("(S (NP) (VP))", None):
+        plan = rewriter.plan(Request(SENTENCE, template=template))
+        assert plan.source == parts[1].encode(prefixed(template, SENTENCE))
+    for template, message in [("(S (XX))", "never saw the label 'XX'"), ("S", "is no template")]:
+        with pytest.raises(RequestError, match=message):
+            rewriter.plan(Request(SENTENCE, template=template))
 
 
 class Systems:
