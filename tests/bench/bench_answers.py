@@ -11,10 +11,12 @@ that words are chosen from; a rewriter reads that sentence, so one column is eno
 
   time     CPU-seconds per sentence, one sentence at a time and all in one search, and the ratio to
            the search without constraints: 1 and 3 words that must not appear, of the output
-           without constraints, and 1 and 3 that must, of the sentence and not of that output
-  words    outputs that hold a forbidden word or phrase after all: words of several pieces alone,
-           and two words that stand together; with the most probable pieces forbidden, as systems
-           of `generate` do it, and with every way to write it, as the rewriter's service can
+           without constraints, and 1 and 3 that must, of the sentence: first such as that output
+           does not hold
+  words    outputs that hold a forbidden word or phrase after all, as it stands, in lower case or
+           capitalised: any word, words of several pieces, two words that stand together; with the
+           most probable pieces forbidden, as systems of `generate` do it, and with every way to
+           write it, as the rewriter's service can
   samples  the same of samples; and how many samples hold one wanted word by themselves
   places   where wanted words stand: first, last or between, in outputs that were made to hold them,
            in the sentence itself, and where outputs without constraints hold words of the sentence
@@ -25,6 +27,7 @@ on the testbed by exact meaning.
 
 import argparse
 import random
+import re
 import statistics
 import time
 from collections import Counter
@@ -38,7 +41,7 @@ from rapidfuzz.distance import Levenshtein
 
 from tests.bench.bench_students import folder, pairs
 from workflow_scripts.core.tables import read_rows
-from workflow_scripts.core.text import letters_and_digits, words
+from workflow_scripts.core.text import letters_and_digits, spellings, words
 from workflow_scripts.generate.words import words_of
 from workflow_scripts.judge.features.agreement import negated, numbers
 from workflow_scripts.nmt.automaton import Phrase
@@ -118,12 +121,19 @@ class Bench:
         """Return words of each output without constraints."""
         return [_drawn(plain(text), count, number) for number, text in enumerate(self.free)]
 
-    def wanted(self, count: int) -> list[list[str]]:
-        """Return words of each sentence that its output without constraints does not hold."""
+    def wanted(self, count: int, fill: bool = False) -> list[list[str]]:
+        """Return words of each sentence that its output without constraints does not hold.
+
+        `fill`: where there are too few, also others.
+        """
         found = []
         for number, (task, text) in enumerate(zip(self.tasks, self.free, strict=True)):
             new = [word for word in plain(task.sentence) if not holds(text, word)]
-            found.append(_drawn(new, count, number))
+            chosen = _drawn(new, count, number)
+            if fill:
+                others = [word for word in plain(task.sentence) if word not in chosen]
+                chosen += _drawn(others, count - len(chosen), number)
+            found.append(chosen)
         return found
 
 
@@ -167,7 +177,9 @@ def spent(
 def times(bench: Bench) -> None:
     """Print what constraints cost."""
     avoid = {n: [[bench.phrase(w) for w in each] for each in bench.forbidden(n)] for n in (1, 3)}
-    want = {n: [[bench.phrase(w) for w in each] for each in bench.wanted(n)] for n in (1, 3)}
+    want = {
+        n: [[bench.phrase(w) for w in each] for each in bench.wanted(n, fill=True)] for n in (1, 3)
+    }
     none: list[Phrases] = [[] for _ in bench.tasks]
     kinds = {
         "none": (none, none),
@@ -197,6 +209,12 @@ def times(bench: Bench) -> None:
             line(search, name, *cells)
 
 
+def written(text: str, phrase: str) -> bool:
+    """Tell whether a text has a phrase in a form that was forbidden: as it stands, or by case."""
+    forms = (re.escape(each) for each in spellings(phrase, case=True))
+    return re.search(rf"(?<!\w)(?:{'|'.join(forms)})(?!\w)", text) is not None
+
+
 def kinds_of_phrases(bench: Bench) -> Iterator[tuple[str, list[str]]]:
     """Yield the kinds of what is forbidden, with one word or phrase of each output; "" for none."""
     several, two = [], []
@@ -215,7 +233,7 @@ def kinds_of_phrases(bench: Bench) -> Iterator[tuple[str, list[str]]]:
 
 def negatives(bench: Bench, sampled: bool) -> None:
     """Print how many outputs hold what they must not."""
-    head("forbidden", "sentences", "as", "outputs", "hold it all the same")
+    head("forbidden", "sentences", "as", "outputs", "hold it", "with other capitals")
     for kind, chosen in kinds_of_phrases(bench):
         for name, spell in (("most probable pieces", bench.viterbi), ("every way", bench.every)):
             avoid = [spell(text) if text else [] for text in chosen]
@@ -227,8 +245,9 @@ def negatives(bench: Bench, sampled: bool) -> None:
             checked = [
                 (t, c) for many, c in zip(texts, chosen, strict=True) if c for t in many if t
             ]
-            held = sum(holds(text, each) for text, each in checked)
-            line(kind, sum(map(bool, chosen)), name, len(checked), held)
+            held = sum(written(text, each) for text, each in checked)
+            alike = sum(holds(text, each) for text, each in checked) - held
+            line(kind, sum(map(bool, chosen)), name, len(checked), held, alike)
 
 
 def samples(bench: Bench) -> None:
