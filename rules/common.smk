@@ -561,6 +561,25 @@ def symbol_options(wildcards):
     return templates_options(wildcards) if wildcards.side == "source" else []
 
 
+def beginning_record(wildcards):
+    """Input function: the record of the model that a rewriter's training goes on from, if any."""
+    role = REWRITE.begins_with(wildcards.rewriter)
+    return [f"{LAYOUT.folder('train', role)}/model.json"] if role else []
+
+
+def rewriter_module(wildcards):
+    """Params function: what trains a rewriter."""
+    kind = "continued" if REWRITE.begins_with(wildcards.rewriter) else "train"
+    return f"workflow_scripts.rewrite.{kind}"
+
+
+def rewriter_options(wildcards, input):
+    """Params function: the options that name what a rewriter's training begins with."""
+    if record := beginning_record(wildcards):
+        return ["--model", os.path.dirname(record[0])]
+    return ["--source-model", input.source, "--reference-model", input.reference]
+
+
 def rewriter_vocabulary_config(wildcards):
     """Params function: the settings of one SentencePiece model of a rewriter, as one argument."""
     return argument(REWRITE.vocabulary_settings(wildcards.rewriter, wildcards.side))

@@ -151,6 +151,7 @@ rule rewrite_train:
         segments=unit_file("rewrite", "manifest.json", "{rewriter}-subword"),
         pairs=unit_file("rewrite", "manifest.json", "{rewriter}-pairs"),
         templates=templates_table,
+        begun_with=beginning_record,
         source=unit_file("rewrite", "source.model", "{rewriter}-subword"),
         reference=unit_file("rewrite", "reference.model", "{rewriter}-subword"),
     output:
@@ -161,6 +162,8 @@ rule rewrite_train:
         segments=unit_folder("rewrite", "{rewriter}-subword"),
         shards=len(EARLY),
         folder=unit_folder("rewrite", "{rewriter}"),
+        module=rewriter_module,
+        options=rewriter_options,
     log:
         "<results>/logs/rewrite/{rewriter}/{version}.log",
     benchmark:
@@ -173,10 +176,10 @@ rule rewrite_train:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.rewrite.train --config {params.config:q}"
+        "python -m {params.module} --config {params.config:q}"
         " --folder {params.segments:q} --shards {params.shards} --pairs {input.pairs:q}"
-        " --source-model {input.source:q} --reference-model {input.reference:q}"
-        " {params.templates:q} --work {params.folder:q}/work --device {resources.device} --threads {threads}"
+        " {params.options:q} {params.templates:q}"
+        " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 
 

@@ -39,6 +39,12 @@ def rewriter_training_sets(config: dict[str, Any], name: str) -> list[str]:
     return found
 
 
+def continued(config: dict[str, Any], name: str) -> dict[str, Any] | None:
+    """Return the block `continued` of a rewriter with its defaults; None if it has none."""
+    block = rewriter(config, name)["continued"]
+    return None if block is None else filled(block, "continued")
+
+
 def model_of(config: dict[str, Any], name: str) -> dict[str, Any]:
     """Return the block of `models` that a rewriter trains."""
     return config["models"][rewriter(config, name)["model"]]

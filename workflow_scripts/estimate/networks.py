@@ -29,7 +29,7 @@ from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, sample
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.train.arguments import complete_block, train_arguments
-from workflow_scripts.train.launcher import use_fast_kernels
+from workflow_scripts.train.kernels import use_fast_kernels
 from workflow_scripts.train.parameters import count_parameters
 
 # The most words in a training step; larger batches take as long per word.

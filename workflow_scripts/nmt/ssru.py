@@ -35,12 +35,11 @@ class SSRU:
         """See `PrefixBlock`. Only the recurrence itself goes position by position."""
         count = grid.count * grid.width
         keeps, new = (part.view(grid.count, grid.width, -1) for part in self._parts(x, count))
-        cells = torch.zeros_like(new)
-        cell = cells[:, 0]
-        for position in range(grid.width):
-            cell = torch.addcmul(new[:, position], keeps[:, position], cell)
-            cells[:, position] = cell
-        return self._leave(x, cells.flatten(0, 1))
+        cell, cells = torch.zeros_like(new[:, 0]), []
+        for added, kept in zip(new.unbind(1), keeps.unbind(1), strict=True):
+            cell = torch.addcmul(added, kept, cell)
+            cells.append(cell)
+        return self._leave(x, torch.stack(cells, dim=1).flatten(0, 1))
 
     def state(self, capacity: int, like: Tensor) -> "Cells":
         """See `PrefixBlock`."""

@@ -4,6 +4,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config, strangers
@@ -65,6 +66,12 @@ def _template_problems(where: str, name: str, config: Config) -> Iterator[str]:
 
 def _model_problems(where: str, name: str, config: Config) -> Iterator[str]:
     block = rewriter(config, name)
+    if block["continued"] is not None:
+        yield from _continued_problems(where, block, config)
+        return
+    if "model" not in block:
+        yield f"{where}: it has neither model nor continued; say what is trained"
+        return
     yield from strangers(f"{where}.model", [block["model"]], "models", config)
     if finished(config["models"].get(block["model"], {})):
         yield f"{where}.model: '{block['model']}' is a finished model; name one that is trained"
@@ -83,3 +90,24 @@ def _model_problems(where: str, name: str, config: Config) -> Iterator[str]:
             f"{where}.subword: the {role} model is a finished one, whose vocabulary is no "
             "SentencePiece model of the references alone; say subword: own"
         )
+
+
+def _continued_problems(where: str, block: dict[str, Any], config: Config) -> Iterator[str]:
+    for key in ("model", "vocab_size"):
+        if key in block:
+            yield f"{where}.{key}: with continued it is that of the model gone on with; take it out"
+    role = block["continued"]["from"]
+    if block["subword"] == "backward":
+        yield f"{where}.subword: with continued it is '{role}'; take it out"
+    if role not in selection.roles(config):
+        yield f"{where}.continued.from: the run has no {role} model; give it a model"
+    elif "tag" in selection.role_model(config, role):
+        yield (
+            f"{where}.continued.from: the {role} model has a tag, which names the target language; "
+            "take a model of a single one"
+        )
+    warmup, updates = (
+        filled(block["continued"], "continued")[key] for key in ("warmup", "max_updates")
+    )
+    if warmup >= updates:
+        yield f"{where}.continued.warmup is {warmup}, and max_updates {updates}; lower it"

@@ -10,6 +10,7 @@ from workflow_scripts.core.rewriters import (
     DEV,
     TEST,
     TRAIN,
+    continued,
     model_of,
     rewriter,
     rewriter_training_sets,
@@ -61,6 +62,7 @@ class Rewrite(Stage):
         if part == SUBWORD:
             role = self.vocabulary_role(name)
             return [self.texts(name), *([("train", role)] if role else [])]
+        begun_with = self.begins_with(name)
         before = {
             MEASURES: [PAIRS, ""],
             PARSES: [PAIRS],
@@ -68,7 +70,8 @@ class Rewrite(Stage):
             CONTROL: [PAIRS, PARSES, TEMPLATES, ""],
             "": [SUBWORD, PAIRS, *([TEMPLATES] if self.templates(name) else [])],
         }
-        return [self.unit(f"{name}{each}") for each in before[part]]
+        units = [self.unit(f"{name}{each}") for each in before[part]]
+        return [*units, ("train", begun_with)] if begun_with and not part else units
 
     def templates(self, name: str) -> dict[str, Any] | None:
         """Return the block of a rewriter's templates with its defaults; None: it has none."""
@@ -81,8 +84,15 @@ class Rewrite(Stage):
 
     def vocabulary_role(self, name: str) -> str | None:
         """Return the role of the model whose vocabulary a rewriter takes; None: it has its own."""
+        if begun_with := self.begins_with(name):
+            return begun_with
         subword = rewriter(self.config, name)["subword"]
         return None if subword == "own" else subword
+
+    def begins_with(self, name: str) -> str | None:
+        """Return the role of the model that a rewriter's training goes on from; None: of none."""
+        block = continued(self.config, name)
+        return None if block is None else block["from"]
 
     def shards(self, instance: str) -> int:
         return self.config["shards"]["early"] if parted(instance)[1] in _SHARDED else 0
@@ -149,10 +159,16 @@ class Rewrite(Stage):
         return {
             "role": name,
             "direction": "forward",
-            "model": model_of(self.config, name),
+            **self._trained(name),
             "seed": block["seed"],
             "about": self._about(name),
         }
+
+    def _trained(self, name: str) -> dict[str, Any]:
+        """Return the settings of the model that is trained from scratch, or gone on with."""
+        if block := continued(self.config, name):
+            return {"continued": block}
+        return {"model": model_of(self.config, name)}
 
     def content(self, instance: str) -> dict[str, Any]:
         # What is said of a model changes nothing in it.
@@ -175,7 +191,7 @@ class Rewrite(Stage):
             "training_sets": sets,
             "systems": list(dict.fromkeys(each.partition("-")[2] for each in sets)),
             "write": block["write"],
-            "subword": block["subword"],
+            "subword": self.vocabulary_role(name) or "own",
             **({"templates": self.templates(name)} if self.templates(name) else {}),
             "licence": selection.stated_licence(self.config) or "unknown",
             "inputs": self._licences(sets),
@@ -249,6 +265,8 @@ class Rewrite(Stage):
         shared.pop("filter_vocab_size", None)
         shared["samples"] = block.get("samples", shared["samples"])
         size = block.get("vocab_size", shared["vocab_size"]["reference"])
+        if self.begins_with(name):  # the model knows the most probable segmentation alone
+            shared["samples"] = 0
         if not shared["samples"]:  # then the keys of sampling have no effect
             shared = {key: value for key, value in shared.items() if key not in ("nbest", "alpha")}
         return {

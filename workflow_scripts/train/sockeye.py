@@ -5,7 +5,6 @@ the training is complete, and their record (`model.json`) last.
 """
 
 import argparse
-import json
 import math
 import shutil
 import sys
@@ -22,7 +21,7 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
-from workflow_scripts.core.locking import LOCK, locked
+from workflow_scripts.core.locking import locked
 from workflow_scripts.core.manifest import record_path, sha256, shard_paths, verify, write_record
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.subword.segmenter import Segmenter
@@ -33,6 +32,7 @@ from workflow_scripts.train import (
     folder,
     layout,
     measures,
+    plans,
     process,
     snapshots,
     sockeye2,
@@ -41,6 +41,7 @@ from workflow_scripts.train import (
 from workflow_scripts.train.doubts import ADVICE, doubts
 from workflow_scripts.train.model_files import FILES
 from workflow_scripts.train.parameters import count_parameters
+from workflow_scripts.train.plans import read_json, remove
 
 MODEL_FILES = (*FILES, "args.yaml")
 # The record `model.json` speaks for all files of the model folder.
@@ -83,11 +84,9 @@ def follow_plan(task: Task, settings: Any) -> None:
     """Keep what an earlier process left in the work folder if it followed the same plan.
 
     The plan is all that a model depends on: its settings and the hashes of what it is made of.
-    With another plan the folder is emptied and the work starts over.
 
     Raises:
-        InputError: the plan is the same, but the training has got somewhere on another device,
-            from whose state Sockeye can't go on. It is not thrown away unasked.
+        InputError: see `plans.keep`.
     """
     files = [*task.shards, *task.segmenters.values()]
     plan = {
@@ -97,40 +96,9 @@ def follow_plan(task: Task, settings: Any) -> None:
         "inputs": {path.name: sha256(path) for path in files},
         **({} if task.dev_pairs is None else {"dev_pairs": task.dev_pairs}),
     }
-    path = task.work / layout.PLAN
-    known = read_json(path) if path.exists() else {}
-    if known | {"device": task.device} == plan:
-        finished = (task.work / layout.FINISHED).exists()
-        if known != plan and not finished and snapshots.snapshots(task.work):
-            raise InputError(
-                f"the training in {task.work} began on device {known['device']} and can't go on "
-                f"on {task.device}: use that device, or remove the folder to start over"
-            )
-        write_json(path, plan)
-        return
-    if known:
-        print(
-            f"train {task.role}: {task.work} holds work on other data or settings; starting over",
-            file=sys.stderr,
-        )
-    path.unlink(missing_ok=True)  # first: what is half removed follows no plan
-    for entry in task.work.iterdir():
-        if entry.name != LOCK:
-            remove(entry)
-    write_json(path, plan)
-
-
-def remove(path: Path) -> None:
-    """Remove a file, a link, or a folder with all that is in it."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
-
-
-def read_json(path: Path) -> Any:
-    """Return a JSON file's value."""
-    return json.loads(path.read_text(encoding="utf-8"))
+    finished = (task.work / layout.FINISHED).exists()
+    begun = not finished and bool(snapshots.snapshots(task.work))
+    plans.keep(task.role, task.work, plan, begun)
 
 
 def train_model(task: Task, lock: IO[bytes]) -> Result:

@@ -1,7 +1,8 @@
 """Reading of model folders: each kind of folder has a loader, and all loaders lead to a `Model`.
 
 A loader is a module with `load(folder, files)`, which returns a network and the vocabularies of its
-two sides, and `summary(folder, files)`, which tells of a model what `nmt.inspect` prints.
+two sides, `opened(folder, files)`, which returns the parameters in place of the network, and
+`summary(folder, files)`, which tells of a model what `nmt.inspect` prints.
 """
 
 from pathlib import Path
@@ -20,6 +21,7 @@ from workflow_scripts.nmt.kinds import (
     model_files,
 )
 from workflow_scripts.nmt.loaders import hugging_face, marian, sockeye3
+from workflow_scripts.nmt.loaders.description import Opened
 from workflow_scripts.nmt.memory import bound_compiled_products, keep_freed_memory
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.network import Network
@@ -69,6 +71,15 @@ def load_model(
         target_spm=_path(folder, files.target_spm),
         shortlist=allowed,
     )
+
+
+def opened_model(folder: Path, files: ModelFiles) -> Opened:
+    """Return the parameters of a model as its file has them, with its vocabularies.
+
+    Raises:
+        InputError: as `load_model`.
+    """
+    return LOADERS[files.kind].opened(folder, files)
 
 
 def _path(folder: Path, name: str | None) -> Path | None:

@@ -15,7 +15,7 @@ from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm
 from workflow_scripts.nmt.kinds import ModelFiles
 from workflow_scripts.nmt.linear import Linear
-from workflow_scripts.nmt.loaders.description import Loaded, Summary
+from workflow_scripts.nmt.loaders.description import Loaded, Opened, Raw, Summary
 from workflow_scripts.nmt.loaders.parameters import Parameters, read_checkpoint
 from workflow_scripts.nmt.network import (
     DecoderLayer,
@@ -69,6 +69,14 @@ def load(folder: Path, files: ModelFiles) -> Loaded:
     Raises:
         InputError: a file is missing or broken, or the model has parts that are not supported.
     """
+    return opened(folder, files).loaded()
+
+
+def opened(folder: Path, files: ModelFiles) -> Opened:
+    """Return the parameters by Hugging Face's names, and the vocabularies; see `load`.
+
+    Positions and the shared table are left out. What the config ties is one tensor.
+    """
     path = folder / files.configs[0]
     config = _read_config(path)
     if reasons := _not_supported(config):
@@ -76,10 +84,31 @@ def load(folder: Path, files: ModelFiles) -> Loaded:
     source, target = _orders(folder, files, config)
     weights = folder / files.weights
     read = _read_safetensors if weights.suffix == ".safetensors" else read_checkpoint
-    parameters = Parameters(weights, _tidied(weights, read(weights), config))
-    network = _Reader(parameters, config, source, target).network()
-    parameters.check_all_used()
-    return Loaded(network, source.vocabulary, target.vocabulary)
+
+    def build(tensors: dict[str, Tensor]) -> Network:
+        parameters = Parameters(weights, dict(tensors))
+        network = _Reader(parameters, config, source, target).network()
+        parameters.check_all_used()
+        return network
+
+    raw = Raw(_tidied(weights, read(weights), config), frozenset(), build)
+    return Opened(raw, source.vocabulary, target.vocabulary)
+
+
+def as_in_files(folder: Path, files: ModelFiles, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return tensors of `opened` by the names under which the library keeps them.
+
+    What the config ties stands there once.
+    """
+    config = _read_config(folder / files.configs[0])
+    kept = dict(tensors)
+    if not config["tie_word_embeddings"]:
+        return kept
+    del kept[_OUTPUT]
+    if config["share_encoder_decoder_embeddings"]:
+        shared = [kept.pop(name) for name in _EMBEDDINGS]
+        kept[_SHARED] = shared[0]
+    return kept
 
 
 def summary(folder: Path, files: ModelFiles) -> Summary:

@@ -1,5 +1,6 @@
 """Loading of Marian models, binary (`.bin`) and `.npz`."""
 
+from functools import partial
 from pathlib import Path
 
 import sentencepiece
@@ -12,7 +13,7 @@ from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm, PrefixBlock
 from workflow_scripts.nmt.kinds import MARIAN_BINARY, ModelFiles
 from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.loaders import marian_options
-from workflow_scripts.nmt.loaders.description import Loaded, Summary
+from workflow_scripts.nmt.loaders.description import Loaded, Opened, Raw, Summary
 from workflow_scripts.nmt.loaders.marian_items import Items, read_binary, read_npz
 from workflow_scripts.nmt.loaders.marian_options import Options
 from workflow_scripts.nmt.loaders.parameters import Parameters
@@ -42,6 +43,21 @@ def load(folder: Path, files: ModelFiles) -> Loaded:
     Raises:
         InputError: a file is missing or broken, or the model has parts that are not supported.
     """
+    network, (_, source, target) = _read(folder, files)
+    return Loaded(network, source, target)
+
+
+def opened(folder: Path, files: ModelFiles) -> Opened:
+    """Return the parameters by Marian's names, and the vocabularies; see `load`."""
+    return _read(folder, files)[1]
+
+
+def options_text(folder: Path, files: ModelFiles) -> str:
+    """Return the options of a model as its file has them, a YAML text."""
+    return _items(folder / files.weights, files).options
+
+
+def _read(folder: Path, files: ModelFiles) -> tuple[Network, Opened]:
     path = folder / files.weights
     items = _items(path, files)
     options, reasons = marian_options.parse(path, items.options)
@@ -49,13 +65,12 @@ def load(folder: Path, files: ModelFiles) -> Loaded:
         raise InputError(f"{path} is not supported: {'; '.join(reasons)}")
     assert files.source_spm is not None
     assert files.target_spm is not None
-    parameters = Parameters(path, items.tensors)
-    network = _Reader(parameters, options).network()
-    parameters.check_all_used()
+    raw = Raw(items.tensors, frozenset(), partial(_network, path, options))
+    network = raw.build(raw.tensors)
     # After the weights: these are as many as the options say.
     source = vocabulary(folder / files.source_spm, options.source_pieces)
     target = vocabulary(folder / files.target_spm, options.target_pieces)
-    return Loaded(network, source, target)
+    return network, Opened(raw, source, target)
 
 
 def summary(folder: Path, files: ModelFiles) -> Summary:
@@ -73,6 +88,14 @@ def summary(folder: Path, files: ModelFiles) -> Summary:
         size=options.size,
         vocabulary=(options.source_pieces, options.target_pieces),
     )
+
+
+def _network(path: Path, options: Options, tensors: dict[str, Tensor]) -> Network:
+    """Return the network of all items of a file."""
+    parameters = Parameters(path, dict(tensors))
+    network = _Reader(parameters, options).network()
+    parameters.check_all_used()
+    return network
 
 
 def _items(path: Path, files: ModelFiles) -> Items:

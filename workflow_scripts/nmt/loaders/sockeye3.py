@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import torch
 import yaml
 from torch import Tensor
 
@@ -14,7 +15,7 @@ from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm
 from workflow_scripts.nmt.kinds import ModelFiles
 from workflow_scripts.nmt.linear import Linear
-from workflow_scripts.nmt.loaders.description import Loaded, Summary
+from workflow_scripts.nmt.loaders.description import Loaded, Opened, Raw, Summary
 from workflow_scripts.nmt.loaders.parameters import Parameters, read_checkpoint
 from workflow_scripts.nmt.network import (
     DecoderLayer,
@@ -46,6 +47,21 @@ _SUPPORTED_TRANSFORMER: dict[str, tuple[object, ...]] = {
 }
 
 
+_FIXED = frozenset(f"{side}.pos_embedding.weight" for side in ("encoder", "decoder"))
+
+_TABLES = {
+    "source": "embedding_source.embedding.weight",
+    "target": "embedding_target.embedding.weight",
+    "softmax": "output_layer.weight",
+}
+# Which tables are one with the target's, by Sockeye's option for it.
+_TIED = {
+    "src_trg": ("source",),
+    "trg_softmax": ("softmax",),
+    "src_trg_softmax": ("source", "softmax"),
+}
+
+
 class _ConfigLoader(yaml.SafeLoader):
     """Reads Sockeye's tagged objects as plain mappings and never builds a Python object."""
 
@@ -68,6 +84,14 @@ def load(folder: Path, files: ModelFiles) -> Loaded:
     Raises:
         InputError: a file is missing or broken, or the model has parts that are not supported.
     """
+    return opened(folder, files).loaded()
+
+
+def opened(folder: Path, files: ModelFiles) -> Opened:
+    """Return the best parameters by Sockeye's names, and the vocabularies; see `load`.
+
+    Tables that the config ties are one tensor.
+    """
     config = folder / files.configs[0]
     source_file, target_file = (folder / name for name in files.vocabularies)
     value = _values(config)
@@ -75,21 +99,38 @@ def load(folder: Path, files: ModelFiles) -> Loaded:
         raise InputError(f"{config}: {reasons[0]}")
     source_vocab, target_vocab = Vocabulary.load(source_file), Vocabulary.load(target_file)
     sizes = _sizes(config, value)
+    stacks = [_stack(config, value, side) for side in ("config_encoder", "config_decoder")]
     weights = folder / files.weights
-    parameters = Parameters(weights, read_checkpoint(weights))
-    reader = _Reader(parameters, sizes.size)
-    network = Network(
-        sizes,
-        source=reader.embedding("source", len(source_vocab), "encoder", sizes.max_source),
-        target=reader.embedding("target", len(target_vocab), "decoder", sizes.max_target),
-        encoder=reader.encoder(**_stack(config, value, "config_encoder")),
-        encoder_norm=reader.norm("encoder.final_process"),
-        decoder=reader.decoder(**_stack(config, value, "config_decoder")),
-        decoder_norm=reader.norm("decoder.final_process"),
-        output=reader.output(len(target_vocab)),
-    )
-    parameters.check_all_used()
-    return Loaded(network, source_vocab, target_vocab)
+
+    def build(tensors: dict[str, Tensor]) -> Network:
+        parameters = Parameters(weights, dict(tensors))
+        reader = _Reader(parameters, sizes.size)
+        network = Network(
+            sizes,
+            source=reader.embedding("source", len(source_vocab), "encoder", sizes.max_source),
+            target=reader.embedding("target", len(target_vocab), "decoder", sizes.max_target),
+            encoder=reader.encoder(**stacks[0]),
+            encoder_norm=reader.norm("encoder.final_process"),
+            decoder=reader.decoder(**stacks[1]),
+            decoder_norm=reader.norm("decoder.final_process"),
+            output=reader.output(len(target_vocab)),
+        )
+        parameters.check_all_used()
+        return network
+
+    raw = Raw(_tied(read_checkpoint(weights), value("weight_tying_type")), _FIXED, build)
+    return Opened(raw, source_vocab, target_vocab)
+
+
+def _tied(tensors: dict[str, Tensor], tying: object) -> dict[str, Tensor]:
+    """Return the tensors; tables that are tied are one where their numbers are equal."""
+    tied = dict(tensors)
+    for side in _TIED.get(str(tying), ()):
+        name = _TABLES[side]
+        if name in tied and _TABLES["target"] in tied:
+            table = tied[_TABLES["target"]]
+            tied[name] = table if torch.equal(tied[name], table) else tied[name]
+    return tied
 
 
 def summary(folder: Path, files: ModelFiles) -> Summary:

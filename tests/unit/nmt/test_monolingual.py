@@ -1,0 +1,85 @@
+"""Models that are made to read what they write."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.unit.nmt.folders import write_model
+from tests.unit.nmt.marian_files import SEPARATE, write_binary
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.kinds import model_files
+from workflow_scripts.nmt.loaders import load_model, opened_model
+from workflow_scripts.nmt.loaders.sockeye3 import read_tree
+from workflow_scripts.nmt.monolingual import write_monolingual
+from workflow_scripts.nmt.scoring import forced
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    (tmp_path / "output").mkdir()
+    return tmp_path / "output"
+
+
+def test_one_vocabulary_stays_as_it_is(tmp_path: Path, output: Path):
+    folder = write_binary(tmp_path / "model")
+    write_monolingual(folder, output)
+    pairs = [([5, 6], [7, 8])]
+    first, second = (list(forced(load_model(each, "cpu"), pairs)) for each in (folder, output))
+    assert first == second
+    assert (output / "vocab.xxyy.spm").read_bytes() == (folder / "vocab.xxyy.spm").read_bytes()
+
+
+def test_two_vocabularies_of_marian_are_refused(tmp_path: Path, output: Path):
+    changes = SEPARATE | {"dim-vocabs": [22, 20]}
+    with pytest.raises(InputError, match=r"Marian \.bin with two vocabularies can't read its own"):
+        write_monolingual(write_binary(tmp_path / "model", changes), output)
+
+
+def test_a_tag_is_refused(tmp_path: Path, output: Path):
+    folder = write_binary(tmp_path / "model")
+    (folder / "paraloom.json").write_text('{"tag": "▁5"}', encoding="utf-8")
+    with pytest.raises(InputError, match="a model with a tag can't be trained on"):
+        write_monolingual(folder, output)
+
+
+def test_the_source_of_sockeye_gets_the_targets_pieces(tmp_path: Path, output: Path):
+    folder = write_model(tmp_path / "model")
+    # 21 pieces that the source knows, and 24 others.
+    known = json.loads((folder / "vocab.src.0.json").read_text())
+    kept = {piece if index < 4 else f"x{piece}": index for piece, index in known.items()}
+    kept = {piece: index for piece, index in kept.items() if index < 21}
+    (folder / "vocab.src.0.json").write_text(json.dumps(kept))
+    tensors = torch.load(folder / "params.best", weights_only=True)
+    name = "embedding_source.embedding.weight"
+    tensors[name] = tensors[name][:21].clone()
+    torch.save(tensors, folder / "params.best")
+    config = (folder / "config").read_text()
+    assert config.count("vocab_size: 24\n") == 2
+    source = config.index("config_embed_source")
+    changed = config[:source] + config[source:].replace("vocab_size: 24", "vocab_size: 21", 1)
+    changed = changed.replace("vocab_source_size: 24", "vocab_source_size: 21")
+    (folder / "config").write_text(changed)
+
+    write_monolingual(folder, output)
+    model = load_model(output, "cpu")
+    assert list(model.source_vocab) == list(model.target_vocab)
+    assert len(model.source_vocab) == 24
+    table = model.network.target.pieces
+    assert torch.equal(model.network.source.pieces, table)
+    assert read_tree(output / "config") == read_tree_of(config, tmp_path)
+    # Sockeye itself takes it.
+    from sockeye.model import load_model as load_with_sockeye
+
+    theirs, _, _ = load_with_sockeye(str(output), device=torch.device("cpu"))
+    assert theirs.embedding_source.embedding.weight.shape == (24, 16)
+    # Both are tables of their own: what the encoder reads is trained apart.
+    opened = opened_model(output, model_files(output)).raw.tensors
+    assert opened[name] is not opened["embedding_target.embedding.weight"]
+    assert opened["output_layer.weight"] is opened["embedding_target.embedding.weight"]
+
+
+def read_tree_of(text: str, folder: Path):
+    (folder / "expected").write_text(text)
+    return read_tree(folder / "expected")

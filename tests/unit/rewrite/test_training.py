@@ -1,0 +1,147 @@
+"""Training on: what it learns, what it keeps, and that a kill changes nothing."""
+
+import itertools
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.unit.nmt.marian_files import write_npz
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.schema import filled
+from workflow_scripts.nmt.trainable import Trainable
+from workflow_scripts.rewrite import training
+from workflow_scripts.rewrite.training import Training, batches, cut_by_length, factor
+
+# Words are to be written backwards.
+PAIRS = [
+    ([a, b, c][:length], [a, b, c][:length][::-1])
+    for a in range(4, 12)
+    for b in range(5, 9)
+    for c in (6, 13)
+    for length in (1, 2, 3)
+]
+SETTINGS = {
+    "from": "forward",
+    "learning_rate": 0.01,
+    "warmup": 5,
+    "batch_words": 100,
+    "max_updates": 60,
+    "checkpoint_updates": 10,
+    "dropout": 0.05,
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return write_npz(tmp_path_factory.mktemp("models") / "model")
+
+
+def begun(folder: Path, path: Path, **changes: object) -> Training:
+    return Training(
+        "plain",
+        Trainable(folder, torch.device("cpu")),
+        filled(SETTINGS | changes, "continued"),
+        train=PAIRS,
+        dev=PAIRS[::5],
+        seed=1,
+        path=path,
+    )
+
+
+class KilledError(Exception):
+    pass
+
+
+def test_the_loss_falls_and_the_best_parameters_stay(folder, tmp_path):
+    work = begun(folder, tmp_path / "state.pt")
+    state = work.run()
+    found = [row["validation_perplexity"] for row in state.curve]
+    assert found[-1] < found[0] / 1.5
+    assert state.updates == 60
+    assert [row["updates"] for row in state.curve] == [10, 20, 30, 40, 50, 60]
+    assert found[state.best_checkpoint - 1] == min(found)
+    assert work._validated() == min(found)
+
+
+@pytest.mark.parametrize("kills", [[7], [13, 4], [25, 1, 30]])
+def test_after_kills_it_ends_with_the_same_bits(folder, tmp_path, monkeypatch, kills):
+    whole = begun(folder, tmp_path / "whole.pt")
+    expected = whole.run()
+    original = Training._update
+    for updates in kills:
+        done = []
+
+        def update(self, batch, done=done, updates=updates):
+            if len(done) == updates:
+                raise KilledError
+            done.append(1)
+            return original(self, batch)
+
+        monkeypatch.setattr(Training, "_update", update)
+        with pytest.raises(KilledError):
+            begun(folder, tmp_path / "state.pt").run()
+    monkeypatch.setattr(Training, "_update", original)
+    work = begun(folder, tmp_path / "state.pt")
+    state = work.run()
+    assert state.curve == expected.curve
+    pairs = zip(work.trainable.trained, whole.trainable.trained, strict=True)
+    assert all(torch.equal(*each) for each in pairs)
+
+
+def test_a_finished_training_is_not_repeated(folder, tmp_path, monkeypatch):
+    work = begun(folder, tmp_path / "state.pt")
+    expected = work.run()
+    monkeypatch.setattr(Training, "_update", None)
+    again = begun(folder, tmp_path / "state.pt")
+    assert again.run().curve == expected.curve
+    assert torch.equal(again.trainable.trained[0], work.trainable.trained[0])
+
+
+def test_patience_ends_it(folder, tmp_path):
+    state = begun(folder, tmp_path / "a", learning_rate=1e-12, patience=2, dropout=0.0).run()
+    assert len(state.curve) == state.best_checkpoint + 2 < 6
+
+
+def test_a_training_that_diverges_says_so(folder, tmp_path):
+    with pytest.raises(InputError, match=r"plain diverged at update \d+: lower continued.learning"):
+        begun(folder, tmp_path / "state.pt", learning_rate=1e30, warmup=0).run()
+
+
+def test_a_progress_line_tells_how_far_it_is(folder, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(training, "INTERVAL_SECONDS", 0.0)
+    begun(folder, tmp_path / "state.pt", max_updates=10).run()
+    from workflow_scripts.core.progress import parse_line
+
+    lines = capfd.readouterr().err.splitlines()
+    found = [parse_line(line) for line in lines if line.startswith("train plain: ")]
+    assert [each.done for each in found if each] == list(range(1, 11))
+    assert lines[-1].startswith("plain: checkpoint 1, 10 updates, validation perplexity ")
+
+
+@pytest.mark.parametrize("epoch", [1, 2])
+def test_an_epoch_has_every_pair_once_in_batches_of_bounded_size(epoch):
+    found = batches(PAIRS, 50, 1, epoch)
+    assert sorted(map(json.dumps, PAIRS)) == sorted(json.dumps(p) for b in found for p in b)
+    for batch in found:
+        assert len(batch) * (max(max(map(len, pair)) for pair in batch) + 1) <= 50
+    assert found == batches(PAIRS, 50, 1, epoch) != batches(PAIRS, 50, 2, epoch)
+    assert batches(PAIRS, 50, 1, 1) != batches(PAIRS, 50, 1, 2)
+
+
+def test_a_long_pair_is_a_batch_by_itself():
+    long = ([5] * 30, [6])
+    assert cut_by_length([long, ([5], [6]), long], 20) == [[([5], [6])], [long], [long]]
+    assert cut_by_length([], 20) == []
+
+
+@pytest.mark.parametrize("schedule", ["linear-decay", "inv-sqrt-decay"])
+def test_the_rate_rises_to_its_peak_and_falls(schedule):
+    settings = {"warmup": 10, "max_updates": 100, "schedule": schedule}
+    found = [factor(update, settings) for update in range(100)]
+    assert found[:10] == pytest.approx([(update + 1) / 10 for update in range(10)])
+    assert all(first > second for first, second in itertools.pairwise(found[9:]))
+    last = 1 / 91 if schedule == "linear-decay" else math.sqrt(0.1)
+    assert found[-1] == pytest.approx(last)

@@ -1,0 +1,247 @@
+"""Train a rewriter on from a translation model of any kind, which keeps its kind.
+
+The model is made to read the language that it writes, and learns the pairs of the rewriter. All
+work happens in a folder of its own that outlives kills, as in `train.sockeye`.
+"""
+
+import argparse
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from workflow_scripts.core.atomic import atomic_path, publish_folder, write_json
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.locking import locked
+from workflow_scripts.core.manifest import (
+    read_manifest,
+    record_path,
+    sha256,
+    shard_paths,
+    verify,
+    write_record,
+)
+from workflow_scripts.core.schema import filled
+from workflow_scripts.nmt.kinds import model_files
+from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.memory import keep_freed_memory
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.monolingual import write_monolingual
+from workflow_scripts.nmt.saving import save_model
+from workflow_scripts.nmt.scoring import Pair
+from workflow_scripts.nmt.trainable import Trainable
+from workflow_scripts.rewrite.templates import TABLE
+from workflow_scripts.rewrite.train import ABOUT, about, take_table
+from workflow_scripts.rewrite.training import State, Training
+from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.train import curve, data, layout, measures, plans
+from workflow_scripts.train.doubts import ADVICE, doubts
+from workflow_scripts.train.kernels import use_fast_kernels
+from workflow_scripts.train.parameters import count_parameters
+
+# In the work folder: the model that the training begins with, and where it stands.
+_BEGINNING = "beginning"
+_STATE = "state.pt"
+# The record `model.json` speaks for all files of the model folder.
+_RECORD = "model"
+_TEXT_MODELS = ("source.model", "reference.model")
+_FACTS = ("learning_curve.tsv", "learning_curve.svg", "metrics.json", ABOUT)
+
+
+@dataclass
+class Task:
+    """What the command line asks for.
+
+    `settings`: the block `continued`; `start`: the folder of the model that it begins with;
+    `shards`: of segments, cut by that model's text model of the language, `reference.model`.
+    """
+
+    role: str
+    settings: dict[str, Any]
+    seed: int
+    start: Path
+    shards: list[Path]
+    work: Path
+    device: str
+
+    @property
+    def text_model(self) -> Path:
+        """The SentencePiece model of the language."""
+        return self.start / "reference.model"
+
+
+def train_on(task: Task) -> State:
+    """Bring the training in the work folder to its end, from wherever it stands.
+
+    Raises:
+        InputError: the model can't be trained on, there is nothing to train on, or it diverged.
+    """
+    work, settings = task.work, task.settings
+    files = [*task.shards, record_path(task.start / _RECORD)]
+    plan = {
+        "device": task.device,
+        "settings": settings,
+        "seed": task.seed,
+        "inputs": {path.name: sha256(path) for path in files},
+    }
+    finished = (work / layout.FINISHED).exists()
+    plans.keep(task.role, work, plan, not finished and (work / _STATE).exists())
+    if not (work / layout.COUNTS).exists():
+        data.write_text(task.shards, "forward", settings["max_length"], work, ("train", "dev"))
+    if not (work / _BEGINNING).exists():
+        unfinished = work / f"{_BEGINNING}.unfinished"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir()
+        write_monolingual(task.start, unfinished)
+        publish_folder(unfinished, work / _BEGINNING)
+    trainable = Trainable(work / _BEGINNING, torch.device(task.device))
+    model = trainable.model()
+    longest = min(model.max_source_pieces, model.max_target_pieces)
+    if settings["max_length"] > longest:
+        raise InputError(
+            f"continued.max_length of {task.role} is {settings['max_length']}, but the model reads "
+            f"and writes at most {longest} pieces: lower it"
+        )
+    training = Training(
+        task.role,
+        trainable,
+        settings,
+        train=_pairs(model, work / layout.TRAIN_SOURCE, work / layout.TRAIN_TARGET),
+        dev=_pairs(model, work / layout.DEV_SOURCE, work / layout.DEV_TARGET),
+        seed=task.seed,
+        path=work / _STATE,
+    )
+    state = training.run()
+    if not finished:
+        target = work / layout.MODEL
+        target.mkdir(exist_ok=True)
+        beginning = work / _BEGINNING
+        save_model(beginning, model_files(beginning), trainable.tensors, target)
+        write_json(work / layout.FINISHED, {"updates": state.updates})
+    return state
+
+
+def _pairs(model: Model, source: Path, target: Path) -> list[Pair]:
+    """Return the pairs of two files of pieces, as ids."""
+    return [
+        (model.source_ids(read), model.target_vocab.ids(written))
+        for read, written in zip(
+            measures.read_pieces(source), measures.read_pieces(target), strict=True
+        )
+    ]
+
+
+def measure(task: Task, state: State) -> dict[str, Any]:
+    """Return the metrics of the model, as those of a trained one, and its kind."""
+    work = task.work
+    counts = plans.read_json(work / layout.COUNTS)
+    folder = work / layout.MODEL
+    model = load_model(folder, task.device)
+    dev = (work / layout.DEV_SOURCE, work / layout.DEV_TARGET)
+    test = (work / layout.TEST_SOURCE, work / layout.TEST_TARGET)
+    segmenter = Segmenter(task.text_model)
+    return {
+        "role": task.role,
+        "direction": "forward",
+        "kind": model_files(folder).kind,
+        "updates": state.updates,
+        "epochs": state.curve[-1]["epoch"],
+        "checkpoints": len(state.curve),
+        "best_checkpoint": state.best_checkpoint,
+        "parameters": count_parameters(folder),
+        "segments": counts,
+        "validation_perplexity": measures.perplexity(model, dev),
+        "bleu": measures.bleu(model, test, segmenter) if counts.get("test") else None,
+    }
+
+
+def publish(
+    task: Task, state: State, metrics: dict[str, Any], output: Path, beside: Sequence[str] = ()
+) -> None:
+    """Copy the model and its figures to the output folder; the record comes last.
+
+    `beside` names files that are already there, for which the record speaks as well.
+    """
+    record_path(output / _RECORD).unlink(missing_ok=True)
+    curve.write_table(output / "learning_curve.tsv", state.curve)
+    curve.write_plot(output / "learning_curve.svg", state.curve, f"{task.role} model")
+    write_json(output / "metrics.json", metrics)
+    model = task.work / layout.MODEL
+    sources = dict.fromkeys(_TEXT_MODELS, task.text_model)
+    sources |= {path.name: path for path in sorted(model.iterdir())}
+    for name, path in sources.items():
+        with atomic_path(output / name) as temporary:
+            shutil.copyfile(path, temporary)
+    trained, too_long = (metrics["segments"].get(key, 0) for key in ("train", "train_too_long"))
+    write_record(
+        output / _RECORD,
+        trained,
+        trained - too_long,
+        {"too_long": too_long},
+        extra=metrics,
+        files=[output / name for name in (*sources, *_FACTS, *beside)],
+    )
+
+
+def make_model(task: Task, facts: dict[str, Any], output: Path, beside: Sequence[str] = ()) -> None:
+    """Train the model on, measure it and publish its folder.
+
+    `facts`: what `rewriter.json` says; `beside`: see `publish`.
+    """
+    for path in [*task.shards, task.start / _RECORD]:
+        verify(path)
+    with locked(task.work):
+        state = train_on(task)
+        start = time.monotonic()
+        metrics = measure(task, state)
+        write_json(output / ABOUT, facts)
+        publish(task, state, metrics, output, beside)
+        for doubt in doubts(task.role, metrics):
+            print(f"warning: {doubt}; {ADVICE}", file=sys.stderr)
+        seconds = {"training": state.seconds, "measuring": time.monotonic() - start}
+        write_json(output / "timings.json", seconds)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Train a rewriter on from a translation model, and measure it."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    parser.add_argument("--folder", type=Path, required=True, help="shards of segments")
+    parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument("--pairs", type=Path, required=True, help="manifest of its pairs")
+    parser.add_argument("--templates", type=Path, help="table of the templates it learns")
+    parser.add_argument("--model", type=Path, required=True, help="folder of the model to go on")
+    parser.add_argument("--work", type=Path, required=True, help="survives kills, resumed from")
+    parser.add_argument("--output", type=Path, required=True, help="the model folder")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    options = parser.parse_args(argv)
+    config = options.config
+    task = Task(
+        role=config["role"],
+        settings=filled(config["continued"], "continued"),
+        seed=config["seed"],
+        start=options.model,
+        shards=shard_paths(options.folder, options.shards),
+        work=options.work,
+        device=choose_device(options.device).type,
+    )
+    torch.set_num_threads(options.threads)
+    use_fast_kernels(task.settings["matmul"], task.device)
+    keep_freed_memory()
+    facts, beside = about(config["about"], read_manifest(options.pairs)), []
+    if options.templates is not None:
+        facts["templates"] |= take_table(options.templates, options.output)
+        beside.append(TABLE)
+    make_model(task, facts, options.output, beside)
+
+
+if __name__ == "__main__":
+    run(main)
