@@ -17,7 +17,15 @@ from workflow_scripts.core.selection import Unit
 from workflow_scripts.evaluate.stage import BOUNDS_SAMPLE
 from workflow_scripts.generate.stage import constraints_of
 from workflow_scripts.judge.stage import GRAMMAR
-from workflow_scripts.rewrite.stage import MEASURES, PAIRS, SUBWORD, parted
+from workflow_scripts.rewrite.stage import (
+    CONTROL,
+    MEASURES,
+    PAIRS,
+    PARSES,
+    SUBWORD,
+    TEMPLATES,
+    parted,
+)
 
 if TYPE_CHECKING:
     from workflow_scripts.estimate.networks import Speed
@@ -51,6 +59,8 @@ _MANIFEST_FILES = 3
 _RECORD_FILES = 2
 _JOB_FILES = 2
 _MODEL_FILES = 30
+# Inputs of a held-out pair besides the most frequent templates: the target's, its own, and none.
+_UNCONTROLLED = 3
 
 
 class Speeds(NamedTuple):
@@ -204,7 +214,8 @@ class Predictor:
         name, part = parted(instance)
         config, text = rewriter(self._config, name), self._speeds.text
         pairs = self._rewriter_pairs(name)
-        if part == PAIRS:
+        # How long parsing takes is not known, as in the stage `syntax`.
+        if part in (PAIRS, PARSES, TEMPLATES):
             return pairs * text.cleaned, 0.0, pairs * text.pair_bytes
         if part == SUBWORD:
             block = self._config["subword"]
@@ -217,6 +228,11 @@ class Predictor:
         if part == MEASURES:
             size = 4 * config["held_out"]["test"] * text.characters
             return 0.0, searched * (1 + config["beam"]), size
+        if part == CONTROL:
+            block = filled(config["templates"], "rewriter_templates")
+            asked = block["sentences"] * (block["most"] + _UNCONTROLLED)
+            size = 4 * asked * text.characters
+            return 0.0, asked * length * speed.searched * config["beam"], size
         block = filled(model_of(self._config, name), "model")
         words = block["max_updates"] * block["batch_words"] * block["update_interval"]
         per_reference = pairs / max(1, self.references())

@@ -8,6 +8,7 @@ import argparse
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ _STATE = "state.pt"
 # The record `model.json` speaks for all files of the model folder.
 _RECORD = "model"
 _TEXT_MODELS = ("source.model", "reference.model")
-_FACTS = ("learning_curve.tsv", "learning_curve.svg", "metrics.json")
+_FACTS = ("learning_curve.tsv", "learning_curve.svg", "metrics.json", ABOUT)
 
 
 @dataclass
@@ -163,9 +164,12 @@ def measure(task: Task, state: State) -> dict[str, Any]:
 
 
 def publish(
-    task: Task, state: State, metrics: dict[str, Any], output: Path, beside: list[str]
+    task: Task, state: State, metrics: dict[str, Any], output: Path, beside: Sequence[str] = ()
 ) -> None:
-    """Copy the model and its figures to the output folder; the record comes last."""
+    """Copy the model and its figures to the output folder; the record comes last.
+
+    `beside` names files that are already there, for which the record speaks as well.
+    """
     record_path(output / _RECORD).unlink(missing_ok=True)
     curve.write_table(output / "learning_curve.tsv", state.curve)
     curve.write_plot(output / "learning_curve.svg", state.curve, f"{task.role} model")
@@ -187,10 +191,10 @@ def publish(
     )
 
 
-def make_model(task: Task, output: Path, beside: list[str]) -> None:
+def make_model(task: Task, facts: dict[str, Any], output: Path, beside: Sequence[str] = ()) -> None:
     """Train the model on, measure it and publish its folder.
 
-    `beside`: further files of the folder, which are there.
+    `facts`: what `rewriter.json` says; `beside`: see `publish`.
     """
     for path in [*task.shards, task.start / _RECORD]:
         verify(path)
@@ -198,6 +202,7 @@ def make_model(task: Task, output: Path, beside: list[str]) -> None:
         state = train_on(task)
         start = time.monotonic()
         metrics = measure(task, state)
+        write_json(output / ABOUT, facts)
         publish(task, state, metrics, output, beside)
         for doubt in doubts(task.role, metrics):
             print(f"warning: {doubt}; {ADVICE}", file=sys.stderr)
@@ -232,12 +237,11 @@ def main(argv: list[str] | None = None) -> None:
     torch.set_num_threads(options.threads)
     use_fast_kernels(task.settings["matmul"], task.device)
     keep_freed_memory()
-    said, beside = about(config["about"], read_manifest(options.pairs)), [ABOUT]
+    facts, beside = about(config["about"], read_manifest(options.pairs)), []
     if options.templates is not None:
-        said["templates"] |= take_table(options.templates, options.output)
+        facts["templates"] |= take_table(options.templates, options.output)
         beside.append(TABLE)
-    write_json(options.output / ABOUT, said)
-    make_model(task, options.output, beside)
+    make_model(task, facts, options.output, beside)
 
 
 if __name__ == "__main__":

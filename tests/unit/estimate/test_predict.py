@@ -3,6 +3,7 @@ import copy
 import pytest
 
 from tests.configs import run_on_testbed
+from tests.stanza_package import FOLDER as PARSER
 from workflow_scripts.estimate.networks import Speed
 from workflow_scripts.estimate.predict import DISTINCT, Predictor, Speeds, rewriter_role
 from workflow_scripts.estimate.text import TextSpeed
@@ -222,3 +223,23 @@ def test_a_rewriter_is_trained_and_measured_at_the_speed_of_its_own_model(config
     expected = words * own.update_word + 5 * searched * pairs / 1000 + pairs * TEXT.cleaned
     assert cost["plain"].cpu == pytest.approx(expected + starts)
     assert cost["plain"].files > cost["plain-pairs"].files
+
+
+def test_a_rewriter_with_templates_is_asked_for_each_of_them(config):
+    config["run"]["rewriters"] = ["mine"]
+    config["evaluate"]["syntax"] = {"folder": str(PARSER), "package": "default", "levels": 3}
+    config["evaluate"]["syntax"]["share"] = 1.0
+    block = {"training_sets": ["all"], "model": "testbed", "beam": 4}
+    templates = {"most": 7, "sentences": 50}
+    config["rewriters"] = {"mine": {**block, "templates": templates}}
+    networks = {"forward": FORWARD, "backward": BACKWARD, rewriter_role("mine"): FORWARD}
+    layout = run_layout(config)
+    found = Predictor(layout, LINES, Speeds(TEXT, networks, STARTS), False).costs()
+    assert [cost.unit for cost in found] == layout.units()
+    cost = {each.unit[1]: each for each in found if each.unit[0] == "rewrite"}
+    starts = STARTS["network"] + STARTS["text"]
+    searched = 50 * (7 + 3) * 12 * FORWARD.searched * 4
+    assert cost["mine-control"].cpu == pytest.approx(searched + starts)
+    for part in ("mine-parses", "mine-templates"):
+        assert cost[part].size == cost["mine-pairs"].size
+        assert cost[part].files < cost["mine"].files

@@ -8,7 +8,7 @@ from tests.configs import run_on_testbed
 from tests.golden.inputs import write_table
 from tests.stanza_package import FOLDER
 from workflow_scripts.core.manifest import write_record
-from workflow_scripts.rewrite import measure, templates, train, vocabulary
+from workflow_scripts.rewrite import continued, measure, templates, train, vocabulary
 from workflow_scripts.rewrite.export import card
 from workflow_scripts.rewrite.results import FIGURES
 from workflow_scripts.rewrite.stage import Rewrite
@@ -146,3 +146,33 @@ def test_the_measures_leave_the_syntax_free(tmp_path, monkeypatch, controlled):
     shards = [tmp_path / "0000.parquet"]
     measure.measure(settings, tmp_path / "model", shards, tmp_path / "paraphrases.jsonl")
     assert set(read) == {")) I ran ( (a) )." if controlled else "I ran ((a))."}
+
+
+@pytest.mark.parametrize("module", [train, continued])
+def test_both_trainings_put_the_table_into_the_model_folder(tmp_path, monkeypatch, module):
+    made = []
+    monkeypatch.setattr(module, "make_model", lambda *given: made.append(given))
+    monkeypatch.setattr(module, "read_manifest", lambda path: {"parts": {}, "rejected": {}})
+    table = write_templates(tmp_path)
+    common = {"role": "mine", "seed": 1, "about": {"name": "mine", "templates": {"free": 0.1}}}
+    if module is train:
+        settings = {**common, "model": {}, "direction": "forward"}
+        models = ["--source-model", "s.model", "--reference-model", "r.model"]
+    else:
+        settings = {**common, "continued": {"from": "forward"}}
+        models = ["--model", "model"]
+    output = tmp_path / "model"
+    files = ["--folder", str(tmp_path), "--shards", "1", "--pairs", "manifest.json"]
+    module.main(
+        [
+            *("--config", json.dumps(settings), *files, *models, "--templates", str(table)),
+            *("--work", str(tmp_path / "work"), "--output", str(output), "--device", "cpu"),
+        ]
+    )
+    assert (output / TABLE).read_bytes() == table.read_bytes()
+    assert TABLE in made[0][-1]
+    if module is continued:
+        assert made[0][1]["templates"] == {"free": 0.1, "count": 1, "labels": ["NP", "S", "``"]}
+    else:
+        about = json.loads((output / "rewriter.json").read_text(encoding="utf-8"))
+        assert about["templates"] == {"free": 0.1, "count": 1, "labels": ["NP", "S", "``"]}
