@@ -14,8 +14,8 @@ _LONG = 16
 class Corrector:
     """Writes the most frequent known word within two edits for each word that its list lacks.
 
-    For a long word it looks within one edit. It is spared what it is not made for: words with other characters than letters, and those with
-    a capital inside the sentence, stay as they are.
+    For a long word it looks within one edit. It is spared what it is not made for: words with other
+    characters than letters, and those with a capital inside the sentence, stay as they are.
     """
 
     def __init__(self, language: str):
