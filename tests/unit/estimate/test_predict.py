@@ -222,3 +222,24 @@ def test_a_rewriter_is_trained_and_measured_at_the_speed_of_its_own_model(config
     expected = words * own.update_word + 5 * searched * pairs / 1000 + pairs * TEXT.cleaned
     assert cost["plain"].cpu == pytest.approx(expected + starts)
     assert cost["plain"].files > cost["plain-pairs"].files
+
+
+def test_noise_makes_more_rows_and_its_repair_is_searched_by_kind(config):
+    config["run"]["rewriters"] = ["plain"]
+    block = {"training_sets": ["all"], "model": "testbed", "beam": 4}
+    networks = dict.fromkeys(("forward", "backward", rewriter_role("plain")), FORWARD)
+    sizes, found = {}, {}
+    for name, noise in (("without", None), ("with", {"copies": 3, "weights": {"omit": 1}})):
+        config["rewriters"] = {"plain": {**block, "noise": noise}}
+        layout = run_layout(config)
+        found = {
+            cost.unit[1]: cost
+            for cost in Predictor(layout, LINES, Speeds(TEXT, networks, STARTS), False).costs()
+            if cost.unit[0] == "rewrite"
+        }
+        sizes[name] = found["plain-pairs"].size
+    assert sizes["with"] == pytest.approx(3 * sizes["without"])
+    # Each of the 500 held-out sentences undamaged, and with damage of one kind.
+    starts = STARTS["network"] + STARTS["text"]
+    searched = 500 * 2 * 12 * FORWARD.searched * 4
+    assert found["plain-repair"].cpu == pytest.approx(searched + starts)
