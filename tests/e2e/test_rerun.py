@@ -63,7 +63,7 @@ def test_every_unit_of_the_run_is_linked_and_has_its_manifest(finished):
         *("embed.evaluation", "embed.tiny-half-micro-seed1", "embed.tiny-half-micro-seed2"),
         *("embed.sts", "evaluate.micro", "release"),
         *("rewrite.plain-pairs", "rewrite.plain-subword", "rewrite.plain"),
-        "rewrite.plain-measures",
+        *("rewrite.plain-measures", "rewrite.plain-repair"),
         *LANGUAGE_MODEL,
         *OUTSIDE,
     }

@@ -120,6 +120,7 @@ READ = {
         "evaluate": ["measures.json", "statistics.json"],
         "embed": ["sts.json"],
         "rewrite/plain-measures": ["measures.json"],
+        "rewrite/plain-repair": ["repair.json"],
     },
     "release_report": {
         "train": ["metrics.json", "learning_curve.tsv"],
@@ -128,6 +129,7 @@ READ = {
         "embed": ["sts.json"],
         "rewrite/plain": _REWRITER,
         "rewrite/plain-measures": ["measures.json", "paraphrases.jsonl"],
+        "rewrite/plain-repair": ["repair.json"],
     },
 }
 
@@ -209,7 +211,7 @@ def damage(path: Path, how: Callable[[Path, bytes], bytes]) -> bytes:
         *("evaluate_measures", "evaluate_statistics"),
         *(name for name in ("filter_language_model", "filter_perplexity") if name not in KENLM),
         *("embed_train", "embed_sts", "rewrite_pairs", "rewrite_vocabulary"),
-        *("rewrite_segment", "rewrite_train", "rewrite_measure"),
+        *("rewrite_segment", "rewrite_train", "rewrite_measure", "rewrite_repair"),
         *("release_export", "release_datasheet", "release_report", "release_tables", "manifest"),
     ],
 )

@@ -27,9 +27,26 @@ from workflow_scripts.core.seal import read_sealed, sealed
 # The packages whose version can change what a stage writes; a record names those it has loaded.
 TOOLS = (
     *("jinja2", "lemminflect", "matplotlib", "numpy", "py3langid", "pyarrow", "rapidfuzz", "regex"),
-    *("sacrebleu", "sacremoses", "safetensors", "scipy", "sentence-transformers", "sentencepiece"),
+    *(
+        "pyspellchecker",
+        "sacrebleu",
+        "sacremoses",
+        "safetensors",
+        "scipy",
+        "sentence-transformers",
+        "sentencepiece",
+    ),
     *("sockeye", "stanza", "torch", "zstandard"),
 )
+
+
+# Tools whose module has another name.
+_MODULES = {"pyspellchecker": "spellchecker"}
+
+
+def module(tool: str) -> str:
+    """Return the module that one of `TOOLS` is loaded as."""
+    return _MODULES.get(tool, tool.replace("-", "_"))
 
 
 def sha256(path: str | Path) -> str:
@@ -83,7 +100,7 @@ def write_record(
 
 def loaded_tools() -> dict[str, str]:
     """Return the versions of those `TOOLS` that this process has loaded."""
-    loaded = [tool for tool in TOOLS if tool.replace("-", "_") in sys.modules]
+    loaded = [tool for tool in TOOLS if module(tool) in sys.modules]
     return {tool: metadata.version(tool) for tool in loaded}
 
 

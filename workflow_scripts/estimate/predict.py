@@ -11,7 +11,7 @@ from workflow_scripts.core.config import FILTER_ROLES
 from workflow_scripts.core.features import ENCODER
 from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.model_blocks import finished
-from workflow_scripts.core.rewriters import model_of, rewriter, rewriter_training_sets
+from workflow_scripts.core.rewriters import model_of, noise, rewriter, rewriter_training_sets
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.evaluate.stage import BOUNDS_SAMPLE
@@ -22,6 +22,7 @@ from workflow_scripts.rewrite.stage import (
     MEASURES,
     PAIRS,
     PARSES,
+    REPAIR,
     SUBWORD,
     TEMPLATES,
     parted,
@@ -202,13 +203,15 @@ class Predictor:
         return text, (words + dev * _FORWARD_SHARE) * speed.update_word + test, size
 
     def _rewriter_pairs(self, name: str) -> float:
-        """Return the pairs of a rewriter, both directions counted, if none is left out."""
+        """Return the rows of a rewriter, with both directions and copies, if none is left out."""
         block = rewriter(self._config, name)
         systems = [each.partition("-")[2] for each in rewriter_training_sets(self._config, name)]
         own = self._config["run"]["systems"]
         blocks = [self._config["systems"][each] for each in systems if each in own]
         best = sum(each["select"]["best"] for each in blocks)
-        return self.references() * best * len(block["write"])
+        damage = noise(self._config, name)
+        copies = damage["copies"] if damage else 1
+        return self.references() * best * len(block["write"]) * copies
 
     def _of_rewrite(self, instance: str) -> tuple[float, float, float]:
         name, part = parted(instance)
@@ -233,6 +236,10 @@ class Predictor:
             asked = block["sentences"] * (block["most"] + _UNCONTROLLED)
             size = 4 * asked * text.characters
             return 0.0, asked * length * speed.searched * config["beam"], size
+        if part == REPAIR:
+            damage = noise(self._config, name)
+            read = config["held_out"]["test"] * (1 + len(damage["weights"] if damage else ()))
+            return 0.0, read * length * speed.searched * config["beam"], 4 * read * text.characters
         block = filled(model_of(self._config, name), "model")
         words = block["max_updates"] * block["batch_words"] * block["update_interval"]
         per_reference = pairs / max(1, self.references())

@@ -7,18 +7,22 @@ from spellchecker import SpellChecker
 from workflow_scripts.core.letters import like
 from workflow_scripts.generate.words import split_word
 
+# Longer words are corrected within one edit: their second edits are millions.
+_LONG = 16
+
 
 class Corrector:
-    """Writes, for each word that its list lacks, the most frequent known word within two edits.
+    """Writes the most frequent known word within two edits for each word that its list lacks.
 
-    It is spared what it is not made for: words with other characters than letters, and those with
-    a capital inside the sentence, stay as they are.
+    For a long word it looks within one edit. It is spared what it is not made for: words with other
+    characters than letters, and those with a capital inside the sentence, stay as they are.
     """
 
     def __init__(self, language: str):
         """Load the list of a language, one of `corrects`."""
         self._checker = SpellChecker(language=language)
-        self._corrected = lru_cache(1 << 16)(self._checker.correction)
+        self._longest = max(map(len, self._checker.word_frequency.words()))
+        self._corrected = lru_cache(1 << 16)(self._correction)
 
     def correct(self, sentence: str) -> str:
         """Return a sentence with other words for those that are not known."""
@@ -41,6 +45,12 @@ class Corrector:
         if new is None:
             return part
         return found.lead + like(new, word) + part[len(found.lead) + len(word) :]
+
+    def _correction(self, word: str) -> str | None:
+        if len(word) > self._longest:
+            return None
+        self._checker.distance = 2 if len(word) <= _LONG else 1
+        return self._checker.correction(word)
 
 
 def corrects(language: str) -> bool:

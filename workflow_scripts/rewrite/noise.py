@@ -20,8 +20,8 @@ from workflow_scripts.generate.words import split_word
 from workflow_scripts.rewrite import english_damage
 from workflow_scripts.rewrite.keyboards import neighbours
 
-# Words of fewer letters have too many others beside them.
-_LETTERS = 3
+# Words of fewer letters have too many others beside them; a longer run of letters is no word.
+_LETTERS, _LONGEST = 3, 40
 # Words that are another word with a capital, so that the capital is no damage.
 _NAMES = (
     "april art august bill china dawn earth east faith frank god grace hope jack japan joy june "
@@ -218,7 +218,7 @@ def is_word(word: str, language: str) -> bool:
 
 def _token(part: str) -> _Token:
     found = None if _NO_WORD & set(part) else split_word(part)
-    if found is None or not found.text.isalpha():
+    if found is None or not found.text.isalpha() or len(found.text) > _LONGEST:
         return _Token(part, "", "")
     return _Token(found.lead, found.text, part[len(found.lead) + len(found.text) :])
 

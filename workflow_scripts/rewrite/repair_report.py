@@ -22,7 +22,7 @@ def repair(run: FinishedRun) -> dict[str, Any]:
 def repair_table(run: FinishedRun) -> Table:
     """Return the shares of each method by kind of damage, with their intervals."""
     parts = ("value", "low", "high")
-    columns = ("rewriter", "method", "kind", "sentences")
+    columns: tuple[str, ...] = ("rewriter", "method", "kind", "sentences")
     columns += tuple(f"{name}_{part}" for name in REPAIR_FIGURES for part in parts)
     rows = []
     for name in results.repairers(run):

@@ -3,7 +3,7 @@ import subprocess
 import sys
 from importlib import metadata
 
-from workflow_scripts.core.manifest import TOOLS, read_record
+from workflow_scripts.core.manifest import TOOLS, module, read_record
 from workflow_scripts.core.tools import mixed_versions, tools_of
 
 
@@ -31,7 +31,7 @@ def test_tool_versions_and_units_are_named():
 def test_the_tools_that_a_record_names_are_installed_under_these_names():
     for tool in TOOLS:
         assert metadata.version(tool)
-        assert importlib.util.find_spec(tool.replace("-", "_"))
+        assert importlib.util.find_spec(module(tool))
 
 
 def test_a_record_names_what_is_loaded(tmp_path):

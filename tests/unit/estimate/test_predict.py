@@ -243,3 +243,24 @@ def test_a_rewriter_with_templates_is_asked_for_each_of_them(config):
     for part in ("mine-parses", "mine-templates"):
         assert cost[part].size == cost["mine-pairs"].size
         assert cost[part].files < cost["mine"].files
+
+
+def test_noise_makes_more_rows_and_its_repair_is_searched_by_kind(config):
+    config["run"]["rewriters"] = ["plain"]
+    block = {"training_sets": ["all"], "model": "testbed", "beam": 4}
+    networks = dict.fromkeys(("forward", "backward", rewriter_role("plain")), FORWARD)
+    sizes, found = {}, {}
+    for name, noise in (("without", None), ("with", {"copies": 3, "weights": {"omit": 1}})):
+        config["rewriters"] = {"plain": {**block, "noise": noise}}
+        layout = run_layout(config)
+        found = {
+            cost.unit[1]: cost
+            for cost in Predictor(layout, LINES, Speeds(TEXT, networks, STARTS), False).costs()
+            if cost.unit[0] == "rewrite"
+        }
+        sizes[name] = found["plain-pairs"].size
+    assert sizes["with"] == pytest.approx(3 * sizes["without"])
+    # Each of the 500 held-out sentences undamaged, and with damage of one kind.
+    starts = STARTS["network"] + STARTS["text"]
+    searched = 500 * 2 * 12 * FORWARD.searched * 4
+    assert found["plain-repair"].cpu == pytest.approx(searched + starts)

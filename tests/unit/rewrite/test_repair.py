@@ -72,6 +72,9 @@ def test_the_corrector_writes_known_words_and_leaves_names():
     )
     assert corrector.correct("  a  b ") == "  a  b "
     assert corrector.correct("zzqxzzqxzzqx") == "zzqxzzqxzzqx"
+    # Letters without end are no word, and searched in no time.
+    assert corrector.correct("x" * 100_000) == "x" * 100_000
+    assert corrector.correct("internationalizatoin") == "internationalization"
     assert corrects("pt") and not corrects("cs")
 
 
