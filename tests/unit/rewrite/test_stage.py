@@ -200,8 +200,9 @@ def test_going_on_from_another_model_is_another_training(config):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model": "testbed"}, r"plain.model: with continued it is that of the model gone on"),
-        ({"vocab_size": 99}, r"plain.vocab_size: with continued it is that of the model gone on"),
+        ({"model": "testbed"}, r"plain.model: with continued, the other model says it"),
+        ({"vocab_size": 99}, r"plain.vocab_size: with continued, the other model says it"),
+        ({"samples": 2}, r"plain.samples: with continued, the other model says it"),
         ({"subword": "backward"}, "with continued it is 'forward'; take it out"),
         ({"continued": None}, "it has neither model nor continued"),
         ({"continued": {"from": "backward", "max_updates": 9}}, "continued"),
