@@ -92,8 +92,8 @@ def train_on(task: Task) -> State:
         "seed": task.seed,
         "inputs": {path.name: sha256(path) for path in files},
     }
-    finished = (work / layout.FINISHED).exists()
-    plans.keep(task.role, work, plan, not finished and (work / _STATE).exists())
+    begun = (work / _STATE).exists() and not (work / layout.FINISHED).exists()
+    plans.keep(task.role, work, plan, begun)
     if not (work / layout.COUNTS).exists():
         data.write_text(task.shards, "forward", settings["max_length"], work, ("train", "dev"))
     if not (work / _BEGINNING).exists():
@@ -120,7 +120,7 @@ def train_on(task: Task) -> State:
         path=work / _STATE,
     )
     state = training.run()
-    if not finished:
+    if not (work / layout.FINISHED).exists():
         target = work / layout.MODEL
         target.mkdir(exist_ok=True)
         beginning = work / _BEGINNING
