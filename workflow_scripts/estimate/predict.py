@@ -11,12 +11,10 @@ from workflow_scripts.core.config import FILTER_ROLES
 from workflow_scripts.core.features import ENCODER
 from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.model_blocks import finished
-from workflow_scripts.core.rewriters import model_of, noise, rewriter, rewriter_training_sets
-
-
 from workflow_scripts.core.rewriters import (
     continued,
     model_of,
+    noise,
     rewriter,
     rewriter_training_sets,
 )
