@@ -9,6 +9,7 @@ from typing import Any
 
 from workflow_scripts.core.atomic import write_json, write_text
 from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
@@ -245,7 +246,11 @@ def main(argv: list[str] | None = None) -> None:
         shard_paths(arguments.trees, arguments.shards),
         arguments.templates / TABLE,
         arguments.output,
-        {key: getattr(arguments, key) for key in ("device", "batch_rows", "inputs")},
+        {
+            "device": choose_device(arguments.device).type,
+            "batch_rows": arguments.batch_rows,
+            "inputs": arguments.inputs,
+        },
     )
 
 

@@ -38,6 +38,8 @@ def about(facts: dict[str, Any], pairs: dict[str, Any]) -> dict[str, Any]:
 def take_table(table: Path, output: Path) -> dict[str, Any]:
     """Copy the table of templates into a model folder, and return what is said of it.
 
+    That are the numbers of templates and of the training pairs that have them, and the labels.
+
     Raises:
         InputError: the table is damaged.
     """
@@ -45,7 +47,11 @@ def take_table(table: Path, output: Path) -> dict[str, Any]:
     with atomic_path(output / TABLE) as temporary:
         shutil.copyfile(table, temporary)
     found = read_table(table)
-    return {"count": len(found), "labels": known_labels(found)}
+    return {
+        "count": len(found),
+        "labels": known_labels(found),
+        "pairs": sum(each.count for each in found),
+    }
 
 
 def main(argv: list[str] | None = None) -> None:

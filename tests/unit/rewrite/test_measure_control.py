@@ -97,7 +97,7 @@ def finished(tmp_path_factory):
             *("--config", json.dumps(CONFIG), "--inputs", "{}", "--shards", "1"),
             *("--model", str(model), "--templates", str(table.parent)),
             *("--pairs", str(folder / "pairs"), "--trees", str(folder / "trees")),
-            *("--output", str(output), "--device", "cpu"),
+            *("--output", str(output), "--device", "auto"),
         ]
     )
     return output

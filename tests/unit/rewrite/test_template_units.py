@@ -89,6 +89,9 @@ def test_templates_need_a_parser():
     assert list(Rewrite.problems(config(templates={}))) == []
 
 
+TABLE_FACTS = {"count": 1, "labels": ["NP", "S", "``"], "pairs": 2}
+
+
 def write_templates(folder):
     table = folder / "unit" / TABLE
     table.parent.mkdir()
@@ -105,7 +108,7 @@ def test_the_model_folder_gets_the_table(tmp_path):
     table = write_templates(tmp_path)
     output = tmp_path / "model"
     output.mkdir()
-    assert train.take_table(table, output) == {"count": 1, "labels": ["NP", "S", "``"]}
+    assert train.take_table(table, output) == TABLE_FACTS
     assert (output / TABLE).read_bytes() == table.read_bytes()
 
 
@@ -118,10 +121,11 @@ def test_a_card_tells_how_templates_are_read():
     metrics = {"parameters": 1, "updates": 1, "validation_perplexity": 1.0}
     found = dict.fromkeys(("beam_size", *FIGURES)) | {"beam_size": 1, "sentences": 1}
     given = (metrics, {"greedy": found}, [], "mit")
-    text = card(about | {"templates": {"count": 1234}}, *given)
+    text = card(about | {"templates": {"count": 1234, "pairs": 56789}}, *given)
     assert f"`{prefixed('(S (NP) (VP) (.))', 'A sentence of yours.')}`" in text
     assert f"`{prefixed(None, 'A sentence of yours.')}`" in text
     assert "the 1,234 templates" in text
+    assert "It learnt from 56,789 of the training pairs" in text
     assert "templates" not in card(about, *given)
 
 
@@ -172,7 +176,7 @@ def test_both_trainings_put_the_table_into_the_model_folder(tmp_path, monkeypatc
     assert (output / TABLE).read_bytes() == table.read_bytes()
     assert TABLE in made[0][-1]
     if module is continued:
-        assert made[0][1]["templates"] == {"free": 0.1, "count": 1, "labels": ["NP", "S", "``"]}
+        assert made[0][1]["templates"] == {"free": 0.1, **TABLE_FACTS}
     else:
         about = json.loads((output / "rewriter.json").read_text(encoding="utf-8"))
-        assert about["templates"] == {"free": 0.1, "count": 1, "labels": ["NP", "S", "``"]}
+        assert about["templates"] == {"free": 0.1, **TABLE_FACTS}
