@@ -10,10 +10,10 @@ from typing import Any
 
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.features import ENGLISH
 from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.runs import link_name, read_config, run_folder
 from workflow_scripts.core.suggestion import suggestion
-from workflow_scripts.generate.checks import ENGLISH
 from workflow_scripts.generate.variants import SetMaker, set_maker
 from workflow_scripts.judge.encoder import encoder_folder, load_encoder
 from workflow_scripts.judge.features.feature import Encoder
@@ -110,7 +110,7 @@ def encoder_for(language: str | None) -> Encoder | None:
     Where there is none, stderr says so.
     """
     try:
-        if language == ENGLISH:
+        if language in ENGLISH:
             return load_encoder(encoder_folder())
         why = f"the encoder knows English (en) only, not {language or 'a language nobody named'}"
     except InputError as error:

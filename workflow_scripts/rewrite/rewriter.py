@@ -13,10 +13,10 @@ from itertools import islice, product
 import numpy as np
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.features import ENGLISH
 from workflow_scripts.core.text import letters_and_digits
 from workflow_scripts.evaluate.diversity import bleu_counts, one_minus_bleu
 from workflow_scripts.evaluate.diversity import sentence as counted
-from workflow_scripts.generate.checks import ENGLISH
 from workflow_scripts.generate.inflection import inflections
 from workflow_scripts.generate.variants import SetMaker
 from workflow_scripts.judge.features.feature import Encoder
@@ -138,6 +138,7 @@ class Rewriter:
         encoder: Encoder | None = None,
     ):
         self.language = language
+        self.inflects = language in ENGLISH
         self.settings = settings or Settings()
         self.templates = list(templates)
         self.has_meaning = encoder is not None
@@ -236,7 +237,7 @@ class Rewriter:
     def _forms(self, word: str, inflect: bool) -> list[str]:
         if not inflect:
             return [word]
-        if self.language != ENGLISH:
+        if not self.inflects:
             raise RequestError(
                 f"inflections are known of English (en) only, and the rewriter's language is "
                 f"{self.language or 'not known'}; name the forms themselves"
