@@ -10,10 +10,10 @@ from typing import Any
 
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.features import ENGLISH
 from workflow_scripts.core.manifest import verify
 from workflow_scripts.core.runs import link_name, read_config, run_folder
 from workflow_scripts.core.suggestion import suggestion
-from workflow_scripts.generate.checks import ENGLISH
 from workflow_scripts.generate.variants import SetMaker, set_maker
 from workflow_scripts.judge.encoder import encoder_folder, load_encoder
 from workflow_scripts.judge.features.feature import Encoder
@@ -110,7 +110,7 @@ def encoder_for(language: str | None) -> Encoder | None:
     Where there is none, stderr says so.
     """
     try:
-        if language == ENGLISH:
+        if language in ENGLISH:
             return load_encoder(encoder_folder())
         why = f"the encoder knows English (en) only, not {language or 'a language nobody named'}"
     except InputError as error:
@@ -133,15 +133,15 @@ def _folder_in(run: Path, config: Config, name: str | None) -> Path:
     return run / link_name("rewrite", name or names[0])
 
 
-def _systems(run: Path, folder: Path, idf: Path | None) -> Callable[[str, int], SetMaker]:
+def _systems(run: Path, folder: Path, idf: Path | None) -> Callable[[str], SetMaker]:
     """Return a function that makes the constraint sets of a system of a run's configuration."""
     return partial(sets_of, run, read_config(run), segmenter_path(folder, "reference"), idf)
 
 
-def sets_of(
-    run: Path, config: Config, pieces: Path, idf: Path | None, system: str, seed: int
-) -> SetMaker:
+def sets_of(run: Path, config: Config, pieces: Path, idf: Path | None, system: str) -> SetMaker:
     """Return what makes the constraint sets of a system, or of `SYSTEM:VARIANT`.
+
+    Words that it chooses at random depend on the run's seed and the identifier of the sentence.
 
     Raises:
         RequestError: there is no such system or variant, or no document frequencies.
@@ -166,4 +166,4 @@ def sets_of(
                 f"'system' {name} chooses words by their IDF, and {run} has counted none: name a "
                 "file of document frequencies (--idf), or a run one of whose systems has them"
             )
-    return set_maker(constraints, seed, Segmenter(pieces).pieces, idf)
+    return set_maker(constraints, config.get("seed", 1), Segmenter(pieces).pieces, idf)

@@ -13,10 +13,10 @@ from itertools import islice, product
 import numpy as np
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.features import ENGLISH
 from workflow_scripts.core.text import letters_and_digits
 from workflow_scripts.evaluate.diversity import bleu_counts, one_minus_bleu
 from workflow_scripts.evaluate.diversity import sentence as counted
-from workflow_scripts.generate.checks import ENGLISH
 from workflow_scripts.generate.inflection import inflections
 from workflow_scripts.generate.variants import SetMaker
 from workflow_scripts.judge.features.feature import Encoder
@@ -121,7 +121,7 @@ class Rewriter:
         settings: of the searches.
         templates: those that it was trained with, the most frequent first; none: it has no
             control of syntax.
-        systems: makes the constraint sets of a system, given its name and a seed.
+        systems: makes the constraint sets of a system, given its name.
         encoder: of sentences; None: there are no meaning scores.
     """
 
@@ -134,10 +134,11 @@ class Rewriter:
         settings: Settings | None = None,
         *,
         templates: Sequence[str] = (),
-        systems: Callable[[str, int], SetMaker] | None = None,
+        systems: Callable[[str], SetMaker] | None = None,
         encoder: Encoder | None = None,
     ):
         self.language = language
+        self.inflects = language in ENGLISH
         self.settings = settings or Settings()
         self.templates = list(templates)
         self.has_meaning = encoder is not None
@@ -147,7 +148,8 @@ class Rewriter:
         self._labels = sorted({label for each in self.templates for label in labels_of(each)})
         self._systems = systems
         self._encoder = encoder
-        self._sets = lru_cache(maxsize=64)(self._make_sets)
+        # Each holds the document frequencies and paraphrases of its own system.
+        self._sets = lru_cache(maxsize=8)(self._make_sets)
         # The same words are avoided in many requests.
         self._forbidden = lru_cache(maxsize=1024)(partial(forbidden, target))
         self._in_pieces = lru_cache(maxsize=256)(
@@ -235,7 +237,7 @@ class Rewriter:
     def _forms(self, word: str, inflect: bool) -> list[str]:
         if not inflect:
             return [word]
-        if self.language != ENGLISH:
+        if not self.inflects:
             raise RequestError(
                 f"inflections are known of English (en) only, and the rewriter's language is "
                 f"{self.language or 'not known'}; name the forms themselves"
@@ -266,15 +268,15 @@ class Rewriter:
         whole = whole_words(self._target, list(chosen))
         return Search(kept, use, whole, frozenset(banned), tuple(chosen))
 
-    def _make_sets(self, system: str, seed: int) -> SetMaker:
+    def _make_sets(self, system: str) -> SetMaker:
         if self._systems is None:
             raise RequestError("'system': there is no run whose systems could choose; give --run")
-        return self._systems(system, seed)
+        return self._systems(system)
 
     def _of_system(self, request: Request) -> list[Search]:
         """Return a search for each of the sets of words that a system chooses."""
         assert request.system is not None
-        sets = self._sets(request.system, request.seed)(request.text, request.text, "")
+        sets = self._sets(request.system)(request.text, f"{request.seed} {request.text}")
         if len(sets) > MOST_SEARCHES:
             raise RequestError(
                 f"'system' {request.system} has {len(sets)} sets of words for this sentence, at "

@@ -82,6 +82,7 @@ class Files:
 
     def get(self, identity: str) -> File | None:
         """Return a file, None where there is none of this identity."""
+        self._forget_old()
         return self._files.get(identity)
 
     async def cancel(self, file: File) -> None:
@@ -96,13 +97,17 @@ class Files:
             await self.cancel(file)
             self._delete(file)
 
-    def _make_room(self) -> None:
-        ended = [file for file in self._files.values() if file.finished is not None]
-        ended.sort(key=lambda file: file.finished or 0.0)
+    def _forget_old(self) -> None:
         now = time.monotonic()
-        for file in ended:
-            old = now - (file.finished or now) > self._keep
-            if old or len(self._files) >= self._most:
+        for file in list(self._files.values()):
+            if file.finished is not None and now - file.finished > self._keep:
+                self._delete(file)
+
+    def _make_room(self) -> None:
+        self._forget_old()
+        ended = [file for file in self._files.values() if file.finished is not None]
+        for file in sorted(ended, key=lambda file: file.finished or 0.0):
+            if len(self._files) >= self._most:
                 self._delete(file)
         if len(self._files) >= self._most:
             raise TooManyFilesError

@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 from tests.unit.pages import Reader
 from workflow_scripts.rewrite.requests import Answer, Paraphrase
+from workflow_scripts.rewrite.rewriter import Rewriter
 from workflow_scripts.rewrite.service.app import Limits, Service, application
 from workflow_scripts.rewrite.service.differences import Change, differences
 
@@ -199,6 +200,17 @@ def test_a_form_works_without_a_script(web):
     assert "without" in page.text
 
 
+def test_the_page_offers_what_the_rewriter_can_do(parts):
+    with client(Rewriter(*parts, "cs", templates=[f"(S (X{n}))" for n in range(30)])) as web:
+        page = web.get("/").text
+        said = web.get("/api/rewriter").json()
+    assert "avoid_forms" not in page  # inflections are English
+    assert page.count("<option") == 21  # none, and the twenty most frequent ones
+    assert len(said["templates"]) == 20
+    assert 'lang="cs"' in page
+    whole(page)
+
+
 def test_a_form_with_a_fault_keeps_what_was_written(web):
     page = web.post("/", data={"text": SENTENCE, "use": "old", "samples": "3"})
     assert page.status_code == 400
@@ -309,7 +321,7 @@ def test_bad_files_are_told(web):
 class Held:
     """Stands for a rewriter that does not answer before it may."""
 
-    language, templates, has_meaning = "en", (), False
+    language, templates, has_meaning, inflects = "en", (), False, True
     settings = SimpleNamespace(beam_size=8)
 
     def __init__(self):

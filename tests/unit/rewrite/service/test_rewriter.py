@@ -197,10 +197,10 @@ class Systems:
     def __init__(self, target):
         self._pieces = target.pieces
 
-    def __call__(self, name, seed):
+    def __call__(self, name):
         if name == "random":
             block = {"kind": "negative", "choose": "random", "sets": 3, "fraction": [0.5, 1.0]}
-            return set_maker(block, seed, self._pieces, None)
+            return set_maker(block, 1, self._pieces, None)
         if name == "none":
             return lambda reference, identifier, source="": []
 
