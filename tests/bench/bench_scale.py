@@ -96,7 +96,7 @@ def many_jobs(data: Path, early: int, late: int, systems: int, columns: bool) ->
     (system,) = config["systems"].values()
     names = [f"system{number}" for number in range(systems)]
     config["systems"] = dict.fromkeys(names, system)
-    config["run"] |= {"systems": names, "training_sets": [], "embeddings": []}
+    config["run"] |= {"systems": names, "training_sets": [], "embeddings": [], "rewriters": []}
     config["shards"] = {"early": early, "late": late}
     config["dual_filter"]["enabled"] = True
     if not columns:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.e2e
 SYSTEMS = ["bt2017", "paranmt", "parabank", "parabank2"]
 # Of the micro bitext: its 420 training references know few rare words.
 CHANGES = {
-    "run": {"outside": [], "training_sets": ["half"]},
+    "run": {"outside": [], "training_sets": ["half"], "rewriters": []},
     "systems": {
         "parabank": {
             "constraints": {

@@ -21,7 +21,7 @@ CHANGES = {
     },
     "training_sets": {"heard": {"bounds": {"unheard": [0, 0]}}},
     "embeddings": {"tiny": {"training_sets": ["half"]}},
-    "run": {"training_sets": ["half", "heard"]},
+    "run": {"training_sets": ["half", "heard"], "rewriters": []},
     "evaluate": {"columns": ["easier", "alike"]},
 }
 

@@ -17,7 +17,7 @@ LANGUAGES = {"cs": "micro", "de": "second"}
 def second(config):
     """Return a run of another source language that shares references with the micro run."""
     changes = {
-        "run": {"name": "second", "training_sets": [], "embeddings": []},
+        "run": {"name": "second", "training_sets": [], "embeddings": [], "rewriters": []},
         "languages": {"source": {"code": "de"}},
         "generate": {"limit": {"train": 12, "held_out": 4}},
         "systems": {"micro": {"select": {"method": "nbest", "best": 3}}},
@@ -36,7 +36,7 @@ def merge(config):
     changes = {
         "run": {
             **{"name": "merged", "corpora": [], "systems": [*systems]},
-            **{"training_sets": ["all_of_it"], "embeddings": ["tiny"]},
+            **{"training_sets": ["all_of_it"], "embeddings": ["tiny"], "rewriters": []},
         },
         "systems": systems,
         "columns": {"fluency": {"language_model": {"corpora": None}}},

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.e2e
 
 NOTHING = "Nothing to be done"
 FEWER = {"systems": {"micro": {"select": {"keep": {"quantile": 0.3}}}}}
-AFTER_SELECT = {"select", "filter", "embed", "evaluate", "release"}
+AFTER_SELECT = {"select", "filter", "embed", "evaluate", "rewrite", "release"}
 LANGUAGE_MODEL = {"filter.fluency", "filter.fluency-micro"} if micro.HAS_KENLM else set()
 # Of pairs from outside.
 OUTSIDE = {
@@ -62,6 +62,8 @@ def test_every_unit_of_the_run_is_linked_and_has_its_manifest(finished):
         *("filter.micro", "filter.score-micro", "filter.told-micro", "filter.half-micro"),
         *("embed.evaluation", "embed.tiny-half-micro-seed1", "embed.tiny-half-micro-seed2"),
         *("embed.sts", "evaluate.micro", "release"),
+        *("rewrite.plain-pairs", "rewrite.plain-subword", "rewrite.plain"),
+        "rewrite.plain-measures",
         *LANGUAGE_MODEL,
         *OUTSIDE,
     }

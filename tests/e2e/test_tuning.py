@@ -44,7 +44,7 @@ def test_a_grid_is_tuned_and_a_classifier_tested(finished, copy_of):
         },
         "sts": {"data": [str(reported), str(development)], "development": ["chosen"]},
         "evaluate": {"punctuation": "tokens", "documents": str(documents)},
-        "run": {"training_sets": ["tuned"]},
+        "run": {"training_sets": ["tuned"], "rewriters": []},
     }
     pipeline = pipeline.with_config(micro.merged(pipeline.config, changes))
     pipeline.run()

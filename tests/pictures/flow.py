@@ -40,6 +40,8 @@ def everything(results: Path) -> dict[str, Any]:
     config["judges"]["own"] = {"labels": str(labels), "features": features, "grammar": "run"}
     select = config["systems"]["parabank"]["select"]
     select |= {"judge": "own", "score": "judge", "keep": {"max_sum": 3.5, "precision": 0.75}}
+    config["run"]["rewriters"] = ["rewriter"]
+    config["rewriters"] = {"rewriter": {"training_sets": ["all"], "model": "testbed"}}
     config["evaluate"] |= {
         "columns": list(COLUMNS),
         "reference_scores": True,

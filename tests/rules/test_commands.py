@@ -112,15 +112,22 @@ def test_command_runs_alone_with_the_same_result(printed, workplace, rule):
     run_alone(printed[rule], workplace.folder)
 
 
-# What the commands of the release read in the folders of finished units, by stage.
+_REWRITER = ["rewriter.json", "metrics.json", "learning_curve.tsv"]
+# What the commands of the release read in the folders of finished units, by unit or by stage.
 READ = {
     "release_datasheet": {"train": ["metrics.json"], "evaluate": ["measures.json"]},
-    "release_tables": {"evaluate": ["measures.json", "statistics.json"], "embed": ["sts.json"]},
+    "release_tables": {
+        "evaluate": ["measures.json", "statistics.json"],
+        "embed": ["sts.json"],
+        "rewrite/plain-measures": ["measures.json"],
+    },
     "release_report": {
         "train": ["metrics.json", "learning_curve.tsv"],
         "select": ["[0-9]*.parquet"],
         "evaluate": ["measures.json", "statistics.json"],
         "embed": ["sts.json"],
+        "rewrite/plain": _REWRITER,
+        "rewrite/plain-measures": ["measures.json", "paraphrases.jsonl"],
     },
 }
 
@@ -131,7 +138,8 @@ def read_of_units(job: Job) -> list[str]:
     after = words[words.index("--units") + 1 :]
     for unit in takewhile(lambda word: not word.startswith("--"), after):
         name, _, folder = unit.partition("=")
-        for pattern in READ[job.rule].get(name.partition("/")[0], []):
+        read = READ[job.rule]
+        for pattern in read.get(name, read.get(name.partition("/")[0], [])):
             found = sorted(map(str, Path(folder).glob(pattern)))
             assert found, f"{folder} has no {pattern}"
             files += found
@@ -200,7 +208,8 @@ def damage(path: Path, how: Callable[[Path, bytes], bytes]) -> bytes:
         *("filter_classified", "filter_paraphrase_score", "filter_training_set"),
         *("evaluate_measures", "evaluate_statistics"),
         *(name for name in ("filter_language_model", "filter_perplexity") if name not in KENLM),
-        *("embed_train", "embed_sts"),
+        *("embed_train", "embed_sts", "rewrite_pairs", "rewrite_vocabulary"),
+        *("rewrite_segment", "rewrite_train", "rewrite_measure"),
         *("release_export", "release_datasheet", "release_report", "release_tables", "manifest"),
     ],
 )

@@ -22,10 +22,12 @@ from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.merges import merging
 from workflow_scripts.core.model_blocks import finished
 from workflow_scripts.core.resolve import add_arguments, resolve
+from workflow_scripts.core.rewriters import model_of, rewriter, rewriters
 from workflow_scripts.core.rows import Side
 from workflow_scripts.core.runs import link_name
 from workflow_scripts.core.terminal import fitted_table
-from workflow_scripts.estimate.predict import Cost, Predictor, Speeds
+from workflow_scripts.estimate.predict import Cost, Predictor, Speeds, rewriter_role
+from workflow_scripts.rewrite.stage import SUBWORD
 from workflow_scripts.runs.catalogue import size_text
 from workflow_scripts.stages import run_layout
 
@@ -144,7 +146,10 @@ def finished_shape(role: str, model: Finished, speed: "TextSpeed") -> "Shape":
 
 
 def shapes(layout: Layout, speed: "TextSpeed") -> "dict[str, Shape]":
-    """Return the shape of the model of each role; a finished model counts as a base Transformer."""
+    """Return the shape of the model of each role; a finished model counts as a base Transformer.
+
+    Rewriters go by `rewriter_role`.
+    """
     from workflow_scripts.estimate.networks import Shape
 
     subword = layout.config["subword"]
@@ -161,7 +166,19 @@ def shapes(layout: Layout, speed: "TextSpeed") -> "dict[str, Shape]":
             *(sizes[side] for side in sides),
             *(speed.pieces[side] for side in sides),
         )
+    for name in rewriters(layout.config):
+        settings = layout.settings(("rewrite", f"{name}{SUBWORD}"))
+        size, length = settings["vocab_size"]["reference"], speed.pieces["reference"]
+        block = model_of(layout.config, name)
+        found[rewriter_role(name)] = Shape(block, size, size, length, length)
     return found
+
+
+def block_name(layout: Layout, role: str) -> str:
+    """Return the entry of `models` behind a key of `shapes`."""
+    models = layout.config["train"]["models"]
+    blocks = {rewriter_role(name): name for name in rewriters(layout.config)}
+    return rewriter(layout.config, blocks[role])["model"] if role in blocks else models[role]
 
 
 def calibrate(layout: Layout, device: "torch.device") -> Speeds:
@@ -181,7 +198,7 @@ def calibrate(layout: Layout, device: "torch.device") -> Speeds:
         keys |= {role: role for role in own}
         budget = _BUDGET / len(set(keys.values()))
         for role, shape in wanted.items():
-            block = layout.config["train"]["models"][role]
+            block = block_name(layout, role)
             if keys[role] not in distinct:
                 seconds = f"some {budget:.0f} seconds on {device.type}"
                 say(f"a model like {role}, models.{block}: {seconds}")

@@ -11,11 +11,13 @@ from workflow_scripts.core.config import FILTER_ROLES
 from workflow_scripts.core.features import ENCODER
 from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.model_blocks import finished
+from workflow_scripts.core.rewriters import model_of, rewriter, rewriter_training_sets
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.evaluate.stage import BOUNDS_SAMPLE
 from workflow_scripts.generate.stage import constraints_of
 from workflow_scripts.judge.stage import GRAMMAR
+from workflow_scripts.rewrite.stage import MEASURES, PAIRS, SUBWORD, parted
 
 if TYPE_CHECKING:
     from workflow_scripts.estimate.networks import Speed
@@ -60,6 +62,11 @@ class Speeds(NamedTuple):
     text: "TextSpeed"
     networks: "dict[str, Speed]"
     starts: dict[str, float]
+
+
+def rewriter_role(name: str) -> str:
+    """Return what the speed of a rewriter's model goes by, beside the roles of other models."""
+    return f"rewriter {name}"
 
 
 class Cost(NamedTuple):
@@ -129,7 +136,8 @@ class Predictor:
         jobs = layout.declaration(stage).jobs(instance)
         kind = "network" if network else "text"
         files = records * _RECORD_FILES + jobs * _JOB_FILES + _MANIFEST_FILES
-        files += _MODEL_FILES if stage == "train" else 0
+        of_model = stage == "train" or (stage == "rewrite" and not parted(str(instance))[1])
+        files += _MODEL_FILES if of_model else 0
         start = jobs * self._speeds.starts[kind] + self._speeds.starts["text"]  # and its manifest
         cpu = text + start + (0.0 if self._on_gpu else network)
         return Cost(unit, jobs + 1, cpu, network if self._on_gpu else 0.0, size, files)
@@ -182,6 +190,41 @@ class Predictor:
         text = self._training_pairs("filter" if role in FILTER_ROLES else "main")
         text *= max(1, self._config["subword"]["samples"]) * self._speeds.text.cleaned
         return text, (words + dev * _FORWARD_SHARE) * speed.update_word + test, size
+
+    def _rewriter_pairs(self, name: str) -> float:
+        """Return the pairs of a rewriter, both directions counted, if none is left out."""
+        block = rewriter(self._config, name)
+        systems = [each.partition("-")[2] for each in rewriter_training_sets(self._config, name)]
+        own = self._config["run"]["systems"]
+        blocks = [self._config["systems"][each] for each in systems if each in own]
+        best = sum(each["select"]["best"] for each in blocks)
+        return self.references() * best * len(block["write"])
+
+    def _of_rewrite(self, instance: str) -> tuple[float, float, float]:
+        name, part = parted(instance)
+        config, text = rewriter(self._config, name), self._speeds.text
+        pairs = self._rewriter_pairs(name)
+        if part == PAIRS:
+            return pairs * text.cleaned, 0.0, pairs * text.pair_bytes
+        if part == SUBWORD:
+            block = self._config["subword"]
+            segments = pairs * max(1, block["samples"])
+            learnt = 2 * min(pairs, block["sentences"]) if config["subword"] == "own" else 0
+            seconds = learnt * text.trained + segments * text.segmented
+            return seconds, 0.0, segments * text.segment_bytes
+        speed, length = self._speeds.networks[rewriter_role(name)], self._pieces["reference"]
+        searched = config["held_out"]["test"] * length * speed.searched
+        if part == MEASURES:
+            size = 4 * config["held_out"]["test"] * text.characters
+            return 0.0, searched * (1 + config["beam"]), size
+        block = filled(model_of(self._config, name), "model")
+        words = block["max_updates"] * block["batch_words"] * block["update_interval"]
+        per_reference = pairs / max(1, self.references())
+        lines = config["held_out"]["dev"] * per_reference
+        dev = lines * length * (block["max_updates"] / block["checkpoint_updates"])
+        network = (words + dev * _FORWARD_SHARE) * speed.update_word
+        network += searched * per_reference * _TEST_BEAM
+        return pairs * text.cleaned, network, _KEPT_BYTES * speed.parameters
 
     def _of_dual_filter(self, instance: str) -> tuple[float, float, float]:
         exempt = {

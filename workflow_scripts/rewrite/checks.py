@@ -58,6 +58,9 @@ def _model_problems(where: str, name: str, config: Config) -> Iterator[str]:
     yield from strangers(f"{where}.model", [block["model"]], "models", config)
     if finished(config["models"].get(block["model"], {})):
         yield f"{where}.model: '{block['model']}' is a finished model; name one that is trained"
+    kind = config["subword"]["model_type"]
+    if block.get("samples") and kind != "unigram":
+        yield f"{where}.samples: {kind} models have one segmentation only; set samples: 0"
     if block["subword"] == "own":
         return
     if "vocab_size" in block:

@@ -183,6 +183,7 @@ class Rewrite(Stage):
         """Return the settings of the stage `subword`, with splits in place of corpora."""
         block, shared = rewriter(self.config, name), dict(self.config["subword"])
         shared.pop("filter_vocab_size", None)
+        shared["samples"] = block.get("samples", shared["samples"])
         size = block.get("vocab_size", shared["vocab_size"]["reference"])
         if self.begins_with(name):  # the model knows the most probable segmentation alone
             shared["samples"] = 0

@@ -33,7 +33,10 @@ STAGES = {
 }
 # The other search of the core, beside the sampling of the micro run.
 BEAM = {
-    "run": {"systems": ["micro", "beam"], "training_sets": [], "embeddings": []},
+    "run": {
+        **{"systems": ["micro", "beam"], "training_sets": [], "embeddings": []},
+        "rewriters": [],
+    },
     "systems": {
         "beam": {
             "search": {"method": "beam", "beam_size": 4, "nbest": 2},

@@ -6,6 +6,12 @@ from tests.configs import ROOT
 from workflow_scripts.core import selection
 from workflow_scripts.core.embeddings import embeddings
 from workflow_scripts.core.resolve import resolve
+from workflow_scripts.core.rewriters import (
+    model_of,
+    rewriter,
+    rewriter_training_sets,
+    rewriters,
+)
 from workflow_scripts.core.training_sets import training_sets, tuned
 from workflow_scripts.stages import validate
 
@@ -265,3 +271,37 @@ def test_parabank2_compares_ranks_and_a_pair_of_ranks_with_the_other_corpora():
     assert config["sts"]["data"] == ["sts/2016"]
     vectors = trained(recipe("parabank2", "parabank2-embeddings", "paragram"))
     assert {each["model"]["vectors"] for each in vectors.values()} == {PARAGRAM}
+
+
+# --- Rewriters ---------------------------------------------------------------------------------
+
+
+def test_parabanks_rewriter_is_trained_for_one_epoch_on_50_million_pairs():
+    config = recipe("parabank", "rewriter-parabank")
+    (name,) = rewriter_training_sets(config, "parabank_rewriter")
+    pairs = training_sets(config)[name]["sample"]
+    assert pairs == 50_000_000
+    model, block = model_of(config, "parabank_rewriter"), rewriter(config, "parabank_rewriter")
+    pieces = model["max_updates"] * model["batch_words"] * model["update_interval"]
+    assert 16.5 < pieces / pairs < 17.5  # pieces of a paraphrase, as the recipe says
+    assert (model["encoder_layers"], model["decoder_layers"]) == (6, 6)
+    assert (block["samples"], block["write"]) == (0, ["paraphrase"])
+    # The translation models, and all that they read, are those of the recipe below.
+    alone = recipe("parabank")
+    for key in ("subword", "train", "clean", "corpora", "systems", "generate"):
+        assert config[key] == alone[key]
+
+
+@pytest.mark.parametrize(
+    "recipes",
+    [
+        ("parabank2", "rewriter-gpu"),
+        ("testbed", "rewriter-two-cores"),
+        ("portuguese", "portuguese-8000", "rewriter-two-cores"),
+        ("testbed", "rewriter-two-cores", "rewriter-testbed"),
+    ],
+)
+def test_a_rewriter_is_laid_over_a_recipe(recipes):
+    config = recipe(*recipes)
+    (name,) = rewriters(config)
+    assert rewriter_training_sets(config, name)

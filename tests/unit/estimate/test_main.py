@@ -69,6 +69,20 @@ def test_shapes_follow_the_direction_of_each_model():
     assert found["backward"][1:] == (1500, 2000, 11.0, 9.0)
 
 
+def test_the_model_of_a_rewriter_reads_and_writes_references():
+    config = run_on_testbed()
+    config["run"]["rewriters"] = ["plain"]
+    config["rewriters"] = {
+        "plain": {"training_sets": ["all"], "model": "testbed_scoring", "vocab_size": 700}
+    }
+    layout = run_layout(config)
+    found = estimate.shapes(layout, TEXT)
+    assert found["rewriter plain"] == (config["models"]["testbed_scoring"], 700, 700, 11.0, 11.0)
+    assert estimate.block_name(layout, "rewriter plain") == "testbed_scoring"
+    assert estimate.block_name(layout, "backward") == "testbed_scoring"
+    assert estimate.block_name(layout, "forward") == "testbed"
+
+
 def finished(config, forward, backward):
     config["models"] |= {"one": forward, "other": backward}
     config["train"] |= {"dev": None, "test": None}

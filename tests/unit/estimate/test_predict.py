@@ -4,7 +4,7 @@ import pytest
 
 from tests.configs import run_on_testbed
 from workflow_scripts.estimate.networks import Speed
-from workflow_scripts.estimate.predict import DISTINCT, Predictor, Speeds
+from workflow_scripts.estimate.predict import DISTINCT, Predictor, Speeds, rewriter_role
 from workflow_scripts.estimate.text import TextSpeed
 from workflow_scripts.stages import run_layout
 
@@ -191,3 +191,34 @@ def test_shards_cost_starts_and_files(config):
     assert many.jobs - few.jobs == 62
     assert many.cpu - few.cpu == pytest.approx(62 * STARTS["text"])
     assert many.files - few.files == 62 * 4
+
+
+def test_a_rewriter_is_trained_and_measured_at_the_speed_of_its_own_model(config):
+    config["run"]["rewriters"] = ["plain"]
+    held_out = {"dev": 20, "test": 50}
+    config["rewriters"] = {
+        "plain": {
+            **{"training_sets": ["all"], "model": "testbed", "held_out": held_out, "beam": 4},
+            "write": ["paraphrase", "reference"],
+        }
+    }
+    networks = {"forward": FORWARD, "backward": BACKWARD}
+    own = FORWARD._replace(update_word=1e-3, searched=2e-3)
+    networks[rewriter_role("plain")] = own
+    layout = run_layout(config)
+    found = Predictor(layout, LINES, Speeds(TEXT, networks, STARTS), False).costs()
+    assert [cost.unit for cost in found] == layout.units()
+    cost = {each.unit[1]: each for each in found if each.unit[0] == "rewrite"}
+    pairs = 1000 * config["systems"]["parabank2"]["select"]["best"] * 2
+    assert cost["plain-pairs"].size == pytest.approx(pairs * TEXT.pair_bytes)
+    assert cost["plain-pairs"].jobs == 2
+    assert cost["plain-subword"].size == pytest.approx(pairs * TEXT.segment_bytes)
+    searched = 50 * 12 * own.searched
+    starts = STARTS["network"] + STARTS["text"]
+    assert cost["plain-measures"].cpu == pytest.approx(5 * searched + starts)
+    block = config["models"]["testbed"]
+    words = block["max_updates"] * block["batch_words"]
+    words += 20 * pairs / 1000 * 12 * block["max_updates"] / block["checkpoint_updates"] / 3
+    expected = words * own.update_word + 5 * searched * pairs / 1000 + pairs * TEXT.cleaned
+    assert cost["plain"].cpu == pytest.approx(expected + starts)
+    assert cost["plain"].files > cost["plain-pairs"].files

@@ -70,6 +70,7 @@ def test_without_embeddings_the_sentences_of_tests_are_read_all_the_same(config)
         ({"held_out": {"dev": 9, "test": 9}}, []),
         ({"vocab_size": 99}, ["plain-pairs"]),
         ({"subword": "forward"}, ["plain-pairs"]),
+        ({"samples": 0}, ["plain-pairs", "plain-subword", "plain", "plain-measures"]),
         ({"model": "testbed"}, ["plain-pairs", "plain-subword"]),
         ({"beam": 7}, ["plain-pairs", "plain-subword", "plain"]),
         ({"write": ["reference"]}, []),
@@ -123,6 +124,7 @@ def test_systems_that_a_rewriter_writes_are_not_learnt_from(config):
         ({"model": "nothing"}, "'nothing' is not in models"),
         ({"model": "student_pt_en"}, "'student_pt_en' is a finished model"),
         ({"subword": "forward", "vocab_size": 100}, "only an own vocabulary has it"),
+        ({"samples": 2}, "samples: bpe models have one segmentation only"),
         ({"subword": "filter"}, r"\(Its vocabulary: own"),
         ({"held_out": {"dev": 0, "test": 5}}, "0 is less than the minimum"),
         ({"held_out": {"dev": 5}}, "'test' is missing"),
@@ -157,3 +159,18 @@ def test_the_vocabulary_of_a_finished_model_is_refused(config):
     other["train"]["models"]["forward"] = "student_pt_en"
     with pytest.raises(InputError, match="the forward model is a finished one"):
         validate(other)
+
+
+def test_a_corpus_from_outside_is_among_the_inputs_whose_licence_is_told(config, tmp_path):
+    (tmp_path / "given.tsv").write_text("One.\tOther.\n", encoding="utf-8")
+    config |= {"data": str(tmp_path), "outside": {"given": {"tsv": "given.tsv"}}}
+    config["run"]["outside"] = ["given"]
+    about = run_layout(with_rewriter(config)).settings(("rewrite", "plain"))["about"]
+    assert about["systems"] == ["parabank2", "given"]
+    assert about["inputs"]["corpora"] == {
+        **{"testbed": "cc0-1.0", "testbed_held_out": "cc0-1.0"},
+        "given": None,
+    }
+    alone = with_rewriter(config, systems=["parabank2"])
+    about = run_layout(alone).settings(("rewrite", "plain"))["about"]
+    assert "given" not in about["inputs"]["corpora"]
