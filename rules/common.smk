@@ -497,7 +497,7 @@ def writer_folder(wildcards):
     return LAYOUT.folder(*GENERATE.writer(wildcards.system))
 
 
-def writer_record(wildcards):
+def writer_model(wildcards):
     """Input function: the record of that model."""
     return f"{writer_folder(wildcards)}/model.json"
 

@@ -107,7 +107,7 @@ rule generate_shard:
         references="<references>/{shard}.parquet",
         idf=idf_file,
         pairs=ancient(pair_files),
-        model=writer_record,
+        model=writer_model,
         held_out=held_out_pairs,
     output:
         candidates="<results>/generate/{system}/{version}/{shard}.parquet",

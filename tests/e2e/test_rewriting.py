@@ -22,7 +22,10 @@ BEAM = {
     "select": {"method": "nbest", "best": 2, "keep": {"quantile": 1.0}},
 }
 CHANGES = {
-    "run": {"systems": ["micro", "beam", "mono"], "rewriters": ["plain", "again"]},
+    "run": {
+        **{"systems": ["micro", "beam", "mono"], "rewriters": ["plain", "again"]},
+        "embeddings": [],
+    },
     # Its references are all of the run; plain learns from pairs from outside as well.
     "rewriters": {
         "again": {
@@ -35,7 +38,7 @@ CHANGES = {
         "mono": {**BEAM, "rewriter": {"name": "again"}},
     },
     "training_sets": {"half": {"systems": ["micro"]}},
-    "evaluate": {"rewriting": [["beam", "mono"]]},
+    "evaluate": {"rewriting": [["beam", "mono"]], "columns": []},
 }
 
 
@@ -47,7 +50,7 @@ def test_a_rewriter_writes_a_system_that_is_scored_selected_and_released(finishe
     assert planned["rewrite_train"] == planned["rewrite_pairs"] == 1
     assert not {"train_model", "generate_references"} & {*planned}
     assert planned["evaluate_rewriting"] == 1
-    assert planned["evaluate_bounds"] == 1  # of beam; not of mono
+    assert planned["evaluate_bounds"] == 2  # of micro, whose columns are others, and beam
     pipeline.run("release")
 
     held_out = held_out_references(shard_paths(pipeline.unit("rewrite.again-pairs"), 2))

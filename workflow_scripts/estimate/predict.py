@@ -16,6 +16,7 @@ from workflow_scripts.core.rewriters import (
     model_of,
     noise,
     rewriter,
+    rewriter_of,
     rewriter_training_sets,
 )
 from workflow_scripts.core.schema import filled
@@ -129,6 +130,13 @@ class Predictor:
             return sum(min(count, limit.get(name, count)) for name, count in counts.items())
         total = sum(counts.values())
         return total if limit is None else min(limit, total)
+
+    def _references_of(self, system: str) -> int:
+        """Return how many of these a system paraphrases: a rewriter may take what it holds out."""
+        block = rewriter_of(self._config, system)
+        if block is None or block["references"] == "all":
+            return self.references()
+        return min(self.references(), rewriter(self._config, block["name"])["held_out"]["test"])
 
     def candidates(self, system: str) -> int:
         """Return how many candidates a system generates for each reference."""
@@ -280,8 +288,10 @@ class Predictor:
         text, references = self._speeds.text, self.references()
         if instance not in self._config["run"]["systems"]:  # references, or their IDF
             return self._pairs * text.cleaned, 0.0, references * text.pair_bytes
-        search = self._search(instance)
-        speed = self._speeds.networks["forward"]
+        search, written = self._search(instance), rewriter_of(self._config, instance)
+        references = self._references_of(instance)
+        role = rewriter_role(written["name"]) if written else "forward"
+        speed = self._speeds.networks[role]
         rate = speed.sampled if search["method"] == "sample" else speed.searched
         width = search["samples" if search["method"] == "sample" else "beam_size"]
         rows = references * self._searches(instance) * width
@@ -290,7 +300,7 @@ class Predictor:
         return 0.0, seconds, size
 
     def _distinct(self, system: str) -> float:
-        return self.references() * self.candidates(system) * DISTINCT
+        return self._references_of(system) * self.candidates(system) * DISTINCT
 
     def _of_score(self, system: str) -> tuple[float, float, float]:
         if system == "references":
@@ -318,7 +328,12 @@ class Predictor:
 
     def _of_select(self, system: str) -> tuple[float, float, float]:
         best = self._config["systems"][system]["select"]["best"]
-        size = self.references() * (1 + best) * self._speeds.text.characters * _PARAPHRASE_BYTES
+        size = (
+            self._references_of(system)
+            * (1 + best)
+            * self._speeds.text.characters
+            * _PARAPHRASE_BYTES
+        )
         return self._distinct(system) * self._speeds.text.selected, 0.0, size
 
     def _of_evaluate(self, system: str) -> tuple[float, float, float]:

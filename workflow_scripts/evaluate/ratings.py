@@ -267,7 +267,8 @@ def rate_system(
             if found is not None:
                 references.append(found)
                 selected_pairs += found.listed
-    if not seen:
+    # The references of a system that a rewriter writes may all be others than those rated.
+    if not seen and "rewritten" not in config:
         raise InputError(
             f"evaluate.ratings: {file}: its ref_id are of no reference of this run (the first is "
             f"{kept[0].reference}); name ratings that were collected on its references"

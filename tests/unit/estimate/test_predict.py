@@ -264,3 +264,29 @@ def test_noise_makes_more_rows_and_its_repair_is_searched_by_kind(config):
     starts = STARTS["network"] + STARTS["text"]
     searched = 500 * 2 * 12 * FORWARD.searched * 4
     assert found["plain-repair"].cpu == pytest.approx(searched + starts)
+
+
+def test_a_system_that_a_rewriter_writes_costs_what_its_references_cost(config):
+    config["run"]["rewriters"] = ["plain"]
+    held_out = {"dev": 20, "test": 50}
+    block = {"training_sets": ["all"], "model": "testbed", "held_out": held_out}
+    config["rewriters"] = {"plain": block}
+    config["systems"]["mono"] = {**config["systems"]["parabank2"], "rewriter": {"name": "plain"}}
+    config["run"]["systems"] = ["parabank2", "mono"]
+    own = FORWARD._replace(sampled=10 * FORWARD.sampled)
+    networks = {"forward": FORWARD, "backward": BACKWARD, rewriter_role("plain"): own}
+
+    def found():
+        speeds = Speeds(TEXT, networks, STARTS)
+        costs = Predictor(run_layout(config), LINES, speeds, False).costs()
+        return {each.unit: each for each in costs}
+
+    bound = found()
+    starts = 2 * STARTS["network"] + STARTS["text"]
+    bilingual = bound["generate", "parabank2"].cpu - starts
+    assert bound["generate", "mono"].cpu - starts == pytest.approx(bilingual * 50 / 1000 * 10)
+    for stage in ("generate", "score", "select"):
+        sizes = [bound[stage, system].size for system in ("mono", "parabank2")]
+        assert sizes[0] == pytest.approx(sizes[1] * 50 / 1000)
+    config["systems"]["mono"]["rewriter"]["references"] = "all"
+    assert found()["generate", "mono"].cpu - starts == pytest.approx(bilingual * 10)

@@ -253,6 +253,18 @@ def test_ratings_that_say_nothing_are_refused(made_up_run, tmp_path, identifier,
     assert not (tmp_path / "ratings.json").exists()
 
 
+def test_a_system_of_few_references_may_have_none_that_is_rated(made_up_run, tmp_path, capsys):
+    rows = [("a", "elsewhere:1", 7, "x", f"Another {n}", "", 50, 2) for n in range(25)]
+    file = write_ratings(tmp_path / "ratings.tsv", rows)
+    given = arguments(made_up_run, "beam", file, tmp_path / "ratings.json")
+    place = given.index("--config") + 1
+    given[place] = json.dumps({**json.loads(given[place]), "rewritten": True})
+    ratings.main(given)
+    found = json.loads((tmp_path / "ratings.json").read_text("utf-8"))
+    assert found["references"] == 0 and found["figures"] is None
+    assert "has no rating of what beam selected" in capsys.readouterr().err
+
+
 def test_a_file_that_changed_since_it_was_planned_is_refused(made_up_run, rated_run, tmp_path):
     _, _, file = rated_run
     inputs = ["--inputs", json.dumps({str(file): "0" * 64})]
