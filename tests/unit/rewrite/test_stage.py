@@ -194,6 +194,14 @@ def test_noise_is_measured_and_changes_the_pairs(config):
         assert not any("repair" in each for each in sections.values())
 
 
+def test_english_is_english_by_each_of_its_codes(config):
+    config["languages"]["reference"]["code"] = "eng"
+    stage = run_layout(with_rewriter(config, noise={})).stage(Rewrite)
+    for instance in ("plain-pairs", "plain-repair"):
+        assert stage.settings(instance)["language"] == "en"
+    assert stage.settings("plain-repair")["kinds"] == list(KINDS)
+
+
 def test_english_rules_are_refused_for_other_languages(config):
     other = with_rewriter(config, noise={"weights": {"omit": 1, "verb": 1}})
     other["languages"] = {"source": config["languages"]["reference"]}
