@@ -12,6 +12,13 @@ from workflow_scripts.core.training_sets import sources
 TYPING = ("neighbour", "swap", "omit", "repeat")
 ENGLISH = ("drop", "verb", "determiner")
 KINDS = (*TYPING, "double", "case", *ENGLISH)
+# The languages with a word list or a keyboard of their own, by their codes of three letters.
+_SHORT = {
+    **{"ara": "ar", "ces": "cs", "cze": "cs", "deu": "de", "ger": "de", "eng": "en", "spa": "es"},
+    **{"eus": "eu", "baq": "eu", "fas": "fa", "per": "fa", "fra": "fr", "fre": "fr", "hrv": "hr"},
+    **{"hun": "hu", "ita": "it", "lav": "lv", "nld": "nl", "dut": "nl", "por": "pt", "rus": "ru"},
+    **{"slk": "sk", "slo": "sk", "slv": "sl"},
+}
 
 # The splits of a rewriter's pairs: they stand where a pair of the bitext has its corpus.
 TRAIN, DEV, TEST = "train", "dev", "test"
@@ -27,9 +34,14 @@ def rewriter(config: dict[str, Any], name: str) -> dict[str, Any]:
     return {"seed": config["seed"]} | filled(config["rewriters"][name], "rewriter")
 
 
+def short(language: str) -> str:
+    """Return the code of two letters of a language that keyboards and word lists go by."""
+    return _SHORT.get(language, language)
+
+
 def kinds_of(language: str) -> tuple[str, ...]:
     """Return the kinds of damage that there are for a language, by its code."""
-    return tuple(kind for kind in KINDS if language == "en" or kind not in ENGLISH)
+    return tuple(kind for kind in KINDS if short(language) == "en" or kind not in ENGLISH)
 
 
 def noise(config: dict[str, Any], name: str) -> dict[str, Any] | None:

@@ -16,6 +16,7 @@ from workflow_scripts.core.rewriters import (
     rewriter,
     rewriter_training_sets,
     rewriters,
+    short,
 )
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.selection import Unit
@@ -179,7 +180,7 @@ class Rewrite(Stage):
                 "kinds": list(settings["weights"]),
                 "beam": block["beam"],
                 "bootstrap": self.config["evaluate"]["bootstrap"],
-                "language": self.config["languages"]["reference"]["code"],
+                "language": self._short_language(),
                 "testbed": self._on_testbed(),
                 "seed": block["seed"],
             }
@@ -251,7 +252,10 @@ class Rewrite(Stage):
         settings = noise(self.config, name)
         if settings is None:
             return {}
-        return {"noise": settings, "language": self.config["languages"]["reference"]["code"]}
+        return {"noise": settings, "language": self._short_language()}
+
+    def _short_language(self) -> str:
+        return short(self.config["languages"]["reference"]["code"])
 
     def _on_testbed(self) -> bool:
         """Tell whether meanings of references are known, since the testbed made them."""
