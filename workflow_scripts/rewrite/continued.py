@@ -36,7 +36,8 @@ from workflow_scripts.nmt.monolingual import write_monolingual
 from workflow_scripts.nmt.saving import save_model
 from workflow_scripts.nmt.scoring import Pair
 from workflow_scripts.nmt.trainable import Trainable
-from workflow_scripts.rewrite.train import ABOUT, about
+from workflow_scripts.rewrite.results import ABOUT
+from workflow_scripts.rewrite.train import about
 from workflow_scripts.rewrite.training import State, Training
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.train import curve, data, layout, measures, plans
