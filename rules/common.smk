@@ -555,9 +555,15 @@ def rewriter_training_sets(wildcards):
     return [f"{LAYOUT.folder(*unit)}/pairs.parquet" for unit in units if unit[0] == "filter"]
 
 
+def rewriter_named(wildcards):
+    """Return the rewriter that the wildcards name, whichever of them does."""
+    names = ("rewriter", "trained_rewriter", "continued_rewriter")
+    return next(getattr(wildcards, name) for name in names if hasattr(wildcards, name))
+
+
 def texts_folder(wildcards):
     """Params function: the folder with the texts that a rewriter's model reads and writes."""
-    return LAYOUT.folder(*REWRITE.texts(wildcards.rewriter))
+    return LAYOUT.folder(*REWRITE.texts(rewriter_named(wildcards)))
 
 
 def texts_file(name):
@@ -578,28 +584,19 @@ def vocabulary_options(wildcards):
     ]
 
 
+def beginning_folder(wildcards):
+    """Params function: the folder of the model that a rewriter's training goes on from."""
+    return LAYOUT.folder("train", REWRITE.begins_with(wildcards.continued_rewriter))
+
+
 def beginning_record(wildcards):
-    """Input function: the record of the model that a rewriter's training goes on from, if any."""
-    role = REWRITE.begins_with(wildcards.rewriter)
-    return [f"{LAYOUT.folder('train', role)}/model.json"] if role else []
-
-
-def rewriter_module(wildcards):
-    """Params function: what trains a rewriter."""
-    kind = "continued" if REWRITE.begins_with(wildcards.rewriter) else "train"
-    return f"workflow_scripts.rewrite.{kind}"
-
-
-def rewriter_options(wildcards, input):
-    """Params function: the options that name what a rewriter's training begins with."""
-    if record := beginning_record(wildcards):
-        return ["--model", os.path.dirname(record[0])]
-    return ["--source-model", input.source, "--reference-model", input.reference]
+    """Input function: the record of that model."""
+    return f"{beginning_folder(wildcards)}/model.json"
 
 
 def templates_table(wildcards):
     """Input function: the table of the templates that a rewriter learns, if it does."""
-    if REWRITE.templates(wildcards.rewriter) is None:
+    if REWRITE.templates(rewriter_named(wildcards)) is None:
         return []
     return [f"{texts_folder(wildcards)}/templates.tsv"]
 
