@@ -251,7 +251,7 @@ rule rewrite_control:
         model=unit_file("rewrite", "model.json", "{rewriter}"),
         pairs=unit_file("rewrite", "manifest.json", "{rewriter}-pairs"),
         trees=unit_file("rewrite", "manifest.json", "{rewriter}-parses"),
-        templates=unit_file("rewrite", "templates.json", "{rewriter}-templates"),
+        templates=unit_file("rewrite", "templates.tsv", "{rewriter}-templates"),
     output:
         answers="<results>/rewrite/{rewriter}-control/{version}/answers.tsv",
         record="<results>/rewrite/{rewriter}-control/{version}/answers.json",
@@ -265,7 +265,6 @@ rule rewrite_control:
         templates=unit_folder("rewrite", "{rewriter}-templates"),
         folder=unit_folder("rewrite", "{rewriter}-control"),
         shards=len(EARLY),
-        rows=COMPUTE["batch_rows"],
     log:
         "<results>/logs/rewrite/{rewriter}-control/{version}.log",
     benchmark:
@@ -275,13 +274,14 @@ rule rewrite_control:
         mem_mb=grows(6000),
         runtime=grows(480),
         device=COMPUTE["device"],
+        batch_rows=COMPUTE["batch_rows"],
     conda:
         "../envs/embed.yaml"
     shell:
         "python -m workflow_scripts.rewrite.measure_control --config {params.config:q}"
         " --inputs {params.inputs:q} --model {params.model:q}"
         " --pairs {params.pairs:q} --trees {params.trees:q} --templates {params.templates:q}"
-        " --shards {params.shards} --batch-rows {params.rows}"
+        " --shards {params.shards} --batch-rows {resources.batch_rows}"
         " --device {resources.device} --threads {threads}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 
