@@ -91,6 +91,11 @@ def results(page):
     return [each.inner_text() for each in page.query_selector_all("#results .text")]
 
 
+def shown(page, selector, text):
+    """Wait for a text; wait_for_function evaluates strings, which the page's policy forbids."""
+    sync_api.expect(page.locator(selector)).to_have_text(text, timeout=60_000)
+
+
 def words(text):
     return set(re.findall(r"\w+", text.lower()))
 
@@ -130,14 +135,12 @@ def test_a_sentence_is_paraphrased_and_copied(chromium, address):
         assert page.url == f"{address}/"  # no new page
         assert f"{len(found)} paraphrases" in page.inner_text("#status")
         page.click(".copy >> nth=1")
-        page.wait_for_function("document.getElementById('status').textContent === 'Copied'")
+        shown(page, "#status", "Copied")
         assert page.evaluate("navigator.clipboard.readText()") == found[1]
         page.fill("#use", "")
         page.fill("#text", "kolo " * 300)
         page.click("button.main")
-        page.wait_for_function(
-            "document.querySelector('#results h2').textContent === 'No paraphrase'"
-        )
+        shown(page, "#results h2", "No paraphrase")
         assert "too long" in page.inner_text("#results")
 
 
