@@ -578,23 +578,14 @@ def vocabulary_options(wildcards):
     ]
 
 
+def beginning_folder(wildcards):
+    """Params function: the folder of the model that a rewriter's training goes on from."""
+    return LAYOUT.folder("train", REWRITE.begins_with(wildcards.continued_rewriter))
+
+
 def beginning_record(wildcards):
-    """Input function: the record of the model that a rewriter's training goes on from, if any."""
-    role = REWRITE.begins_with(wildcards.rewriter)
-    return [f"{LAYOUT.folder('train', role)}/model.json"] if role else []
-
-
-def rewriter_module(wildcards):
-    """Params function: what trains a rewriter."""
-    kind = "continued" if REWRITE.begins_with(wildcards.rewriter) else "train"
-    return f"workflow_scripts.rewrite.{kind}"
-
-
-def rewriter_options(wildcards, input):
-    """Params function: the options that name what a rewriter's training begins with."""
-    if record := beginning_record(wildcards):
-        return ["--model", os.path.dirname(record[0])]
-    return ["--source-model", input.source, "--reference-model", input.reference]
+    """Input function: the record of that model."""
+    return f"{beginning_folder(wildcards)}/model.json"
 
 
 def rewriter_vocabulary_config(wildcards):

@@ -60,5 +60,13 @@ def continued(config: dict[str, Any], name: str) -> dict[str, Any] | None:
 
 
 def model_of(config: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the block of `models` that a rewriter trains."""
-    return config["models"][rewriter(config, name)["model"]]
+    """Return the block of `models` that a rewriter trains, or goes on from."""
+    return config["models"][model_name(config, name)]
+
+
+def model_name(config: dict[str, Any], name: str) -> str:
+    """Return the entry of `models` that a rewriter trains, or goes on from."""
+    block = rewriter(config, name)
+    if block["continued"] is not None:
+        return config["train"]["models"][block["continued"]["from"]]
+    return block["model"]

@@ -14,7 +14,7 @@ from workflow_scripts.core.features import KNOWN_WORDS, REFERENCE_NLLS, needs
 from workflow_scripts.core.merges import only_merges
 from workflow_scripts.core.model_blocks import UNKNOWN, as_trained_here
 from workflow_scripts.core.paths import Located
-from workflow_scripts.core.rewriters import rewriter, rewriters
+from workflow_scripts.core.rewriters import model_name, rewriters
 
 # A stage, or one instance of it: a corpus, a role of a model, a system ...
 Unit = tuple[str, str | None]
@@ -106,7 +106,7 @@ def used(config: Config) -> Config:
         "systems": set(config["run"]["systems"]),
         "judges": set(judges.judges(config)),
     }
-    entries["models"] |= {rewriter(config, name)["model"] for name in rewriters(config)}
+    entries["models"] |= {model_name(config, name) for name in rewriters(config)}
     return {
         key: {name: each for name, each in value.items() if name in entries[key]}
         if key in entries

@@ -22,7 +22,7 @@ from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.merges import merging
 from workflow_scripts.core.model_blocks import finished
 from workflow_scripts.core.resolve import add_arguments, resolve
-from workflow_scripts.core.rewriters import model_of, rewriter, rewriters
+from workflow_scripts.core.rewriters import continued, model_name, model_of, rewriters
 from workflow_scripts.core.rows import Side
 from workflow_scripts.core.runs import link_name
 from workflow_scripts.core.terminal import fitted_table
@@ -170,7 +170,10 @@ def shapes(layout: Layout, speed: "TextSpeed") -> "dict[str, Shape]":
         settings = layout.settings(("rewrite", f"{name}{SUBWORD}"))
         size, length = settings["vocab_size"]["reference"], speed.pieces["reference"]
         block = model_of(layout.config, name)
-        found[rewriter_role(name)] = Shape(block, size, size, length, length)
+        if goes_on := continued(layout.config, name):  # its model is that of the role
+            found[rewriter_role(name)] = found[goes_on["from"]]
+        else:
+            found[rewriter_role(name)] = Shape(block, size, size, length, length)
     return found
 
 
@@ -178,7 +181,7 @@ def block_name(layout: Layout, role: str) -> str:
     """Return the entry of `models` behind a key of `shapes`."""
     models = layout.config["train"]["models"]
     blocks = {rewriter_role(name): name for name in rewriters(layout.config)}
-    return rewriter(layout.config, blocks[role])["model"] if role in blocks else models[role]
+    return model_name(layout.config, blocks[role]) if role in blocks else models[role]
 
 
 def calibrate(layout: Layout, device: "torch.device") -> Speeds:
@@ -196,6 +199,9 @@ def calibrate(layout: Layout, device: "torch.device") -> Speeds:
         wanted = shapes(layout, text_speed)
         keys = {role: json.dumps(shape, sort_keys=True) for role, shape in wanted.items()}
         keys |= {role: role for role in own}
+        for name in rewriters(layout.config):
+            if goes_on := continued(layout.config, name):
+                keys[rewriter_role(name)] = keys[goes_on["from"]]
         budget = _BUDGET / len(set(keys.values()))
         for role, shape in wanted.items():
             block = block_name(layout, role)

@@ -12,6 +12,7 @@ from workflow_scripts.core.features import ENCODER
 from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.model_blocks import finished
 from workflow_scripts.core.rewriters import (
+    continued,
     model_of,
     rewriter,
     rewriter_of,
@@ -229,12 +230,17 @@ class Predictor:
         if part == MEASURES:
             size = 4 * config["held_out"]["test"] * text.characters
             return 0.0, searched * (1 + config["beam"]), size
-        block = filled(model_of(self._config, name), "model")
+        update_word = speed.update_word
+        if goes_on := continued(self._config, name):
+            block = goes_on | {"update_interval": 1}
+            update_word = speed.scored / _FORWARD_SHARE  # of a finished model this alone is known
+        else:
+            block = filled(model_of(self._config, name), "model")
         words = block["max_updates"] * block["batch_words"] * block["update_interval"]
         per_reference = pairs / max(1, self.references())
         lines = config["held_out"]["dev"] * per_reference
         dev = lines * length * (block["max_updates"] / block["checkpoint_updates"])
-        network = (words + dev * _FORWARD_SHARE) * speed.update_word
+        network = (words + dev * _FORWARD_SHARE) * update_word
         network += searched * per_reference * _TEST_BEAM
         return pairs * text.cleaned, network, _KEPT_BYTES * speed.parameters
 

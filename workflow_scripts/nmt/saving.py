@@ -75,5 +75,5 @@ def _npz(tensors: dict[str, Tensor], options: str) -> bytes:
     buffer = io.BytesIO()
     text = np.frombuffer(options.encode() + b"\0", np.int8)
     arrays = {name: tensor.contiguous().numpy() for name, tensor in tensors.items()}
-    np.savez(buffer, **arrays, **{OPTIONS: text})  # type: ignore[arg-type]
+    np.savez(buffer, **arrays, **{OPTIONS: text})
     return buffer.getvalue()

@@ -76,9 +76,9 @@ def _model_problems(where: str, name: str, config: Config) -> Iterator[str]:
 
 
 def _continued_problems(where: str, block: dict[str, Any], config: Config) -> Iterator[str]:
-    for key in ("model", "vocab_size"):
+    for key in ("model", "vocab_size", "samples"):
         if key in block:
-            yield f"{where}.{key}: with continued it is that of the model gone on with; take it out"
+            yield f"{where}.{key}: with continued, the other model says it; take it out"
     role = block["continued"]["from"]
     if block["subword"] == "backward":
         yield f"{where}.subword: with continued it is '{role}'; take it out"

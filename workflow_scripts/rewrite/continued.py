@@ -36,7 +36,8 @@ from workflow_scripts.nmt.monolingual import write_monolingual
 from workflow_scripts.nmt.saving import save_model
 from workflow_scripts.nmt.scoring import Pair
 from workflow_scripts.nmt.trainable import Trainable
-from workflow_scripts.rewrite.train import ABOUT, about
+from workflow_scripts.rewrite.results import ABOUT
+from workflow_scripts.rewrite.train import about
 from workflow_scripts.rewrite.training import State, Training
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.train import curve, data, layout, measures, plans
@@ -89,8 +90,8 @@ def train_on(task: Task) -> State:
         "seed": task.seed,
         "inputs": {path.name: sha256(path) for path in files},
     }
-    finished = (work / layout.FINISHED).exists()
-    plans.keep(task.role, work, plan, not finished and (work / _STATE).exists())
+    begun = (work / _STATE).exists() and not (work / layout.FINISHED).exists()
+    plans.keep(task.role, work, plan, begun)
     if not (work / layout.COUNTS).exists():
         data.write_text(task.shards, "forward", settings["max_length"], work, ("train", "dev"))
     if not (work / _BEGINNING).exists():
@@ -117,7 +118,7 @@ def train_on(task: Task) -> State:
         path=work / _STATE,
     )
     state = training.run()
-    if not finished:
+    if not (work / layout.FINISHED).exists():
         target = work / layout.MODEL
         target.mkdir(exist_ok=True)
         beginning = work / _BEGINNING

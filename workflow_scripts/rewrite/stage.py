@@ -90,7 +90,13 @@ class Rewrite(Stage):
         return 1 if parted(instance)[1] == PAIRS else super().jobs(instance)  # all shards in one
 
     def wildcards(self) -> dict[str, list[str]]:
-        return {"rewriter": rewriters(self.config)}
+        names = rewriters(self.config)
+        going_on = [name for name in names if self.begins_with(name)]
+        return {
+            "rewriter": names,
+            "trained_rewriter": [name for name in names if name not in going_on],
+            "continued_rewriter": going_on,
+        }
 
     def sections(self) -> dict[int, str]:
         return {75: "workflow_scripts.rewrite.report:rewriters"}

@@ -161,6 +161,76 @@ def test_the_vocabulary_of_a_finished_model_is_refused(config):
         validate(other)
 
 
+CONTINUED = {"model": None, "continued": {"from": "forward", "max_updates": 100}}
+
+
+def going_on(config, **changes):
+    other = with_rewriter(config, **(CONTINUED | changes))
+    block = other["rewriters"]["plain"]
+    other["rewriters"]["plain"] = {key: each for key, each in block.items() if each is not None}
+    return other
+
+
+def test_a_rewriter_that_goes_on_reads_the_model_of_the_role(config):
+    config["subword"] |= {"model_type": "unigram", "samples": 4, "nbest": 64, "alpha": 0.1}
+    layout = run_layout(going_on(config))
+    stage = layout.stage(Rewrite)
+    assert ("train", "forward") in layout.upstream(("rewrite", "plain-subword"))
+    assert ("train", "forward") in layout.upstream(("rewrite", "plain"))
+    assert stage.settings("plain")["continued"]["learning_rate"] == 0.0002
+    assert "model" not in stage.settings("plain")
+    assert stage.settings("plain")["about"]["subword"] == "forward"
+    # The model knows one segmentation of a sentence.
+    assert stage.settings("plain-subword")["samples"] == 0
+
+
+def test_a_rewriter_from_scratch_does_not_read_it(config):
+    assert ("train", "forward") not in run_layout(with_rewriter(config)).upstream(
+        ("rewrite", "plain")
+    )
+
+
+def test_going_on_from_another_model_is_another_training(config):
+    before = run_layout(going_on(config)).key("rewrite", "plain")
+    config["models"]["testbed"]["size"] = 64
+    config["train"]["models"]["forward"] = "testbed"
+    assert run_layout(going_on(config)).key("rewrite", "plain") != before
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": "testbed"}, r"plain.model: with continued, the other model says it"),
+        ({"vocab_size": 99}, r"plain.vocab_size: with continued, the other model says it"),
+        ({"samples": 2}, r"plain.samples: with continued, the other model says it"),
+        ({"subword": "backward"}, "with continued it is 'forward'; take it out"),
+        ({"continued": None}, "it has neither model nor continued"),
+        ({"continued": {"from": "backward", "max_updates": 9}}, "continued"),
+        ({"continued": {"from": "forward"}}, "max_updates"),
+        (
+            {"continued": {"from": "forward", "max_updates": 9, "warmup": 9}},
+            "warmup is 9, and max_updates 9",
+        ),
+    ],
+)
+def test_a_block_that_can_not_go_on_is_refused_beforehand(config, changes, message):
+    with pytest.raises(InputError, match=message):
+        validate(going_on(config, **changes))
+
+
+def test_a_model_with_a_tag_is_refused_beforehand(config):
+    config["models"]["tagged"] = {"folder": "somewhere", "tag": ">>eng<<"}
+    config["train"]["models"]["forward"] = "tagged"
+    problems = list(Rewrite.problems(going_on(config)))
+    assert len(problems) == 1
+    assert "has a tag, which names the target language" in problems[0]
+
+
+def test_models_that_are_gone_on_from_are_used(config):
+    model = config["train"]["models"]["forward"]
+    assert model in used(going_on(config))["models"]
+
+
 def test_a_corpus_from_outside_is_among_the_inputs_whose_licence_is_told(config, tmp_path):
     (tmp_path / "given.tsv").write_text("One.\tOther.\n", encoding="utf-8")
     config |= {"data": str(tmp_path), "outside": {"given": {"tsv": "given.tsv"}}}
