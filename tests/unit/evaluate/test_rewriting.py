@@ -215,3 +215,19 @@ def test_the_papers_figures_have_the_names_of_ours(shown):
         "beam s34",
     }
     assert quotes["parabank s34", "similarity_monolingual"] == 84.47
+
+
+def test_the_report_takes_systems_with_other_groups_of_references(made_up_run, tmp_path):
+    measures = json.loads(made_up_run.measures("beam").read_text("utf-8"))
+    groups = measures["groups"]
+    groups["held_out"] = {**groups["held_out"], "references": groups["all"]["references"]}
+    (tmp_path / "measures.json").write_text(json.dumps(measures), encoding="utf-8")
+    write_record(tmp_path / "evaluation", 0, 0, {}, files=[tmp_path / "measures.json"])
+    run = made_up_run.finished(more={"evaluate/beam": tmp_path})
+    (section,) = sections(["workflow_scripts.evaluate.report:diversity"], run)
+    page = str(section.html)
+    assert Reader(page).faults == []
+    first, second = page.split("<h3>All (held-out) references</h3>")
+    assert "<h3>All references</h3>" in first
+    table = second.split("</table>")[0]
+    assert ">beam<" in table and ">parabank2<" not in table
