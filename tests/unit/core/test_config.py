@@ -82,7 +82,7 @@ def test_a_text_that_spells_nothing_else_has_no_such_remedy(config, value):
 
 @pytest.mark.parametrize("recipe", sorted(ROOT.glob("recipes/*.yaml")), ids=lambda path: path.stem)
 def test_every_recipe_is_valid(recipe):
-    over = re.findall(r"Laid over (recipes/\S+\.yaml)", recipe.read_text(encoding="utf-8"))
+    over = re.findall(r"[Ll]aid over (recipes/\S+\.yaml)", recipe.read_text(encoding="utf-8"))
     validate(resolve([*(ROOT / each for each in over), recipe], []))
 
 

@@ -230,12 +230,14 @@ def properties_at(path: str) -> dict[str, Node]:
 
 def test_the_pages_have_their_tables():
     assert set(TABLES) == {
+        "canonicaliser.md rewriters.<name>.noise",
         "corpus.md corpora.<name>",
         "embed.md embeddings.<name>.model",
         "embed.md embeddings.<name>.training",
         "filter.md training_sets.<name>",
         "generate.md systems.<name>.constraints",
         "generate.md systems.<name>.search",
+        "rewrite.md rewriters.<name>.continued",
         "testbed.md corpora.<name>.testbed",
         "train.md models.<name>",
     }
