@@ -212,3 +212,13 @@ def test_the_datasheet_tells_all_behind_it():
     other = release.system_settings("beam")
     assert "rewriter" not in other and "rewriters" not in other["configuration"]["run"]
     assert ("rewrite", "plain") not in release.described_units("beam")
+
+
+def test_a_rewriter_takes_all_variants_of_the_catalogue():
+    config = with_rewriter()
+    parabank = config["systems"].setdefault("parabank", run_on_testbed()["systems"]["parabank"])
+    config["systems"]["mono"] = {**parabank, "rewriter": {"name": "plain"}}
+    layout = run_layout(config)
+    told = layout.settings(("generate", "mono"))["constraints"]["variants"]
+    assert list(told) == [f"s{number:02d}" for number in range(1, 35)]
+    assert ("generate", "idf") in layout.upstream(("generate", "mono"))
