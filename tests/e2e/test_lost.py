@@ -79,7 +79,7 @@ MODELS = [
     ("embed.tiny-half-micro-seed1", "model.safetensors", "embed/tiny-half-micro-seed1"),
     ("rewrite.plain", "params.best", "rewrite/plain"),
 ]
-# Rules that train models for long, by stage: with their jobs in the run, and how many stand on clean.
+# Rules that train models for long, by stage; their jobs in the run, and how many stand on clean.
 # Two embeddings learn from pairs from outside.
 TRAINED_BY = {
     "train": ("train_model", 2, 2),
