@@ -546,9 +546,11 @@ def vocabulary_options(wildcards):
 
 def templates_table(wildcards):
     """Input function: the table of the templates that a rewriter learns, if it does."""
-    if REWRITE.templates(wildcards.rewriter) is None:
+    # Each rule of rewriters has a wildcard of its own for their names.
+    (name,) = [name for key, name in wildcards.items() if key.endswith("rewriter")]
+    if REWRITE.templates(name) is None:
         return []
-    return [f"{texts_folder(wildcards)}/templates.tsv"]
+    return [f"{LAYOUT.folder(*REWRITE.texts(name))}/templates.tsv"]
 
 
 def templates_options(wildcards):
@@ -561,23 +563,14 @@ def symbol_options(wildcards):
     return templates_options(wildcards) if wildcards.side == "source" else []
 
 
-def beginning_record(wildcards):
-    """Input function: the record of the model that a rewriter's training goes on from, if any."""
-    role = REWRITE.begins_with(wildcards.rewriter)
-    return [f"{LAYOUT.folder('train', role)}/model.json"] if role else []
+def beginning_folder(wildcards):
+    """Params function: the folder of the model that a rewriter's training goes on from."""
+    return LAYOUT.folder("train", REWRITE.begins_with(wildcards.continued_rewriter))
 
 
-def rewriter_module(wildcards):
-    """Params function: what trains a rewriter."""
-    kind = "continued" if REWRITE.begins_with(wildcards.rewriter) else "train"
-    return f"workflow_scripts.rewrite.{kind}"
-
-
-def rewriter_options(wildcards, input):
-    """Params function: the options that name what a rewriter's training begins with."""
-    if record := beginning_record(wildcards):
-        return ["--model", os.path.dirname(record[0])]
-    return ["--source-model", input.source, "--reference-model", input.reference]
+def beginning_model(wildcards):
+    """Input function: the record of that model."""
+    return f"{beginning_folder(wildcards)}/model.json"
 
 
 def rewriter_vocabulary_config(wildcards):

@@ -148,26 +148,23 @@ rule rewrite_segment:
 # The checkpoints in work/ are no output: see rule train_model.
 rule rewrite_train:
     input:
-        segments=unit_file("rewrite", "manifest.json", "{rewriter}-subword"),
-        pairs=unit_file("rewrite", "manifest.json", "{rewriter}-pairs"),
+        segments=unit_file("rewrite", "manifest.json", "{trained_rewriter}-subword"),
+        pairs=unit_file("rewrite", "manifest.json", "{trained_rewriter}-pairs"),
         templates=templates_table,
-        begun_with=beginning_record,
-        source=unit_file("rewrite", "source.model", "{rewriter}-subword"),
-        reference=unit_file("rewrite", "reference.model", "{rewriter}-subword"),
+        source=unit_file("rewrite", "source.model", "{trained_rewriter}-subword"),
+        reference=unit_file("rewrite", "reference.model", "{trained_rewriter}-subword"),
     output:
-        model="<results>/rewrite/{rewriter}/{version}/model.json",
+        model="<results>/rewrite/{trained_rewriter}/{version}/model.json",
     params:
-        config=unit_config("rewrite", "{rewriter}"),
+        config=unit_config("rewrite", "{trained_rewriter}"),
         templates=templates_options,
-        segments=unit_folder("rewrite", "{rewriter}-subword"),
+        segments=unit_folder("rewrite", "{trained_rewriter}-subword"),
         shards=len(EARLY),
-        folder=unit_folder("rewrite", "{rewriter}"),
-        module=rewriter_module,
-        options=rewriter_options,
+        folder=unit_folder("rewrite", "{trained_rewriter}"),
     log:
-        "<results>/logs/rewrite/{rewriter}/{version}.log",
+        "<results>/logs/rewrite/{trained_rewriter}/{version}.log",
     benchmark:
-        "<results>/benchmarks/rewrite/{rewriter}/{version}.tsv"
+        "<results>/benchmarks/rewrite/{trained_rewriter}/{version}.tsv"
     threads: COMPUTE["train_threads"]
     resources:
         mem_mb=grows(8000),
@@ -176,9 +173,41 @@ rule rewrite_train:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m {params.module} --config {params.config:q}"
+        "python -m workflow_scripts.rewrite.train --config {params.config:q}"
         " --folder {params.segments:q} --shards {params.shards} --pairs {input.pairs:q}"
-        " {params.options:q} {params.templates:q}"
+        " --source-model {input.source:q} --reference-model {input.reference:q}"
+        " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
+        " --output {params.folder:q} 2>&1 | tee {log:q}"
+
+
+rule rewrite_continue:
+    input:
+        segments=unit_file("rewrite", "manifest.json", "{continued_rewriter}-subword"),
+        pairs=unit_file("rewrite", "manifest.json", "{continued_rewriter}-pairs"),
+        model=beginning_model,
+    output:
+        model="<results>/rewrite/{continued_rewriter}/{version}/model.json",
+    params:
+        config=unit_config("rewrite", "{continued_rewriter}"),
+        segments=unit_folder("rewrite", "{continued_rewriter}-subword"),
+        shards=len(EARLY),
+        folder=unit_folder("rewrite", "{continued_rewriter}"),
+        model=beginning_folder,
+    log:
+        "<results>/logs/rewrite/{continued_rewriter}/{version}.log",
+    benchmark:
+        "<results>/benchmarks/rewrite/{continued_rewriter}/{version}.tsv"
+    threads: COMPUTE["train_threads"]
+    resources:
+        mem_mb=grows(8000),
+        runtime=grows(2880),
+        device=COMPUTE["device"],
+    conda:
+        "../envs/nmt.yaml"
+    shell:
+        "python -m workflow_scripts.rewrite.continued --config {params.config:q}"
+        " --folder {params.segments:q} --shards {params.shards} --pairs {input.pairs:q}"
+        " --model {params.model:q} {params.templates:q}"
         " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 

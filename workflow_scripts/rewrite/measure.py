@@ -19,6 +19,7 @@ from workflow_scripts.core.atomic import write_json, write_text
 from workflow_scripts.core.bootstrap import interval, resampled
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.features import ENGLISH
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.rewriters import TEST
@@ -97,7 +98,7 @@ def rewritten(model: Model, folder: Path, texts: Sequence[str], beam: int) -> li
 
 def meaning_scores(language: str, device: str) -> Scores | None:
     """Return the cosine of two sentences by the encoder that is installed, which knows English."""
-    if language != "en":
+    if language not in ENGLISH:
         return None
     models = Models(encoder=load_encoder(encoder_folder(), device))
 

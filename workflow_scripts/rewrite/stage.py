@@ -112,7 +112,13 @@ class Rewrite(Stage):
         return 1 if parted(instance)[1] in (PAIRS, TEMPLATES) else super().jobs(instance)
 
     def wildcards(self) -> dict[str, list[str]]:
-        return {"rewriter": rewriters(self.config)}
+        names = rewriters(self.config)
+        going_on = [name for name in names if self.begins_with(name)]
+        return {
+            "rewriter": names,
+            "trained_rewriter": [name for name in names if name not in going_on],
+            "continued_rewriter": going_on,
+        }
 
     def sections(self) -> dict[int, str]:
         control = {76: "workflow_scripts.rewrite.control_report:syntactic_control"}

@@ -5,7 +5,8 @@ import pytest
 from sacrebleu.metrics.bleu import BLEU
 
 from workflow_scripts.evaluate.diversity import diversity
-from workflow_scripts.rewrite.measure import HeldOut, columns, figures, held_out
+from workflow_scripts.rewrite import measure
+from workflow_scripts.rewrite.measure import HeldOut, columns, figures, held_out, meaning_scores
 from workflow_scripts.testbed.checker import Checker
 
 SENTENCES = [
@@ -83,3 +84,15 @@ def test_a_rewriter_that_writes_nothing_has_figures():
     assert found["bleu"]["value"] == 0.0
     assert found["one_minus_bleu"]["value"] == 100.0
     assert found["cosine"] is None
+
+
+def test_the_encoder_scores_english_whatever_it_is_called(monkeypatch):
+    class Encoder:
+        def encode(self, texts):
+            return np.array([[1.0, float(len(text))] for text in texts])
+
+    monkeypatch.setattr(measure, "load_encoder", lambda *_: Encoder())
+    assert meaning_scores("sv", "cpu") is None
+    for language in ("en", "eng"):
+        scores = meaning_scores(language, "cpu")
+        assert scores([("same", "size")]) == pytest.approx([1.0])

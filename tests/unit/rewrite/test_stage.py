@@ -161,21 +161,6 @@ def test_the_vocabulary_of_a_finished_model_is_refused(config):
         validate(other)
 
 
-def test_a_corpus_from_outside_is_among_the_inputs_whose_licence_is_told(config, tmp_path):
-    (tmp_path / "given.tsv").write_text("One.\tOther.\n", encoding="utf-8")
-    config |= {"data": str(tmp_path), "outside": {"given": {"tsv": "given.tsv"}}}
-    config["run"]["outside"] = ["given"]
-    about = run_layout(with_rewriter(config)).settings(("rewrite", "plain"))["about"]
-    assert about["systems"] == ["parabank2", "given"]
-    assert about["inputs"]["corpora"] == {
-        **{"testbed": "cc0-1.0", "testbed_held_out": "cc0-1.0"},
-        "given": None,
-    }
-    alone = with_rewriter(config, systems=["parabank2"])
-    about = run_layout(alone).settings(("rewrite", "plain"))["about"]
-    assert "given" not in about["inputs"]["corpora"]
-
-
 CONTINUED = {"model": None, "continued": {"from": "forward", "max_updates": 100}}
 
 
@@ -244,3 +229,18 @@ def test_a_model_with_a_tag_is_refused_beforehand(config):
 def test_models_that_are_gone_on_from_are_used(config):
     model = config["train"]["models"]["forward"]
     assert model in used(going_on(config))["models"]
+
+
+def test_a_corpus_from_outside_is_among_the_inputs_whose_licence_is_told(config, tmp_path):
+    (tmp_path / "given.tsv").write_text("One.\tOther.\n", encoding="utf-8")
+    config |= {"data": str(tmp_path), "outside": {"given": {"tsv": "given.tsv"}}}
+    config["run"]["outside"] = ["given"]
+    about = run_layout(with_rewriter(config)).settings(("rewrite", "plain"))["about"]
+    assert about["systems"] == ["parabank2", "given"]
+    assert about["inputs"]["corpora"] == {
+        **{"testbed": "cc0-1.0", "testbed_held_out": "cc0-1.0"},
+        "given": None,
+    }
+    alone = with_rewriter(config, systems=["parabank2"])
+    about = run_layout(alone).settings(("rewrite", "plain"))["about"]
+    assert "given" not in about["inputs"]["corpora"]
