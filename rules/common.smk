@@ -589,7 +589,7 @@ def beginning_folder(wildcards):
     return LAYOUT.folder("train", REWRITE.begins_with(wildcards.continued_rewriter))
 
 
-def beginning_record(wildcards):
+def beginning_model(wildcards):
     """Input function: the record of that model."""
     return f"{beginning_folder(wildcards)}/model.json"
 

@@ -185,7 +185,7 @@ rule rewrite_continue:
     input:
         segments=unit_file("rewrite", "manifest.json", "{continued_rewriter}-subword"),
         pairs=unit_file("rewrite", "manifest.json", "{continued_rewriter}-pairs"),
-        model=beginning_record,
+        model=beginning_model,
         templates=templates_table,
     output:
         model="<results>/rewrite/{continued_rewriter}/{version}/model.json",

@@ -130,21 +130,15 @@ COMMANDS = {
 }
 
 
-# What a rule runs that chooses its command by the configuration.
-CHOSEN = ["workflow_scripts.rewrite.train", "workflow_scripts.rewrite.continued"]
-
-
 def modules_of(environment_name):
     """The modules that the rules of one environment run, or a command of the user's."""
     yield from COMMANDS.get(environment_name, [])
     for rules in ROOT.glob("rules/*.smk"):
         for rule in re.split(r"(?m)^(?=rule )", rules.read_text(encoding="utf-8")):
             if f"envs/{environment_name}.yaml" in rule:
-                module = re.search(r"python -m (workflow_scripts[\w.]+|{params.module})", rule)[1]
-                modules = CHOSEN if module == "{params.module}" else [module]
-                for each in modules:
-                    yield each
-                    yield from NAMED.get(each, [])
+                module = re.search(r"python -m (workflow_scripts[\w.]+)", rule)[1]
+                yield module
+                yield from NAMED.get(module, [])
 
 
 @pytest.mark.parametrize("name", NAMES)
