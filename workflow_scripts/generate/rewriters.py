@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.features import NEEDS, column_features
 from workflow_scripts.core.rewriters import (
+    rewriter,
     rewriter_of,
     rewriters,
     systems_behind,
@@ -25,6 +26,11 @@ def problems(config: Config) -> Iterator[str]:
         where, name = f"systems.{system}", block["name"]
         if name not in rewriters(config):
             yield f"{where}.rewriter.name: '{name}' is not among run.rewriters; add it there"
+        elif _known(config, name) and rewriter(config, name)["templates"] is not None:
+            yield (
+                f"{where}.rewriter.name: '{name}' reads templates in front of sentences, which a "
+                "system does not give; name a rewriter without templates"
+            )
         if circle := _circle(config, system):
             yield f"{where}.rewriter: {circle}"
         bound = block["references"] == "held_out" and _known(config, name)

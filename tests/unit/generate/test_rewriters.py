@@ -97,6 +97,10 @@ def test_a_circle_of_two_rewriters_is_named_whole():
             "systems.mono.rewriter.name: 'plain' is not among run.rewriters; add it there",
         ),
         (
+            {"rewriters__plain__templates": {}},
+            "systems.mono.rewriter.name: 'plain' reads templates in front of sentences",
+        ),
+        (
             {"systems__mono__rewriter": {"name": "plain", "references": "some"}},
             "systems.mono.rewriter.references",
         ),
