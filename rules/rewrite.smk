@@ -176,7 +176,7 @@ rule rewrite_train:
         "python -m workflow_scripts.rewrite.train --config {params.config:q}"
         " --folder {params.segments:q} --shards {params.shards} --pairs {input.pairs:q}"
         " --source-model {input.source:q} --reference-model {input.reference:q}"
-        " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
+        " {params.templates:q} --work {params.folder:q}/work --device {resources.device} --threads {threads}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 
 
@@ -184,11 +184,13 @@ rule rewrite_continue:
     input:
         segments=unit_file("rewrite", "manifest.json", "{continued_rewriter}-subword"),
         pairs=unit_file("rewrite", "manifest.json", "{continued_rewriter}-pairs"),
+        templates=templates_table,
         model=beginning_model,
     output:
         model="<results>/rewrite/{continued_rewriter}/{version}/model.json",
     params:
         config=unit_config("rewrite", "{continued_rewriter}"),
+        templates=templates_options,
         segments=unit_folder("rewrite", "{continued_rewriter}-subword"),
         shards=len(EARLY),
         folder=unit_folder("rewrite", "{continued_rewriter}"),
