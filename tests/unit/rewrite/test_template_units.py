@@ -1,10 +1,11 @@
 """A run plans the units of templates, and tells what keeps it from that."""
 
 import json
+import re
 
 import pytest
 
-from tests.configs import run_on_testbed
+from tests.configs import ROOT, run_on_testbed
 from tests.golden.inputs import write_table
 from tests.stanza_package import FOLDER
 from workflow_scripts.core.manifest import write_record
@@ -180,3 +181,12 @@ def test_both_trainings_put_the_table_into_the_model_folder(tmp_path, monkeypatc
     else:
         about = json.loads((output / "rewriter.json").read_text(encoding="utf-8"))
         assert about["templates"] == {"free": 0.1, **TABLE_FACTS}
+
+
+@pytest.mark.parametrize("rule", ["rewrite_train", "rewrite_continue"])
+def test_both_rules_give_the_table_to_the_training(rule):
+    text = (ROOT / "rules" / "rewrite.smk").read_text(encoding="utf-8")
+    (found,) = re.findall(rf"(?ms)^rule {rule}:$.*?(?=^rule |\Z)", text)
+    assert "templates=templates_table" in found
+    assert "templates=templates_options" in found
+    assert "{params.templates:q}" in found
