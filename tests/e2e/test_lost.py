@@ -77,9 +77,16 @@ def test_a_lost_folder_of_the_release_is_made_again_byte_for_byte(finished, copy
 MODELS = [
     ("train.forward", "params.best", "train/forward"),
     ("embed.tiny-half-micro-seed1", "model.safetensors", "embed/tiny-half-micro-seed1"),
+    ("rewrite.plain", "params.best", "rewrite/plain"),
 ]
-# Rules that train models for long.
-TRAINING = {"train_model", "embed_train"}
+# Rules that train models for long, by stage; their jobs in the run, and how many stand on clean.
+# Two embeddings learn from pairs from outside.
+TRAINED_BY = {
+    "train": ("train_model", 2, 2),
+    "embed": ("embed_train", 4, 2),
+    "rewrite": ("rewrite_train", 1, 1),
+}
+TRAINING = {rule for rule, *_ in TRAINED_BY.values()}
 NEW_TITLE = {"release": {"title": "Another title"}}
 
 
@@ -94,13 +101,11 @@ def test_a_model_that_lost_a_file_stops_the_run_until_it_is_asked_for(
     assert f"/{name} is gone. To make it again would train once more: {trained}" in output
     assert f"add --forcerun {record}," in output
     assert "Traceback" not in output
-    rule = "train_model" if unit.startswith("train") else "embed_train"
+    rule, every, after_clean = TRAINED_BY[unit.partition(".")[0]]
     # Whoever asks for it gets it, by that file or by the stage, or by a stage before it.
     assert pipeline.planned("--forcerun", str(record))[rule] == 1
-    # Two embeddings learn from pairs from outside, which clean has nothing to do with.
-    every = {"train_model": 2, "embed_train": 4}[rule]
     assert pipeline.planned("--forcerun", unit.partition(".")[0])[rule] == every
-    assert pipeline.planned("--forcerun", "clean")[rule] == 2
+    assert pipeline.planned("--forcerun", "clean")[rule] == after_clean
     # What does not stand on it can be made, and so can what the user forces.
     assert not pipeline.planned("corpus")
     assert not TRAINING & pipeline.planned("--forcerun", "release").keys()
