@@ -236,6 +236,7 @@ def test_the_pages_have_their_tables():
         "filter.md training_sets.<name>",
         "generate.md systems.<name>.constraints",
         "generate.md systems.<name>.search",
+        "rewrite.md rewriters.<name>.continued",
         "testbed.md corpora.<name>.testbed",
         "train.md models.<name>",
     }
