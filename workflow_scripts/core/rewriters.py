@@ -106,3 +106,8 @@ def model_name(config: dict[str, Any], name: str) -> str:
     if block["continued"] is not None:
         return config["train"]["models"][block["continued"]["from"]]
     return block["model"]
+
+
+def reference_id(row_id: str) -> str:
+    """Return the id of the reference that a row of a rewriter's pairs was made of."""
+    return row_id.rpartition("-")[0]

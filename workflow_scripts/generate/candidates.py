@@ -18,6 +18,7 @@ from workflow_scripts.core.rows import CandidatesRow, GeneratedCandidate, Refere
 from workflow_scripts.core.shard import Input, Tally, write_shard
 from workflow_scripts.generate.constraints import ConstraintSet, blocked_words
 from workflow_scripts.generate.decoding import Decoding, Request, decode
+from workflow_scripts.generate.held_out import held_out_references
 from workflow_scripts.generate.variants import SetMaker, set_maker
 from workflow_scripts.generate.words import words_of
 from workflow_scripts.nmt.kinds import model_files
@@ -26,7 +27,6 @@ from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SEARCH_BATCH, parse_with_compute
 from workflow_scripts.nmt.positive import resolve
 from workflow_scripts.nmt.vocabulary import BOS, EOS, Vocabulary
-from workflow_scripts.rewrite.held_out import held_out_references
 from workflow_scripts.subword.segmenter import Segmenter
 
 # Why a reference of a system that a rewriter writes is left out: the rewriter does not hold it out.

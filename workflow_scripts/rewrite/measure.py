@@ -22,7 +22,7 @@ from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.features import ENGLISH
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
-from workflow_scripts.core.rewriters import TEST
+from workflow_scripts.core.rewriters import TEST, reference_id
 from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.rows import PairRow
 from workflow_scripts.core.seeding import fraction
@@ -37,7 +37,6 @@ from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.text import source_coder, target_coder
-from workflow_scripts.rewrite.pairs import reference_id
 from workflow_scripts.rewrite.results import FIGURES, MEASURES
 from workflow_scripts.rewrite.templates import prefixed
 from workflow_scripts.testbed.checker import Checker

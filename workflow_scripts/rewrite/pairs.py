@@ -167,11 +167,6 @@ def directed(pair: Pair, split: str, write: list[str]) -> Iterator[PairRow]:
         yield {"id": f"{pair.id}-{digest}", "source": read, "reference": written, "corpus": split}
 
 
-def reference_id(row_id: str) -> str:
-    """Return the id of the reference that a row of `directed` was made of."""
-    return row_id.rpartition("-")[0]
-
-
 def write_pairs(
     sets: list[Path], evaluation: Path, shards: int, output: Path, settings: dict[str, Any]
 ) -> None:

@@ -18,10 +18,10 @@ from workflow_scripts.generate.candidates import (
 )
 from workflow_scripts.generate.constraints import ConstraintSet, constraint_sets
 from workflow_scripts.generate.decoding import Decoding, Request
+from workflow_scripts.generate.held_out import held_out_references
 from workflow_scripts.generate.idf import plain_words
 from workflow_scripts.generate.words import words_of
 from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
-from workflow_scripts.rewrite.held_out import held_out_references
 from workflow_scripts.subword.segmenter import Segmenter
 
 CONSTRAINTS = {"kind": "negative", "choose": "random", "sets": 3, "fraction": [0.2, 0.5]}

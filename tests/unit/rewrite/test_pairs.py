@@ -8,6 +8,7 @@ import pytest
 from tests.golden.inputs import arguments, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_record, shard_paths
+from workflow_scripts.core.rewriters import reference_id
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.core.text import letters_and_digits
 from workflow_scripts.rewrite import pairs
@@ -67,10 +68,10 @@ def test_exactly_as_many_references_as_asked_for_with_all_their_pairs(tmp_path):
     rows = written(tmp_path, many())
     assert len(rows) == 180
     splits = by_split(rows)
-    ids = {name: {pairs.reference_id(row["id"]) for row in each} for name, each in splits.items()}
+    ids = {name: {reference_id(row["id"]) for row in each} for name, each in splits.items()}
     assert {name: len(each) for name, each in ids.items()} == {"train": 46, "dev": 6, "test": 8}
     assert not ids["train"] & (ids["dev"] | ids["test"])
-    assert Counter(pairs.reference_id(row["id"]) for row in rows) == Counter(
+    assert Counter(reference_id(row["id"]) for row in rows) == Counter(
         {f"c:{number}": 3 for number in range(60)}
     )
     assert len({row["id"] for row in rows}) == len(rows)
@@ -100,9 +101,9 @@ def test_what_shares_an_id_or_a_text_with_a_held_out_reference_is_not_trained_on
     splits = by_split(rows)
     held = [row for name in ("dev", "test") for row in splits[name]]
     texts = {letters_and_digits(row[side]) for row in held for side in ("source", "reference")}
-    ids = {pairs.reference_id(row["id"]) for row in held}
+    ids = {reference_id(row["id"]) for row in held}
     for row in splits["train"]:
-        assert pairs.reference_id(row["id"]) not in ids
+        assert reference_id(row["id"]) not in ids
         assert letters_and_digits(row["source"]) not in texts
         assert letters_and_digits(row["reference"]) not in texts
     tests = {letters_and_digits(row[s]) for row in splits["test"] for s in ("source", "reference")}
@@ -220,7 +221,7 @@ def test_noise_damages_what_is_read_in_training_and_in_validation(tmp_path, caps
     for row in splits["train"] + splits["dev"]:
         original = plain[row["id"].rpartition(".")[0]]
         assert row["reference"] == original["reference"]
-        assert pairs.reference_id(row["id"]) == pairs.reference_id(original["id"])
+        assert reference_id(row["id"]) == reference_id(original["id"])
         damaged += row["source"] != original["source"]
         assert len(original["source"]) - len(row["source"]) in (0, 1)
     assert 0.65 < damaged / (4 * 76 + 6) < 0.85
