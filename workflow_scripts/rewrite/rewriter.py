@@ -42,6 +42,7 @@ from workflow_scripts.rewrite.spellings import (
     every_segmentation,
     forms_of,
     holds,
+    plain,
 )
 from workflow_scripts.rewrite.templates import checked, labels_of, prefixed
 
@@ -220,7 +221,7 @@ class Rewriter:
             forms = [
                 form
                 for form in self._use_forms(word, request.use_forms)
-                if not any(holds(at_start(form)[1], at_start(each)[1]) for each in banned)
+                if not any(_has(form, each) for each in banned)
             ]
             if not forms:
                 raise RequestError(f"{word!r} is to be used, but it has a word to avoid")
@@ -253,7 +254,7 @@ class Rewriter:
 
     def _avoid_phrases(self, banned: Iterable[str], pieces: bool) -> list[Phrase]:
         phrases: dict[Phrase, None] = {}
-        for word in sorted(banned):
+        for word in sorted({*banned, *map(plain, banned)}):
             phrases |= dict.fromkeys(self._forbidden(word))
             if pieces:
                 phrases |= dict.fromkeys(self._in_pieces(word))
@@ -261,6 +262,11 @@ class Rewriter:
 
     def _search(self, avoid: list[Phrase], chosen: Sequence[str], banned: set[str]) -> Search:
         use = [wanted(self._target, form) for form in chosen]
+        # What the model does not know as it stands, it may know in its plain spelling.
+        use = [
+            wanted(self._target, plain(form)) if UNK in phrase else phrase
+            for form, phrase in zip(chosen, use, strict=True)
+        ]
         for form, phrase in zip(chosen, use, strict=True):
             if UNK in phrase:
                 raise RequestError(f"{form!r} has a sign that the rewriter can't write")
@@ -394,7 +400,7 @@ class Rewriter:
             return "empty"
         if any(holds(text, word) for word in search.banned):
             return "avoided"
-        if not all(holds(text, word) for word in search.needed):
+        if not all(holds(text, word, affirmed=True) for word in search.needed):
             return "missing"
         if not self.settings.copies and letters_and_digits(text) == itself:
             return "copy"
@@ -424,6 +430,15 @@ class Rewriter:
             )
             for answer in answers
         ]
+
+
+def _has(form: str, banned: str) -> bool:
+    """Tell whether a wanted form can't be written without a word to avoid."""
+    starts, words = at_start(form)
+    only_at_start, avoided = at_start(banned)
+    if only_at_start:
+        return starts and holds(words, banned)
+    return holds(words, avoided)
 
 
 def _why(lost: Counter[str], plan: Plan) -> str:
