@@ -14,6 +14,7 @@ from workflow_scripts.rewrite.requests import SCHEMA, Request, RequestError, req
 FORMS = ("text", "tsv", "jsonl")
 SUFFIXES = {".txt": "text", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 BETWEEN = "|"
+_MOST_DIGITS = 20
 _TRUE_FALSE = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
@@ -87,7 +88,7 @@ def _value(name: str, cell: str) -> Any:
             raise RequestError(f"{name} must be true or false")
         return _TRUE_FALSE[cell.lower()]
     if kind == "integer":
-        if not (cell.isascii() and cell.isdigit()):
+        if not (cell.isascii() and cell.isdigit() and len(cell) <= _MOST_DIGITS):
             raise RequestError(f"{name} must be a whole number")
         return int(cell)
     return cell
