@@ -327,6 +327,8 @@ class Service:
                 413, f"the file has {len(lines):,} lines, at most {self.limits.lines:,} are taken"
             )
         requests = list(requests_of(lines, kind, defaults))
+        if not requests:
+            raise RequestError("the table has no line below its header; write one for a sentence")
         assert self.files is not None
         try:
             return self.files.start(requests)
@@ -369,9 +371,12 @@ def _result(sentence: str, each: Paraphrase) -> dict[str, Any]:
 
 async def _error(http: Http, error: Exception) -> Response:
     """Return what is wrong: as JSON to programs, as a page to people."""
-    status, said = 400, str(error)
     if isinstance(error, HTTPException):
         status, said = error.status_code, error.detail
+    elif isinstance(error, RequestError):
+        status, said = 400, str(error)
+    else:
+        status, said = 500, "the service failed; its log tells more"
     headers = {"Retry-After": "2"} if status == 429 else None
     if http.url.path.startswith("/api/"):
         return JSONResponse({"error": said}, status, headers)
@@ -410,11 +415,20 @@ def application(service: Service, hosts: Collection[str], *, log: bool = False) 
     limits = service.limits
     app = Starlette(
         routes=[Route(path, made, methods=methods.split()) for path, methods, made in pages],
-        middleware=[Middleware(Guard, hosts=hosts, largest=(limits.file, limits.body), log=log)],
+        middleware=[
+            Middleware(
+                Guard,
+                hosts=hosts,
+                largest=(limits.file, limits.body),
+                seconds=limits.seconds,
+                log=log,
+            )
+        ],
         exception_handlers={
             HTTPException: _error,
             RequestError: _error,
             ClientDisconnect: _hung_up,
+            Exception: _error,
         },
         lifespan=service.life,
     )
