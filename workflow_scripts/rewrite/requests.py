@@ -214,7 +214,7 @@ def request_of(given: Any) -> Request:
     for error in sorted(_VALIDATOR.iter_errors(given), key=lambda each: each.validator):
         raise RequestError(_problem(error, given))
     # In JSON 2.0 is a whole number too.
-    values = {
+    values: dict[str, Any] = {
         key: int(value) if isinstance(value, float) else value for key, value in given.items()
     }
     for key in ("text", "template", "system"):
