@@ -52,10 +52,19 @@ def _given(line: str, form: str, columns: list[str] | None) -> Any:
         return {"text": line}
     if columns is not None:
         return _cells(line, columns)
+    return json_value(line)
+
+
+def json_value(text: str | bytes) -> Any:
+    """Return what JSON says.
+
+    Raises:
+        RequestError: it is none, or an object has a key twice, one of whose values would be lost.
+    """
     try:
-        return json.loads(line, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
-        raise RequestError(f"no JSON: {error}") from error
+        raise RequestError(f"no JSON: {error}"[:200]) from error
 
 
 def _columns(line: str) -> list[str]:

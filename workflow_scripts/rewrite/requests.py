@@ -13,7 +13,8 @@ from workflow_scripts.rewrite.spellings import at_start, plain
 MOST_CHARACTERS = 2000
 MOST_WORDS = 20
 MOST_RESULTS = 20
-_WORD = {"type": "string", "minLength": 1, "maxLength": 100}
+_LONGEST = 100  # characters of a word
+_WORD = {"type": "string", "minLength": 1, "maxLength": _LONGEST}
 
 # Of the JSON of a request; the OpenAPI document of the service shows it too.
 SCHEMA: dict[str, Any] = {
@@ -228,6 +229,9 @@ def request_of(given: Any) -> Request:
         values[key] = tuple(dict.fromkeys(map(clean, values.get(key, ()))))
         if not all(any(map(str.isalnum, at_start(each)[1])) for each in values[key]):
             raise RequestError(f"'{key}' has a word without a letter or digit; take it out")
+        # One sign may stand for eighteen letters.
+        if any(len(plain(each)) > _LONGEST for each in values[key]):
+            raise RequestError(f"'{key}' has a word of more than {_LONGEST} letters; shorten it")
     return Request(**values)
 
 

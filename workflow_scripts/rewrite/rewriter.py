@@ -48,6 +48,8 @@ from workflow_scripts.rewrite.templates import checked, labels_of, prefixed
 
 # Searches that one request may need: one for each choice of forms, or for each set of a system.
 MOST_SEARCHES = 48
+# Sequences of pieces that one search may have to avoid.
+MOST_AVOIDED = 20_000
 
 
 @dataclass(frozen=True)
@@ -258,6 +260,11 @@ class Rewriter:
             phrases |= dict.fromkeys(self._forbidden(word))
             if pieces:
                 phrases |= dict.fromkeys(self._in_pieces(word))
+            if len(phrases) > MOST_AVOIDED:
+                raise RequestError(
+                    f"the words to avoid can be written in more than {MOST_AVOIDED:,} ways; ask "
+                    "for fewer or shorter ones, or leave out 'avoid_forms' or 'avoid_pieces'"
+                )
         return [phrase for phrase in phrases if set(phrase) - {BOS}]
 
     def _search(self, avoid: list[Phrase], chosen: Sequence[str], banned: set[str]) -> Search:

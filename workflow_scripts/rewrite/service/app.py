@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import json
 import math
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
@@ -20,7 +19,7 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from workflow_scripts.core.report.rendering import environment
-from workflow_scripts.rewrite.lines import SUFFIXES, requests_of
+from workflow_scripts.rewrite.lines import SUFFIXES, json_value, requests_of
 from workflow_scripts.rewrite.requests import (
     MOST_CHARACTERS,
     MOST_RESULTS,
@@ -173,7 +172,7 @@ class Service:
 
     async def page(self, http: Http) -> Response:
         """Show the page for a sentence, with its paraphrases if a form was sent."""
-        if http.method == "GET":
+        if http.method != "POST":
             return self._page("page", form={})
         form, answer, error, status = await self._answer_form(http)
         return self._page("page", status, form=form, **_shown(answer), error=error)
@@ -197,7 +196,7 @@ class Service:
 
     async def batch(self, http: Http) -> Response:
         """Show the page for files, or begin with one that was sent."""
-        if http.method == "GET":
+        if http.method != "POST":
             return self._page("batch", form={})
         form: dict[str, str] = {}
         try:
@@ -260,11 +259,7 @@ class Service:
         """Answer a request."""
         if _type(http) != "application/json":
             raise HTTPException(415, "send application/json")
-        try:
-            given = json.loads(await http.body())
-        except (ValueError, RecursionError) as error:
-            raise HTTPException(400, f"no JSON: {error}"[:200]) from error
-        answer = await self.ask(request_of(given), http)
+        answer = await self.ask(request_of(json_value(await http.body())), http)
         return JSONResponse(answer.fields())
 
     async def start_batch(self, http: Http) -> Response:

@@ -102,6 +102,7 @@ def test_what_the_rewriter_can_do(web):
         (b"\xff", 400, "no JSON"),
         (b"[" * 60_000, 400, "no JSON"),
         (b'{"text": "\\ud800"}', 400, "half of a surrogate pair"),
+        (b'{"text": "a", "avoid": ["b"], "avoid": []}', 400, "a key stands there twice"),
         (b'{"text": "a", "use": ["b"], "samples": 1}', 400, "can't have words to use"),
         (b'{"text": "' + b"a" * 5000 + b'"}', 400, "longer than 2000"),
         (b'{"text": "' + b"a" * (1 << 20) + b'"}', 413, "larger than 65,536 bytes"),
@@ -185,6 +186,7 @@ def test_pages_are_whole(web, path):
     page = web.get(path).text
     reader = whole(page)
     assert "h1" in reader.tags
+    assert web.head(path).status_code == 200
     labelled = set(re.findall(r'<label for="(\w+)"', page))
     fields = re.findall(r'<(?:input type="(?!checkbox)\w+"|textarea|select)[^>]*? id="(\w+)"', page)
     assert set(fields) == labelled

@@ -35,6 +35,7 @@ def test_words_are_read_as_the_sentence_is():
         ({"text": "a", "template": 1}, "'template' must be of the type string or null"),
         ({"text": "a\ud800"}, "half of a surrogate pair"),
         ({"text": "a", "id": "\ud800"}, "half of a surrogate pair"),
+        ({"text": "a", "use": ["\ufdfa" * 20]}, "'use' has a word of more than 100 letters"),
         ({"text": "a", "system": "\ud800"}, "half of a surrogate pair"),
         ({"text": "\u200b \u00ad\ufeff"}, "'text': there is no sentence"),
         ({"text": "a", "number": 2.5}, "'number' must be of the type integer"),

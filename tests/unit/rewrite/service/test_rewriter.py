@@ -147,6 +147,14 @@ def test_answers_do_not_depend_on_the_batch(rewriter):
         ({"use": ("\u4e2d",)}, "has a sign that the rewriter can't write"),
         ({"use": ("go", "see", "run"), "use_forms": True}, "combinations of forms, at most 48"),
         ({"template": "(S)"}, "knows no templates"),
+        (
+            {
+                "avoid": tuple(" ".join(["go do run see lie take"] * n) for n in range(1, 5)),
+                "avoid_forms": True,
+                "avoid_pieces": True,
+            },
+            "can be written in more than 20,000 ways",
+        ),
         ({"system": "parabank:s01"}, "there is no run"),
     ],
 )
