@@ -125,7 +125,7 @@ def test_chips_avoid_demand_and_clear(chromium, address):
         assert chips.all_inner_texts() == ["It", "costs", "1,000", "euros", "cash", "now"]
         chips.nth(2).click()
         chips.nth(4).click()
-        assert page.input_value("#avoid") == "1,000, cash"
+        assert page.input_value("#avoid") == "Dog, 1,000, cash"
         assert chips.nth(2).get_attribute("data-state") == "avoid"
 
 
