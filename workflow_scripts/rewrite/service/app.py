@@ -232,7 +232,13 @@ class Service:
         name = http.url.path[1:]
         return FileResponse(TEMPLATES / name, media_type=ASSETS[name])
 
-    def _page(self, template: str, status: int = 200, **context: Any) -> Response:
+    def _page(
+        self,
+        template: str,
+        status: int = 200,
+        headers: dict[str, str] | None = None,
+        **context: Any,
+    ) -> Response:
         text = self._templates.get_template(f"{template}.html.j2").render(
             **{
                 "title": self.title,
@@ -250,8 +256,8 @@ class Service:
             }
             | context
         )
-        retry = {"Retry-After": "2"} if status == 429 else None
-        return Response(text, status, retry, "text/html; charset=utf-8")
+        retry = {"Retry-After": "2"} if status == 429 else {}
+        return Response(text, status, retry | (headers or {}), "text/html; charset=utf-8")
 
     # --- the API -----------------------------------------------------------------------------
 
@@ -372,11 +378,13 @@ async def _error(http: Http, error: Exception) -> Response:
         status, said = 400, str(error)
     else:
         status, said = 500, "the service failed; its log tells more"
-    headers = {"Retry-After": "2"} if status == 429 else None
+    headers = dict(getattr(error, "headers", None) or {})  # as which methods a path has
+    if status == 429:
+        headers["Retry-After"] = "2"
     if http.url.path.startswith("/api/"):
         return JSONResponse({"error": said}, status, headers)
     service: Service = http.app.state.service
-    return service._page("message", status, message=said)
+    return service._page("message", status, headers, message=said)
 
 
 async def _hung_up(http: Http, error: Exception) -> Response:

@@ -126,7 +126,9 @@ def test_a_body_without_stated_length_is_bounded(web):
 def test_other_types_and_paths_are_refused(web):
     assert web.post("/api/paraphrase", content=b"{}").status_code == 415
     assert web.post("/api/batch", json={}).status_code == 415
-    assert web.get("/api/paraphrase").status_code == 405
+    for path in ("/api/paraphrase", "/results"):
+        other = web.get(path)
+        assert (other.status_code, other.headers["allow"]) == (405, "POST")
     assert web.get("/api/nothing").json() == {"error": "Not Found"}
     assert "did not work" in web.get("/nothing").text
     assert web.get("/../rewriter.js.bak").status_code == 404
