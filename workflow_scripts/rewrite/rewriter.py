@@ -199,7 +199,8 @@ class Rewriter:
             why = f"too long: the sentence has {len(source)} pieces, the model reads up to {most}"
             return replace(plan, searches=[], why=why)
         if not searches:
-            return replace(plan, why=f"no words: {request.system} finds none to choose here")
+            why = f"no words: {request.system} finds none here that the rewriter can write"
+            return replace(plan, why=why)
         return plan
 
     def _with_template(self, request: Request) -> str:

@@ -382,6 +382,7 @@ def test_a_file_is_cancelled(held):
             page = web.post("/batch", files={"file": ("a.txt", body.encode(), "text/plain")})
             identity = re.search(r'data-id="([\w-]+)"', page.text)[1]
             assert "<noscript><meta http-equiv" in page.text
+            assert 'role="status"' not in page.text  # nothing reads out each line that is done
             assert "cancelled" in web.post(f"/batch/{identity}/cancel").text
             for _ in range(8):
                 assert web.post("/api/batch", content="a", headers=headers).status_code == 202
