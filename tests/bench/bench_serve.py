@@ -1,6 +1,7 @@
 """How many sentences the service answers, for 1 to 50 clients at once, and what memory it takes.
 
 Usage: python -m tests.bench.bench_serve [--model FOLDER] [--input FILE] [--seconds 20]
+    [--beam-size 8]
 
 Every client asks for one paraphrase, waits for it, and asks for the next one. The clients are a
 process of their own; the service is the command line of its users, by default with the student of
@@ -57,10 +58,11 @@ def sentences(path: Path | None) -> list[str]:
 
 
 @contextmanager
-def service(model: Path, threads: int) -> Iterator[tuple[str, psutil.Process]]:
+def service(model: Path, threads: int, beam_size: int) -> Iterator[tuple[str, psutil.Process]]:
     """Serve a model; give the address and the process."""
     command = [sys.executable, "-m", "workflow_scripts.rewrite.serve", "--model", str(model)]
     options = ["--port", "0", "--quiet", "--no-meaning", "--threads", str(threads)]
+    options += ["--beam-size", str(beam_size)]
     process = subprocess.Popen(
         [*command, *options, "--seconds", "120", "--language", "en"],
         stdout=subprocess.PIPE,
@@ -98,14 +100,14 @@ async def load(address: str, clients: int, seconds: float, texts: Iterator[str])
     return taken
 
 
-def alone(model_folder: Path, texts: list[str]) -> dict[int, float]:
+def alone(model_folder: Path, texts: list[str], size: int) -> dict[int, float]:
     """Return the CPU seconds of the search for a sentence, by sentences at once, in one thread."""
     torch.set_num_threads(1)
     shortlist = model_files(model_folder).shortlist is not None
     model = load_model(model_folder, "cpu", shortlist=shortlist)
     source, _ = coders(model, model_folder, True, None, None)
     requests = [BeamRequest(source.encode(text)) for text in texts[:64]]
-    size, rows = Settings.beam_size, Settings.batch_rows
+    rows = Settings.batch_rows
     found = {}
     for count in (1, 8, 32, 50):
         wanted = requests[: max(16, count)]
@@ -124,13 +126,14 @@ def main() -> None:
     parser.add_argument("--input", type=Path, help="sentences (Tatoeba's Portuguese)")
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--beam-size", type=int, default=Settings.beam_size)
     arguments = parser.parse_args()
     model = arguments.model or folder("pt-en")
     texts = sentences(arguments.input)
     endless = itertools.cycle(texts)
     rows = []
-    search = alone(model, texts)
-    with service(model, arguments.threads) as (address, process):
+    search = alone(model, texts, arguments.beam_size)
+    with service(model, arguments.threads, arguments.beam_size) as (address, process):
         asyncio.run(load(address, 8, arguments.seconds / 4, endless))  # warm
         first = None
         for clients in CLIENTS:

@@ -1,4 +1,4 @@
-"""The two text normalisations that several stages must agree on, and the spellings of a word."""
+"""The two text normalisations that several stages must agree on, and how words are written."""
 
 import functools
 import string
@@ -16,6 +16,11 @@ _SPELLING_CLASSES = frozenset({0, 7, 9, *range(84, 133)})
 _INVISIBLE_MARKS = frozenset(
     map(chr, [0x34F, 0x180B, 0x180C, 0x180D, 0x180F, *range(0xFE00, 0xFE10)])
 ) | frozenset(map(chr, range(0xE0100, 0xE01F0)))
+
+# Scripts that are written without blanks, by the first words of their characters' names.
+_WITHOUT_BLANKS = (
+    *("CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"),
+)
 
 
 @functools.cache
@@ -56,3 +61,8 @@ def spellings(word: str, case: bool) -> list[str]:
         return [word]
     lower = word.lower()
     return list(dict.fromkeys([word, lower, lower[:1].upper() + lower[1:]]))
+
+
+def written_without_blanks(character: str) -> bool:
+    """Tell whether a character is of a script that is written without blanks; none is not."""
+    return bool(character) and unicodedata.name(character, "").startswith(_WITHOUT_BLANKS)

@@ -2,11 +2,10 @@
 
 import argparse
 import json
-import unicodedata
 from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.text import spellings
+from workflow_scripts.core.text import spellings, written_without_blanks
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.text import TextCoder, raw_coders, source_coder, target_coder
@@ -14,10 +13,6 @@ from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, UNK, WORD_MARK
 
 # What may stand before a word without a blank between: the word's first piece then has no mark.
 _LEADS = ('"', "'", "(", "-", "\u201c", "\u201e", "\u00ab", "\u00bf", "\u00a1")
-# Scripts that are written without blanks, by the first words of their characters' names.
-_WITHOUT_BLANKS = (
-    *("CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"),
-)
 
 
 def add_text_options(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +88,7 @@ def wanted(coder: TextCoder, text: str) -> Phrase:
     if not coder.raw:
         return coder.encode_phrase(text)
     start, words = _start(text)
-    if _written_without_blanks(words[:1]):
+    if written_without_blanks(words[:1]):
         return (*start, *_unmarked(coder, words))
     return (*start, *coder.encode(words))
 
@@ -114,7 +109,7 @@ def forbidden(coder: TextCoder, text: str) -> list[Phrase]:
         written = [tuple(coder.encode(spelling))]
         for lead in _LEADS:
             written += [tuple(coder.encode(lead + spelling)), _unmarked(coder, lead + spelling)]
-        if _written_without_blanks(spelling[:1]):
+        if written_without_blanks(spelling[:1]):
             written.append(_unmarked(coder, spelling))
         found |= dict.fromkeys((*start, *ids) for ids in written if ids and UNK not in ids)
     return list(found)
@@ -126,7 +121,7 @@ def whole_words(coder: TextCoder, constraints: list[str]) -> bool:
     They do in plain text, but not in scripts that are written without blanks. There nothing shows
     where a word ends.
     """
-    return coder.raw and not any(_written_without_blanks(text.strip()[-1:]) for text in constraints)
+    return coder.raw and not any(written_without_blanks(text.strip()[-1:]) for text in constraints)
 
 
 def _start(text: str) -> tuple[Phrase, str]:
@@ -145,7 +140,3 @@ def _unmarked(coder: TextCoder, text: str) -> Phrase:
         unmarked = pieces[0].removeprefix(WORD_MARK)
         pieces = [unmarked, *pieces[1:]] if unmarked else pieces[1:]
     return tuple(coder.ids(pieces))
-
-
-def _written_without_blanks(character: str) -> bool:
-    return bool(character) and unicodedata.name(character, "").startswith(_WITHOUT_BLANKS)

@@ -14,6 +14,7 @@ from workflow_scripts.rewrite.requests import SCHEMA, Request, RequestError, req
 FORMS = ("text", "tsv", "jsonl")
 SUFFIXES = {".txt": "text", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 BETWEEN = "|"
+_MOST_DIGITS = 20
 _TRUE_FALSE = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
@@ -51,10 +52,19 @@ def _given(line: str, form: str, columns: list[str] | None) -> Any:
         return {"text": line}
     if columns is not None:
         return _cells(line, columns)
+    return json_value(line)
+
+
+def json_value(text: str | bytes) -> Any:
+    """Return what JSON says.
+
+    Raises:
+        RequestError: it is none, or an object has a key twice, one of whose values would be lost.
+    """
     try:
-        return json.loads(line, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
-        raise RequestError(f"no JSON: {error}") from error
+        raise RequestError(f"no JSON: {error}"[:200]) from error
 
 
 def _columns(line: str) -> list[str]:
@@ -87,7 +97,7 @@ def _value(name: str, cell: str) -> Any:
             raise RequestError(f"{name} must be true or false")
         return _TRUE_FALSE[cell.lower()]
     if kind == "integer":
-        if not (cell.isascii() and cell.isdigit()):
+        if not (cell.isascii() and cell.isdigit() and len(cell) <= _MOST_DIGITS):
             raise RequestError(f"{name} must be a whole number")
         return int(cell)
     return cell

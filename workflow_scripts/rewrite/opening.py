@@ -71,6 +71,9 @@ def open_rewriter(arguments: argparse.Namespace) -> Rewriter:
     if (folder / "model.json").is_file():
         verify(folder / "model")
     card = read_card(folder)
+    if card.get("templates") and not (folder / TABLE).is_file():
+        # Without it the model would read sentences as it never saw them.
+        raise InputError(f"{folder / TABLE} is missing; get the folder again")
     shortlist = model_files(folder).shortlist is not None
     model = load_model(folder, arguments.device, arguments.precision, shortlist=shortlist)
     source, target = coders(model, folder, True, None, None)

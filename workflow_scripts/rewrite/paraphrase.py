@@ -124,8 +124,10 @@ def main(argv: list[str] | None = None) -> None:
         request_of({"text": "a", **defaults})
     except RequestError as error:
         raise InputError(f"command line: {error}") from error
+    if arguments.threads < 1:
+        raise InputError("--threads must be above zero")
     torch.set_num_threads(arguments.threads)
-    form = arguments.form or SUFFIXES.get(arguments.input.suffix, "text")
+    form = arguments.form or SUFFIXES.get(arguments.input.suffix.lower(), "text")
     path = Path("/dev/stdin") if str(arguments.input) == "-" else arguments.input
     rewriter = open_rewriter(arguments)
     none = total = 0

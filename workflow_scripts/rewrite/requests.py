@@ -8,12 +8,13 @@ from jsonschema import Draft202012Validator
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.suggestion import suggestion
-from workflow_scripts.rewrite.spellings import at_start
+from workflow_scripts.rewrite.spellings import at_start, plain
 
 MOST_CHARACTERS = 2000
 MOST_WORDS = 20
 MOST_RESULTS = 20
-_WORD = {"type": "string", "minLength": 1, "maxLength": 100}
+_LONGEST = 100  # characters of a word
+_WORD = {"type": "string", "minLength": 1, "maxLength": _LONGEST}
 
 # Of the JSON of a request; the OpenAPI document of the service shows it too.
 SCHEMA: dict[str, Any] = {
@@ -194,10 +195,14 @@ def clean(text: str) -> str:
     Raises:
         RequestError: half of a surrogate pair is no text.
     """
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise RequestError("half of a surrogate pair (\\ud800 to \\udfff) is no text; take it out")
+    _no_halves(text)
     spaced = (" " if unicodedata.category(each) == "Cc" else each for each in text)
     return " ".join(unicodedata.normalize("NFC", "".join(spaced)).split())
+
+
+def _no_halves(text: str) -> None:
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise RequestError("half of a surrogate pair (\\ud800 to \\udfff) is no text; take it out")
 
 
 def request_of(given: Any) -> Request:
@@ -209,16 +214,24 @@ def request_of(given: Any) -> Request:
     # An unknown key may be what is missing, misspelt: it is told first.
     for error in sorted(_VALIDATOR.iter_errors(given), key=lambda each: each.validator):
         raise RequestError(_problem(error, given))
-    values = dict(given)
-    for key in ("text", "template"):
+    # In JSON 2.0 is a whole number too.
+    values: dict[str, Any] = {
+        key: int(value) if isinstance(value, float) else value for key, value in given.items()
+    }
+    for key in ("text", "template", "system"):
         if values.get(key) is not None:
             values[key] = clean(values[key])
-    if not values["text"]:
+    if isinstance(values.get("id"), str):
+        _no_halves(values["id"])
+    if not plain(values["text"]).strip():
         raise RequestError("'text': there is no sentence; write one")
     for key in ("avoid", "use"):
         values[key] = tuple(dict.fromkeys(map(clean, values.get(key, ()))))
         if not all(any(map(str.isalnum, at_start(each)[1])) for each in values[key]):
             raise RequestError(f"'{key}' has a word without a letter or digit; take it out")
+        # One sign may stand for eighteen letters.
+        if any(len(plain(each)) > _LONGEST for each in values[key]):
+            raise RequestError(f"'{key}' has a word of more than {_LONGEST} letters; shorten it")
     return Request(**values)
 
 

@@ -42,11 +42,14 @@ from workflow_scripts.rewrite.spellings import (
     every_segmentation,
     forms_of,
     holds,
+    plain,
 )
 from workflow_scripts.rewrite.templates import checked, labels_of, prefixed
 
 # Searches that one request may need: one for each choice of forms, or for each set of a system.
 MOST_SEARCHES = 48
+# Sequences of pieces that one search may have to avoid.
+MOST_AVOIDED = 20_000
 
 
 @dataclass(frozen=True)
@@ -196,7 +199,8 @@ class Rewriter:
             why = f"too long: the sentence has {len(source)} pieces, the model reads up to {most}"
             return replace(plan, searches=[], why=why)
         if not searches:
-            return replace(plan, why=f"no words: {request.system} finds none to choose here")
+            why = f"no words: {request.system} finds none here that the rewriter can write"
+            return replace(plan, why=why)
         return plan
 
     def _with_template(self, request: Request) -> str:
@@ -220,7 +224,7 @@ class Rewriter:
             forms = [
                 form
                 for form in self._use_forms(word, request.use_forms)
-                if not any(holds(at_start(form)[1], at_start(each)[1]) for each in banned)
+                if not any(_has(form, each) for each in banned)
             ]
             if not forms:
                 raise RequestError(f"{word!r} is to be used, but it has a word to avoid")
@@ -253,14 +257,24 @@ class Rewriter:
 
     def _avoid_phrases(self, banned: Iterable[str], pieces: bool) -> list[Phrase]:
         phrases: dict[Phrase, None] = {}
-        for word in sorted(banned):
+        for word in sorted({*banned, *map(plain, banned)}):
             phrases |= dict.fromkeys(self._forbidden(word))
             if pieces:
                 phrases |= dict.fromkeys(self._in_pieces(word))
+            if len(phrases) > MOST_AVOIDED:
+                raise RequestError(
+                    f"the words to avoid can be written in more than {MOST_AVOIDED:,} ways; ask "
+                    "for fewer or shorter ones, or leave out 'avoid_forms' or 'avoid_pieces'"
+                )
         return [phrase for phrase in phrases if set(phrase) - {BOS}]
 
     def _search(self, avoid: list[Phrase], chosen: Sequence[str], banned: set[str]) -> Search:
         use = [wanted(self._target, form) for form in chosen]
+        # What the model does not know as it stands, it may know in its plain spelling.
+        use = [
+            wanted(self._target, plain(form)) if UNK in phrase else phrase
+            for form, phrase in zip(chosen, use, strict=True)
+        ]
         for form, phrase in zip(chosen, use, strict=True):
             if UNK in phrase:
                 raise RequestError(f"{form!r} has a sign that the rewriter can't write")
@@ -394,7 +408,7 @@ class Rewriter:
             return "empty"
         if any(holds(text, word) for word in search.banned):
             return "avoided"
-        if not all(holds(text, word) for word in search.needed):
+        if not all(holds(text, word, affirmed=True) for word in search.needed):
             return "missing"
         if not self.settings.copies and letters_and_digits(text) == itself:
             return "copy"
@@ -424,6 +438,15 @@ class Rewriter:
             )
             for answer in answers
         ]
+
+
+def _has(form: str, banned: str) -> bool:
+    """Tell whether a wanted form can't be written without a word to avoid."""
+    starts, words = at_start(form)
+    only_at_start, avoided = at_start(banned)
+    if only_at_start:
+        return starts and holds(words, banned)
+    return holds(words, avoided)
 
 
 def _why(lost: Counter[str], plan: Plan) -> str:

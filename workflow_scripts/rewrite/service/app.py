@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import json
 import math
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
@@ -20,7 +19,7 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from workflow_scripts.core.report.rendering import environment
-from workflow_scripts.rewrite.lines import SUFFIXES, requests_of
+from workflow_scripts.rewrite.lines import SUFFIXES, json_value, requests_of
 from workflow_scripts.rewrite.requests import (
     MOST_CHARACTERS,
     MOST_RESULTS,
@@ -173,7 +172,7 @@ class Service:
 
     async def page(self, http: Http) -> Response:
         """Show the page for a sentence, with its paraphrases if a form was sent."""
-        if http.method == "GET":
+        if http.method != "POST":
             return self._page("page", form={})
         form, answer, error, status = await self._answer_form(http)
         return self._page("page", status, form=form, **_shown(answer), error=error)
@@ -197,7 +196,7 @@ class Service:
 
     async def batch(self, http: Http) -> Response:
         """Show the page for files, or begin with one that was sent."""
-        if http.method == "GET":
+        if http.method != "POST":
             return self._page("batch", form={})
         form: dict[str, str] = {}
         try:
@@ -233,7 +232,13 @@ class Service:
         name = http.url.path[1:]
         return FileResponse(TEMPLATES / name, media_type=ASSETS[name])
 
-    def _page(self, template: str, status: int = 200, **context: Any) -> Response:
+    def _page(
+        self,
+        template: str,
+        status: int = 200,
+        headers: dict[str, str] | None = None,
+        **context: Any,
+    ) -> Response:
         text = self._templates.get_template(f"{template}.html.j2").render(
             **{
                 "title": self.title,
@@ -251,8 +256,8 @@ class Service:
             }
             | context
         )
-        retry = {"Retry-After": "2"} if status == 429 else None
-        return Response(text, status, retry, "text/html; charset=utf-8")
+        retry = {"Retry-After": "2"} if status == 429 else {}
+        return Response(text, status, retry | (headers or {}), "text/html; charset=utf-8")
 
     # --- the API -----------------------------------------------------------------------------
 
@@ -260,11 +265,7 @@ class Service:
         """Answer a request."""
         if _type(http) != "application/json":
             raise HTTPException(415, "send application/json")
-        try:
-            given = json.loads(await http.body())
-        except (ValueError, RecursionError) as error:
-            raise HTTPException(400, f"no JSON: {error}"[:200]) from error
-        answer = await self.ask(request_of(given), http)
+        answer = await self.ask(request_of(json_value(await http.body())), http)
         return JSONResponse(answer.fields())
 
     async def start_batch(self, http: Http) -> Response:
@@ -327,6 +328,8 @@ class Service:
                 413, f"the file has {len(lines):,} lines, at most {self.limits.lines:,} are taken"
             )
         requests = list(requests_of(lines, kind, defaults))
+        if not requests:
+            raise RequestError("the table has no line below its header; write one for a sentence")
         assert self.files is not None
         try:
             return self.files.start(requests)
@@ -369,14 +372,19 @@ def _result(sentence: str, each: Paraphrase) -> dict[str, Any]:
 
 async def _error(http: Http, error: Exception) -> Response:
     """Return what is wrong: as JSON to programs, as a page to people."""
-    status, said = 400, str(error)
     if isinstance(error, HTTPException):
         status, said = error.status_code, error.detail
-    headers = {"Retry-After": "2"} if status == 429 else None
+    elif isinstance(error, RequestError):
+        status, said = 400, str(error)
+    else:
+        status, said = 500, "the service failed; its log tells more"
+    headers = dict(getattr(error, "headers", None) or {})  # as which methods a path has
+    if status == 429:
+        headers["Retry-After"] = "2"
     if http.url.path.startswith("/api/"):
         return JSONResponse({"error": said}, status, headers)
     service: Service = http.app.state.service
-    return service._page("message", status, message=said)
+    return service._page("message", status, headers, message=said)
 
 
 async def _hung_up(http: Http, error: Exception) -> Response:
@@ -410,11 +418,20 @@ def application(service: Service, hosts: Collection[str], *, log: bool = False) 
     limits = service.limits
     app = Starlette(
         routes=[Route(path, made, methods=methods.split()) for path, methods, made in pages],
-        middleware=[Middleware(Guard, hosts=hosts, largest=(limits.file, limits.body), log=log)],
+        middleware=[
+            Middleware(
+                Guard,
+                hosts=hosts,
+                largest=(limits.file, limits.body),
+                seconds=limits.seconds,
+                log=log,
+            )
+        ],
         exception_handlers={
             HTTPException: _error,
             RequestError: _error,
             ClientDisconnect: _hung_up,
+            Exception: _error,
         },
         lifespan=service.life,
     )

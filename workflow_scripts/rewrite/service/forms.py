@@ -8,6 +8,8 @@ from urllib.parse import parse_qs
 
 from workflow_scripts.rewrite.requests import RequestError
 
+# What stands between words; the script of the page splits them at the same places.
+_BETWEEN = re.compile(r"[;\n]|(?<!\d),|,(?!\d)")
 # Fields of a form at most.
 _MOST = 40
 
@@ -27,6 +29,8 @@ def fields_of(body: bytes, content_type: str) -> dict[str, str]:
             return _parts(body, content_type)
     except ValueError as error:  # UnicodeDecodeError among them
         raise RequestError("the form is not UTF-8, or has too many fields") from error
+    except RecursionError:
+        pass  # parts in parts in parts
     raise RequestError("this is no form of the page")
 
 
@@ -50,14 +54,15 @@ def _parts(body: bytes, content_type: str) -> dict[str, str]:
 def request_fields(form: dict[str, str]) -> dict[str, Any]:
     """Return the fields of a request as JSON has them, given those of the page's form.
 
-    Words stand in one field, with commas or line ends between.
+    Words stand in one field, with commas, semicolons or line ends between; the comma of a number
+    (1,000) is part of it.
 
     Raises:
         RequestError: a number is none.
     """
     given: dict[str, Any] = {"text": form.get("text", "")}
     for name in ("avoid", "use"):
-        words = re.split(r"[,;\n]", form.get(name, ""))
+        words = _BETWEEN.split(form.get(name, ""))
         given[name] = [word.strip() for word in words if word.strip()]
     for name in ("avoid_forms", "avoid_pieces", "use_forms"):
         given[name] = name in form

@@ -1,9 +1,10 @@
 """What stands before all pages: who may ask, how much, and what browsers may do with the answer."""
 
+import asyncio
 import json
 import time
 from collections.abc import Collection
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -34,15 +35,23 @@ class Guard:
         hosts: the names by which the service is reached, without port.
         largest: bytes of a body at most, for a path that begins with `/batch` or `/api/batch`, and
             for all others.
+        seconds: in which a body must have come.
         log: whether each request is told on stdout, without what was sent.
     """
 
     def __init__(
-        self, app: ASGIApp, hosts: Collection[str], largest: tuple[int, int], *, log: bool
+        self,
+        app: ASGIApp,
+        hosts: Collection[str],
+        largest: tuple[int, int],
+        seconds: float,
+        *,
+        log: bool,
     ):
         self._app = app
         self._hosts = {host.lower() for host in hosts}
         self._largest = largest
+        self._seconds = seconds
         self._log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -69,7 +78,8 @@ class Guard:
             await self._bounded(scope, receive, answer)
         if self._log:
             seconds = time.monotonic() - started
-            print(f"{scope['method']} {scope['path']} {status} {seconds:.3f} s", flush=True)
+            # A path may hold any character, also those that make a terminal write elsewhere.
+            print(f"{scope['method']} {quote(scope['path'])} {status} {seconds:.3f} s", flush=True)
 
     def _problem(self, method: str, headers: Headers, path: str) -> tuple[int, str] | None:
         host = headers.get("host", "")
@@ -97,14 +107,20 @@ class Guard:
         return f"the request is larger than {self._limit(path):,} bytes; send less at a time"
 
     async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the application answer; a body without a stated length is bounded as it comes."""
-        limit, read, begun = self._limit(scope["path"]), 0, False
+        """Let the application answer; a body is bounded as it comes, in size and in time."""
+        limit, read, whole, begun = self._limit(scope["path"]), 0, False, False
+        end = asyncio.get_running_loop().time() + self._seconds
 
         async def bounded() -> Message:
-            nonlocal read
-            message = await receive()
+            nonlocal read, whole
+            try:
+                async with asyncio.timeout_at(None if whole else end):
+                    message = await receive()
+            except TimeoutError as error:
+                raise _TooSlowError from error
             if message["type"] == "http.request":
                 read += len(message.get("body", b""))
+                whole = not message.get("more_body", False)
                 if read > limit:
                     raise _TooLargeError
             return message
@@ -120,10 +136,18 @@ class Guard:
             if begun:
                 raise
             await _refuse(send, 413, self._too_large(scope["path"]))
+        except _TooSlowError:
+            if begun:
+                raise
+            await _refuse(send, 408, f"the request did not come within {self._seconds:g} s")
 
 
 class _TooLargeError(Exception):
     """More was sent than is taken."""
+
+
+class _TooSlowError(Exception):
+    """A body did not come in time."""
 
 
 def _name(host: str) -> str | None:

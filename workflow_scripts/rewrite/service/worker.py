@@ -102,19 +102,25 @@ class Worker:
                     self._changed.wait()
                 if self._closed:
                     return
-            planned, results = self._batch()
-            if not planned:
-                continue
-            try:
-                answers = self.rewriter.answers(planned)
-            except Exception as error:
-                print("a search failed:", file=sys.stderr)
-                traceback.print_exc()
-                for result in results:
-                    result.set_exception(error)
-            else:
-                for result, answer in zip(results, answers, strict=True):
-                    result.set_result(answer)
+            self._search(*self._batch())
+
+    def _search(self, planned: "list[Plan]", results: "list[Future[Answer]]") -> None:
+        """Answer requests together; if that fails, each by itself: one fault harms no other."""
+        if not planned:
+            return
+        try:
+            answers = self.rewriter.answers(planned)
+        except Exception as error:
+            if len(planned) > 1:
+                for plan, result in zip(planned, results, strict=True):
+                    self._search([plan], [result])
+                return
+            print("a search failed:", file=sys.stderr)
+            traceback.print_exc()
+            results[0].set_exception(error)
+        else:
+            for result, answer in zip(results, answers, strict=True):
+                result.set_result(answer)
 
     def _batch(self) -> "tuple[list[Plan], list[Future[Answer]]]":
         """Return the requests of the next batch, each planned, with their results to be."""

@@ -121,6 +121,12 @@ def test_chips_avoid_demand_and_clear(chromium, address):
         assert old.get_attribute("aria-pressed") == "false"
         page.fill("#use", "man, woman")  # what is written shows in the chips
         assert chips.nth(2).get_attribute("data-state") == "use"
+        page.fill("#text", "It costs 1,000 euros;cash,now.")
+        assert chips.all_inner_texts() == ["It", "costs", "1,000", "euros", "cash", "now"]
+        chips.nth(2).click()
+        chips.nth(4).click()
+        assert page.input_value("#avoid") == "Dog, 1,000, cash"
+        assert chips.nth(2).get_attribute("data-state") == "avoid"
 
 
 def test_a_sentence_is_paraphrased_and_copied(chromium, address):

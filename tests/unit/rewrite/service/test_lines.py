@@ -41,6 +41,7 @@ def test_json_lines_are_requests():
         ("tsv", ["text\tavoid", "One."], "line 2: 1 columns, but the header has 2"),
         ("tsv", ["text\tuse_forms", "One.\tperhaps"], "line 2: use_forms must be true or false"),
         ("tsv", ["text\tnumber", "One.\t-1"], "line 2: number must be a whole number"),
+        ("tsv", ["text\tseed", f"One.\t{'9' * 5000}"], "line 2: seed must be a whole number"),
         ("jsonl", ["{"], "line 1: no JSON"),
         ("jsonl", ["[" * 100_000], "line 1: no JSON"),
         ("jsonl", ["[]"], "line 1: must be an object"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.configs import run_on_testbed
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.rewrite.opening import add_options, encoder_for, open_rewriter, sets_of
@@ -82,6 +83,11 @@ def test_a_folder_tells_language_and_templates(folder, tmp_path):
     assert opened(copy, "--language", "en").language == "en"
     free = rewriter.plan(Request("pes")).source
     assert free == rewriter._source.encode(prefixed(None, "pes"))
+    (copy / "rewriter.json").write_text(json.dumps({"language": "cs", "templates": {"most": 2}}))
+    (copy / "model.json").unlink()
+    (copy / "templates.tsv").unlink()
+    with pytest.raises(InputError, match=r"templates\.tsv is missing"):
+        opened(copy)
     assert opened(folder).templates == []
     assert opened(folder).language is None
 

@@ -66,6 +66,8 @@ def test_a_sentence_without_paraphrase_keeps_its_line(call):
 def test_a_table_says_the_wishes_of_each_line(call):
     out = call(f"text\tuse\n{SENTENCES.split(chr(10))[0]}\twoman\n", name="in.tsv").out
     assert "woman" in json.loads(out)["paraphrases"][0]["text"]
+    out = call(f"text\tuse\n{SENTENCES.split(chr(10))[0]}\twoman\n", name="IN.TSV").out
+    assert json.loads(out)["used"] == ["woman"]
 
 
 def test_an_error_names_the_line_after_the_answers_before_it(call, capsys):
@@ -83,6 +85,7 @@ def test_an_error_names_the_line_after_the_answers_before_it(call, capsys):
         (("--number", "0"), "command line: 'number' is below 1"),
         (("--avoid", "!"), "command line: 'avoid' has a word without"),
         (("--beam-size", "0"), "must be above zero"),
+        (("--threads", "0"), "--threads must be above zero"),
         (("--rewriter", "a"), "--rewriter names one of a run"),
         (("--idf", "x"), "--idf goes with --run"),
     ],

@@ -34,6 +34,11 @@ def test_words_are_read_as_the_sentence_is():
         ({"text": "a", "samples": True}, "'samples' must be of the type integer"),
         ({"text": "a", "template": 1}, "'template' must be of the type string or null"),
         ({"text": "a\ud800"}, "half of a surrogate pair"),
+        ({"text": "a", "id": "\ud800"}, "half of a surrogate pair"),
+        ({"text": "a", "use": ["\ufdfa" * 20]}, "'use' has a word of more than 100 letters"),
+        ({"text": "a", "system": "\ud800"}, "half of a surrogate pair"),
+        ({"text": "\u200b \u00ad\ufeff"}, "'text': there is no sentence"),
+        ({"text": "a", "number": 2.5}, "'number' must be of the type integer"),
     ],
 )
 def test_a_message_names_the_key(given, message):
@@ -41,6 +46,12 @@ def test_a_message_names_the_key(given, message):
         request_of(given)
     assert message in str(caught.value)
     assert len(str(caught.value)) < 200
+
+
+def test_a_whole_number_may_have_a_point():
+    """JSON knows one kind of number; 2.0 is whole."""
+    request = request_of({"text": "a", "number": 2.0, "samples": 3.0, "seed": 4.0})
+    assert repr((request.number, request.samples, request.seed)) == "(2, 3, 4)"
 
 
 def test_control_characters_and_line_ends_are_blanks():

@@ -78,6 +78,23 @@ def test_a_text_that_the_search_lets_through_is_read_again(rewriter, monkeypatch
         assert answer.why.startswith("avoided:")
 
 
+def test_words_are_avoided_and_used_however_they_are_typed(rewriter):
+    found = texts(rewriter, avoid=("bi\u00adke", "\uff42\uff49\uff43\uff59\uff43\uff4c\uff45"))
+    assert found
+    assert not any(words(text) & {"bike", "bicycle"} for text in found)
+    found = texts(rewriter, use=("o\u200bld",))
+    assert found
+    assert all("old" in words(text) for text in found)
+
+
+def test_a_word_avoided_at_the_start_may_be_used_elsewhere(rewriter):
+    found = texts(rewriter, avoid=("<s> the",), use=("the",))
+    assert found
+    assert all("the" in words(text) and not text.lower().startswith("the ") for text in found)
+    with pytest.raises(RequestError, match="has a word to avoid"):
+        rewriter.plan(Request(SENTENCE, avoid=("<s> the",), use=("<s> The",)))
+
+
 def test_words_to_use_are_in_every_paraphrase(rewriter):
     found = texts(rewriter, use=("woman", "old"))
     assert found
@@ -130,6 +147,14 @@ def test_answers_do_not_depend_on_the_batch(rewriter):
         ({"use": ("\u4e2d",)}, "has a sign that the rewriter can't write"),
         ({"use": ("go", "see", "run"), "use_forms": True}, "combinations of forms, at most 48"),
         ({"template": "(S)"}, "knows no templates"),
+        (
+            {
+                "avoid": tuple(" ".join(["go do run see lie take"] * n) for n in range(1, 5)),
+                "avoid_forms": True,
+                "avoid_pieces": True,
+            },
+            "can be written in more than 20,000 ways",
+        ),
         ({"system": "parabank:s01"}, "there is no run"),
     ],
 )

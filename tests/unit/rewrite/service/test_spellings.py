@@ -23,10 +23,34 @@ from workflow_scripts.rewrite.spellings import every_segmentation, forms_of, hol
         ("The dog", "<s> the", True),
         ("See the dog", "<s> the", False),
         ("Stra\u00dfe", "STRASSE", True),
+        ("He didn't go.", "didn\u2019t", True),
+        ("He didn\u2019t go.", "didn't", True),
+        ("A co-op.", "co\u2011op", True),
+        ("The dog.", "d\u00ado\u200bg", True),
+        ("The dog.", "\uff24\uff4f\uff47", True),
+        ("The _dog_.", "dog", True),
+        ('"The dog', "<s> the", True),
+        ("See (the dog", "<s> the", False),
+        ("\u9ed2\u732b\u304c\u3044\u308b", "\u732b", True),  # no blanks between words
+        ("\u0e41\u0e21\u0e27\u0e14\u0e33", "\u0e41\u0e21\u0e27", True),
     ],
 )
 def test_words_are_found_in_whatever_case(text, phrase, found):
     assert holds(text, phrase) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("I can't go.", False), ("I can go.", True), ("Can\u2019t he? He can.", True)],
+)
+def test_a_word_to_use_is_not_there_in_its_negation(text, found):
+    assert holds(text, "can", affirmed=True) is found
+    assert holds(text, "can")
+
+
+def test_a_word_without_blanks_is_written_without_a_mark_too():
+    vocabulary = Vocabulary([*SYMBOLS, "\u2581\u732b", "\u732b", "\u2581"])
+    assert set(every_segmentation("\u732b", vocabulary)) == {(4,), (6, 5), (5,)}
 
 
 def test_every_way_to_write_a_word_is_found():
@@ -54,6 +78,11 @@ def test_the_ways_of_a_long_word_are_bounded():
     found = every_segmentation("a" * 60, letters)
     assert len(found) == spellings.MOST_SEGMENTATIONS
     assert len(found[0]) == 9  # the fewest pieces: the mark, and eight of up to eight letters
+    assert len(set(found)) == len(found)
+    assert {"".join(letters.pieces(each)) for each in found} == {
+        f"\u2581{'a' * 60}",
+    }
+    assert [len(each) for each in found] == sorted(map(len, found))
 
 
 def test_one_word_of_a_phrase_has_another_form():

@@ -114,6 +114,16 @@ def test_a_fault_is_told_to_those_it_concerns_alone(worker, slow, capsys):
     assert worker.submit(Request("after"), "e").result(20)  # the thread lives
 
 
+def test_a_search_that_fails_harms_no_other_of_its_batch(worker, slow, capsys):
+    at_work(worker, slow)
+    broken, fine = (worker.submit(Request(text), text) for text in ("broken", "fine"))
+    slow.may.set()
+    assert fine.result(20).request.text == "fine"
+    with pytest.raises(ValueError, match="broken"):
+        broken.result(20)
+    assert slow.batches == [["first"], ["broken", "fine"], ["broken"], ["fine"]]
+
+
 def test_the_end_lets_the_batch_at_work_end(slow):
     worker = Worker(slow, most=8)
     worker.start()

@@ -2,7 +2,8 @@
 "use strict";
 
 const byId = (name) => document.getElementById(name);
-const listOf = (input) => input.value.split(/[,;\n]/).map((word) => word.trim()).filter(Boolean);
+// As the service splits a field; the comma of a number (1,000) is part of it.
+const listOf = (input) => input.value.split(/[;\n]|(?<!\d),|,(?!\d)/).map((word) => word.trim()).filter(Boolean);
 const same = (a, b) => a.toLocaleLowerCase() === b.toLocaleLowerCase();
 
 // --- words of the sentence -----------------------------------------------------------------------
@@ -12,7 +13,7 @@ const SAID = { none: "", avoid: ", to avoid", use: ", to use" };
 
 function wordsOf(text) {
   const found = [];
-  for (const token of text.split(/\s+/u)) {
+  for (const token of text.split(/[\s;]+|(?<!\d),|,(?!\d)/u)) {
     const word = token.replace(/^[^\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+$/gu, "");
     if (word && !found.some((each) => same(each, word))) found.push(word);
   }
