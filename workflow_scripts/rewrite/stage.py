@@ -310,7 +310,9 @@ class Rewrite(Stage):
         shared.pop("filter_vocab_size", None)
         shared["samples"] = block.get("samples", shared["samples"])
         size = block.get("vocab_size", shared["vocab_size"]["reference"])
-        if self.begins_with(name):  # the model knows the most probable segmentation alone
+        # A model that is gone on from knows the most probable segmentation alone, and others cut
+        # the symbols of templates.
+        if self.begins_with(name) or self.templates(name):
             shared["samples"] = 0
         if not shared["samples"]:  # then the keys of sampling have no effect
             shared = {key: value for key, value in shared.items() if key not in ("nbest", "alpha")}

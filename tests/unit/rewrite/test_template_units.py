@@ -45,6 +45,20 @@ def test_nothing_is_exchanged_where_both_directions_are_learnt():
     assert run_layout(both).stage(Rewrite).settings("mine-templates")["swap"] is False
 
 
+def test_the_training_text_of_templates_is_cut_once():
+    sampling = config(templates={})
+    sampling["subword"] |= {"model_type": "unigram", "samples": 4, "nbest": 64, "alpha": 0.1}
+    stage = run_layout(sampling).stage(Rewrite)
+    assert stage.settings("mine-subword")["samples"] == 0
+    del sampling["rewriters"]["mine"]["templates"]
+    assert run_layout(sampling).stage(Rewrite).settings("mine-subword")["samples"] == 4
+    asked = config(templates={}, samples=2)
+    asked["subword"]["model_type"] = "unigram"
+    (problem,) = Rewrite.problems(asked)
+    assert problem.startswith("rewriters.mine.samples: sampled segmentations cut the symbols")
+    assert list(Rewrite.problems(config(templates={}, samples=0))) == []
+
+
 def test_without_templates_nothing_of_them_is_planned():
     layout = run_layout(config())
     stage = layout.stage(Rewrite)
