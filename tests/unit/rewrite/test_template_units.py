@@ -131,7 +131,7 @@ def test_a_card_tells_how_templates_are_read():
     about = {
         **{"name": "mine", "language": "en", "systems": ["a"], "write": ["paraphrase"]},
         **{"training_sets": ["all-a"], "licence": "mit", "pairs": {}, "references": {}},
-        **{"inputs": {"corpora": {}, "models": {}}, "left_out": {}},
+        **{"inputs": {"corpora": {}, "models": {}}, "left_out": {}, "noise": None},
     }
     metrics = {"parameters": 1, "updates": 1, "validation_perplexity": 1.0}
     found = dict.fromkeys(("beam_size", *FIGURES)) | {"beam_size": 1, "sentences": 1}
