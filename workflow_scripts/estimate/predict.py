@@ -238,7 +238,8 @@ class Predictor:
             block = self._config["subword"]
             samples = self._layout.settings(("rewrite", instance))["samples"]
             segments = pairs * max(1, samples)
-            learnt = 2 * min(pairs, block["sentences"]) if config["subword"] == "own" else 0
+            own = config["subword"] == "own" and continued(self._config, name) is None
+            learnt = 2 * min(pairs, block["sentences"]) if own else 0
             seconds = learnt * text.trained + segments * text.segmented
             return seconds, 0.0, segments * text.segment_bytes
         speed, length = self._speeds.networks[rewriter_role(name)], self._pieces["reference"]

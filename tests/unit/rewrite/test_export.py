@@ -215,7 +215,9 @@ def test_the_card_of_a_rewriter_with_noise_has_its_repair(run_folder, tmp_path):
     text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "| omit | rewriter | 1,234 | 62.5 (50.0 to 75.0) | 62.5 (50.0 to 75.0) |" in text
     assert f"({', '.join(KINDS)}; 25 % of the" in text
-    assert "For 100 % of them it learnt to write the very sentence without its damage" in text
+    assert (
+        "In 100 % of the examples it learnt to write the very sentence without its damage" in text
+    )
     assert (tmp_path / "out" / "repair.json").read_bytes() == repaired.read_bytes()
 
 
