@@ -236,8 +236,10 @@ class Predictor:
             return pairs * text.cleaned, 0.0, pairs * text.pair_bytes
         if part == SUBWORD:
             block = self._config["subword"]
-            segments = pairs * max(1, block["samples"])
-            learnt = 2 * min(pairs, block["sentences"]) if config["subword"] == "own" else 0
+            samples = self._layout.settings(("rewrite", instance))["samples"]
+            segments = pairs * max(1, samples)
+            own = config["subword"] == "own" and continued(self._config, name) is None
+            learnt = 2 * min(pairs, block["sentences"]) if own else 0
             seconds = learnt * text.trained + segments * text.segmented
             return seconds, 0.0, segments * text.segment_bytes
         speed, length = self._speeds.networks[rewriter_role(name)], self._pieces["reference"]
@@ -254,8 +256,6 @@ class Predictor:
             damage = noise(self._config, name)
             read = config["held_out"]["test"] * (1 + len(damage["weights"] if damage else ()))
             return 0.0, read * length * speed.searched * config["beam"], 4 * read * text.characters
-        block = filled(model_of(self._config, name), "model")
-
         update_word = speed.update_word
         if goes_on := continued(self._config, name):
             block = goes_on | {"update_interval": 1}

@@ -78,6 +78,11 @@ def _template_problems(where: str, name: str, config: Config) -> Iterator[str]:
             f"{where}.templates: templates are cut from trees, and no parser is configured; set "
             "evaluate.syntax (docs/syntax.md), or take the key out"
         )
+    if block.get("samples") and block["continued"] is None:
+        yield (
+            f"{where}.samples: sampled segmentations cut the symbols of templates into pieces; "
+            "take samples or templates out"
+        )
     if block.get("noise"):
         yield (
             f"{where}.templates: texts that are damaged have no trees to cut templates from; take "

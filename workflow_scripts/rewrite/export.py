@@ -11,34 +11,49 @@ from typing import Any
 
 import yaml
 
-from workflow_scripts.core.atomic import publish_folder, temporary_path, write_text
+from workflow_scripts.core.atomic import publish_folder, temporary_path, write_json, write_text
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.licences import licence_fields
-from workflow_scripts.core.manifest import read_manifest, sha256, verify
+from workflow_scripts.core.manifest import read_manifest, read_record, sha256, verify
 from workflow_scripts.core.report.rendering import environment
+from workflow_scripts.core.seal import SEAL, sealed
 from workflow_scripts.core.version import version
+from workflow_scripts.nmt.kinds import SOCKEYE
 from workflow_scripts.rewrite.results import (
+    ABOUT,
     MEASURES,
     PARAPHRASES,
+    REPAIR,
     read_about,
     read_measures,
     read_paraphrases,
+    read_repair,
 )
+from workflow_scripts.status.linked import LinkedLayout
 from workflow_scripts.train.results import read_metrics
 
 _TEMPLATES = Path(__file__).with_name("templates")
 CARD, SUMS = "README.md", "SHA256SUMS"
+_RECORD = "model.json"
 _EXAMPLES = 10
+# What rewriter.json tells that changes nothing in the model: the configuration may have changed it
+# since the training.
+_TOLD = ("continued", "licence", "inputs")
 
 
-def front_matter(about: dict[str, Any], licence: str) -> dict[str, Any]:
-    """Return the card's metadata."""
+def front_matter(about: dict[str, Any], licence: str, kind: str) -> dict[str, Any]:
+    """Return the card's metadata; `kind` is that of the model."""
     return {
         **licence_fields(licence),
         "language": [about["language"]],
         "pipeline_tag": "text-generation",
-        "tags": ["paraphrase", "paraphrasing", "sockeye", "paraloom"],
+        "tags": [
+            "paraphrase",
+            "paraphrasing",
+            "sockeye" if kind == SOCKEYE else "marian",
+            "paraloom",
+        ],
     }
 
 
@@ -48,6 +63,7 @@ def card(
     measures: dict[str, Any],
     examples: list[dict[str, Any]],
     licence: str,
+    repair: dict[str, Any] | None = None,
 ) -> str:
     """Return the text of the model card.
 
@@ -57,8 +73,10 @@ def card(
         measures: by search.
         examples: held-out sentences with what was made of them.
         licence: of the model.
+        repair: of damage, of a rewriter with noise.
     """
-    metadata = yaml.safe_dump(front_matter(about, licence), sort_keys=False, allow_unicode=True)
+    matter = front_matter(about, licence, metrics.get("kind", SOCKEYE))
+    metadata = yaml.safe_dump(matter, sort_keys=False, allow_unicode=True)
     return (
         environment(_TEMPLATES)
         .get_template("card.md.j2")
@@ -69,6 +87,7 @@ def card(
             measures=measures,
             examples=examples,
             licence=licence,
+            repair=repair,
             version=version(),
         )
     )
@@ -81,7 +100,8 @@ def unit_folder(run_folder: Path, instance: str) -> Path:
         InputError: there is none; the message names the rewriters that there are.
     """
     folder = run_folder / f"rewrite.{instance}"
-    if not folder.is_dir():
+    # Before it is made, a unit of the run is a link to nothing.
+    if not (folder.is_dir() or folder.is_symlink()):
         found = sorted(path.name for path in run_folder.glob("rewrite.*"))
         known = [name.removeprefix("rewrite.") for name in found if "-" not in name]
         has = f"it has {', '.join(known)}" if known else "it has none"
@@ -90,6 +110,25 @@ def unit_folder(run_folder: Path, instance: str) -> Path:
         raise InputError(f"{folder} is not finished; run the stage rewrite to its end first")
     read_manifest(folder / "manifest.json")
     return folder
+
+
+def told(run_folder: Path, name: str) -> dict[str, Any]:
+    """Return what the run's configuration tells of a rewriter, as it is now; see `_TOLD`.
+
+    Raises:
+        InputError: the configuration is missing, or of another version.
+    """
+    about = LinkedLayout(run_folder).settings(("rewrite", name))["about"]
+    return {key: about[key] for key in _TOLD if key in about}
+
+
+def _tell(folder: Path, about: dict[str, Any]) -> None:
+    """Write `rewriter.json` into a copy of a model folder, and its hash into the record."""
+    write_json(folder / ABOUT, about)
+    record = read_record(folder / _RECORD)
+    record.pop(SEAL, None)
+    record["files"][ABOUT] = sha256(folder / ABOUT)
+    write_json(folder / _RECORD, sealed(record))
 
 
 def export(run_folder: Path, name: str, output: Path, licence: str | None = None) -> None:
@@ -109,28 +148,35 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
         raise InputError(f"{output} is there already; remove it, or name another folder")
     folder = unit_folder(run_folder, name)
     measured = unit_folder(run_folder, f"{name}-measures")
-    files = [folder / file for file in verify(folder / "model.json")["files"]]
-    about, measures = read_about(folder), read_measures(measured)
+    files = [folder / file for file in verify(folder / _RECORD)["files"]]
+    about, measures = read_about(folder) | told(run_folder, name), read_measures(measured)
     examples = list(islice(read_paraphrases(measured), _EXAMPLES))
+    repair = None
+    if about["noise"] is not None:
+        repaired = unit_folder(run_folder, f"{name}-repair")
+        repair = read_repair(repaired)
+        files.append(repaired / REPAIR)
     text = card(
         about,
         read_metrics(folder / "metrics.json"),
         measures,
         examples,
         licence or about["licence"],
+        repair,
     )
-    files += [folder / "model.json", measured / MEASURES, measured / PARAPHRASES]
+    files += [folder / _RECORD, measured / MEASURES, measured / PARAPHRASES]
     output.parent.mkdir(parents=True, exist_ok=True)
     unfinished = temporary_path(output)
     unfinished.mkdir()
     try:
         for file in files:
             shutil.copyfile(file, unfinished / file.name)
+        _tell(unfinished, about)
         write_text(unfinished / CARD, text)
         names = sorted(path.name for path in unfinished.iterdir())
         sums = "".join(f"{sha256(unfinished / name)}  {name}\n" for name in names)
         write_text(unfinished / SUMS, sums)
-        verify(unfinished / "model.json")
+        verify(unfinished / _RECORD)
         publish_folder(unfinished, output)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)

@@ -24,7 +24,7 @@ from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.rewriters import TEST, reference_id
 from workflow_scripts.core.rounding import DECIMALS
-from workflow_scripts.core.rows import PairRow
+from workflow_scripts.core.rows import PairRow, Side
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.shard import Input
 from workflow_scripts.core.text import letters_and_digits, words
@@ -42,6 +42,7 @@ from workflow_scripts.rewrite.templates import prefixed
 from workflow_scripts.testbed.checker import Checker
 
 _BATCH_ROWS = 256
+_SIDES: tuple[Side, Side] = ("source", "reference")
 
 # Columns of one sentence, whose sums over sentences give every figure.
 _COUNTS = ("sentences", "empty", "copies", "words_read", "words_written")
@@ -70,10 +71,13 @@ def held_out(rows: Iterable[PairRow], seed: int) -> list[HeldOut]:
             texts.setdefault(row["source"], []).append(row)
     found, seen = [], set[str]()
     for identifier, texts in sorted(by_reference.items()):
-        if not seen.isdisjoint(texts):  # the same reference, under another id
+        # No two held-out references share a text that is read or written (`pairs.draw`).
+        pairs = [row for of_text in texts.values() for row in of_text]
+        keys = {letters_and_digits(row[side]) for row in pairs for side in _SIDES}
+        if not seen.isdisjoint(keys):  # the same reference, under another id
             continue
         chosen = min(texts, key=lambda text: (fraction(seed, "measured", text), text))
-        seen.update(texts)
+        seen.update(keys)
         found.append(HeldOut(identifier, chosen, [row["reference"] for row in texts[chosen]]))
     return found
 

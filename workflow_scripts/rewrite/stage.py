@@ -219,6 +219,7 @@ class Rewrite(Stage):
         """Return what rewriter.json says of a rewriter besides the counts of its pairs."""
         block = rewriter(self.config, name)
         sets = rewriter_training_sets(self.config, name)
+        inputs = self._licences(sets)
         return {
             "name": name,
             "language": self.config["languages"]["reference"]["code"],
@@ -228,9 +229,27 @@ class Rewrite(Stage):
             "subword": self.vocabulary_role(name) or "own",
             **({"templates": self.templates(name)} if self.templates(name) else {}),
             "noise": noise(self.config, name),
-            "licence": selection.stated_licence(self.config) or "unknown",
-            "inputs": self._licences(sets),
+            **({"continued": self._beginning(role)} if (role := self.begins_with(name)) else {}),
+            "licence": self._licence(name, inputs),
+            "inputs": inputs,
         }
+
+    def _beginning(self, role: str) -> dict[str, str]:
+        """Return which model a rewriter went on from: its role, and its entry of `models`."""
+        return {"from": role, "model": self.config["train"]["models"][role]}
+
+    def _licence(self, name: str, inputs: dict[str, dict[str, str | None]]) -> str:
+        """Return the licence that the run states; or those of what the weights were learnt from.
+
+        These are the corpora, and the finished model that training went on from.
+        """
+        if stated := self.config["release"]["licence"]:
+            return stated
+        begun_with = [
+            each for role, each in inputs["models"].items() if role == self.begins_with(name)
+        ]
+        licences = dict.fromkeys([*inputs["corpora"].values(), *begun_with])
+        return "unknown" if None in licences else "; ".join(map(str, licences))
 
     def _licences(self, sets: list[str]) -> dict[str, dict[str, str | None]]:
         """Return the licences of what training sets were made of, None where it is not stated."""
@@ -310,7 +329,9 @@ class Rewrite(Stage):
         shared.pop("filter_vocab_size", None)
         shared["samples"] = block.get("samples", shared["samples"])
         size = block.get("vocab_size", shared["vocab_size"]["reference"])
-        if self.begins_with(name):  # the model knows the most probable segmentation alone
+        # A model that is gone on from knows the most probable segmentation alone, and others cut
+        # the symbols of templates.
+        if self.begins_with(name) or self.templates(name):
             shared["samples"] = 0
         if not shared["samples"]:  # then the keys of sampling have no effect
             shared = {key: value for key, value in shared.items() if key not in ("nbest", "alpha")}

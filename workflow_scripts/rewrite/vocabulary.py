@@ -10,6 +10,7 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, verify, verify_file, write_record
 from workflow_scripts.rewrite import templates
+from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.subword.train import TooLargeError, train_on_shards
 
 
@@ -24,6 +25,22 @@ def take(folder: Path, output: Path) -> None:
     with atomic_path(output) as temporary:
         shutil.copyfile(model, temporary)
     write_record(output, 0, 0, {})
+
+
+def check_spells(model: Path, signs: list[str], folder: Path) -> None:
+    """Check that a vocabulary that was taken has pieces for all that templates are spelt of.
+
+    Raises:
+        InputError: it lacks some, so that different templates would be read as the same.
+    """
+    segmenter = Segmenter(model)
+    known = set(segmenter.vocabulary())
+    if lacking := [sign for sign in signs if not known.issuperset(segmenter.pieces(sign))]:
+        raise InputError(
+            f"the vocabulary of {folder} has no pieces for {' '.join(lacking)}, which templates "
+            "are spelt of, and would read templates as unknown: say subword: own, with model in "
+            "place of continued"
+        )
 
 
 def train(config: dict[str, Any], paths: list[Path], output: Path) -> None:
@@ -63,6 +80,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
     if arguments.taken is not None:
+        if arguments.templates is not None:
+            taken = arguments.taken / "reference.model"
+            verify_file(taken, "model")
+            check_spells(taken, symbols(arguments.templates), arguments.taken)
         take(arguments.taken, arguments.output)
     else:
         paths = shard_paths(arguments.folder, arguments.shards)

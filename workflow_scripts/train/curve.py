@@ -64,7 +64,7 @@ def plot(rows: list[dict[str, Any]], title: str) -> Figure:
     validation = [row["validation_perplexity"] for row in rows]
     if rows:
         training = [row["train_perplexity"] for row in rows]
-        axes.plot(updates, training, color="tab:gray", marker=".", label="training (with dropout)")
+        axes.plot(updates, training, color="tab:gray", marker=".", label="training")
         axes.plot(updates, validation, color="tab:blue", marker=".", label="validation")
         best = min(range(len(rows)), key=validation.__getitem__)
         axes.plot(updates[best], validation[best], "o", color="tab:red", markerfacecolor="none")

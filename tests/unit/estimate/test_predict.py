@@ -225,6 +225,31 @@ def test_a_rewriter_is_trained_and_measured_at_the_speed_of_its_own_model(config
     assert cost["plain"].files > cost["plain-pairs"].files
 
 
+def test_a_rewriter_that_goes_on_learns_no_vocabulary(config):
+    config["run"]["rewriters"] = ["plain"]
+    networks = {"forward": FORWARD, "backward": BACKWARD, rewriter_role("plain"): FORWARD}
+    found = []
+    for block in ({"model": "testbed"}, {"continued": {"from": "forward", "max_updates": 60}}):
+        config["rewriters"] = {"plain": {"training_sets": ["all"], **block}}
+        costs = Predictor(run_layout(config), LINES, Speeds(TEXT, networks, STARTS), False).costs()
+        found += [each.cpu for each in costs if each.unit == ("rewrite", "plain-subword")]
+    pairs = 1000 * config["systems"]["parabank2"]["select"]["best"]
+    assert found[0] - found[1] == pytest.approx(2 * pairs * TEXT.trained)
+
+
+def test_copies_with_sampled_segmentations_are_those_of_the_rewriter(config):
+    config["run"]["rewriters"] = ["plain"]
+    config["subword"]["model_type"] = "unigram"
+    networks = {"forward": FORWARD, "backward": BACKWARD, rewriter_role("plain"): FORWARD}
+    sizes = []
+    for samples in (0, 3):
+        block = {"training_sets": ["all"], "model": "testbed", "samples": samples}
+        config["rewriters"] = {"plain": block}
+        found = Predictor(run_layout(config), LINES, Speeds(TEXT, networks, STARTS), False).costs()
+        sizes += [each.size for each in found if each.unit == ("rewrite", "plain-subword")]
+    assert sizes[1] == pytest.approx(3 * sizes[0])
+
+
 def test_a_rewriter_with_templates_is_asked_for_each_of_them(config):
     config["run"]["rewriters"] = ["mine"]
     config["evaluate"]["syntax"] = {"folder": str(PARSER), "package": "default", "levels": 3}

@@ -1,24 +1,30 @@
 """The release of a rewriter: a folder that is whole, described, and loads."""
 
 import json
+import shutil
 import subprocess
 
 import pytest
 import yaml
 
+from tests.configs import run_on_testbed
 from tests.golden.inputs import arguments, pairs, write_table
 from tests.golden.rewrite import rewriter_model
+from tests.unit.nmt.marian_files import write_npz
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import main as write_manifest
-from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.rewriters import KINDS
 from workflow_scripts.nmt import translate
+from workflow_scripts.nmt.kinds import MARIAN_NPZ
 from workflow_scripts.rewrite import export, measure
-from workflow_scripts.rewrite.results import read_paraphrases
+from workflow_scripts.rewrite.results import read_about, read_paraphrases
 
 ABOUT = {
     **{"name": "plain", "language": "en", "systems": ["parabank2"], "write": ["paraphrase"]},
-    **{"training_sets": ["all-parabank2"], "subword": "own", "licence": "CC BY 4.0; mine"},
-    "inputs": {"corpora": {"news": "CC BY 4.0", "web_|_own": None}, "models": {"forward": "mit"}},
+    **{"training_sets": ["all-parabank2"], "subword": "own", "noise": None},
+    # What was told when it was trained.
+    **{"licence": "unknown", "inputs": {"corpora": {"testbed": None}, "models": {}}},
     **{"pairs": {"train": 1234, "dev": 5, "test": 6}, "references": {"train": 600, "test": 3}},
     "left_out": {"identical": 7},
 }
@@ -28,10 +34,24 @@ METRICS = {
 }
 
 
+def configuration(**changes):
+    """Return the configuration of a run with the rewriter, as it is now."""
+    config = run_on_testbed()
+    config["run"]["rewriters"] = ["plain"]
+    config["rewriters"] = {"plain": {"training_sets": ["all"], "model": "testbed"} | changes}
+    config["corpora"]["testbed"]["licence"] = "CC BY_|_4.0"
+    return config
+
+
+def write_config(run, config):
+    (run / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+
+
 def link(run, name, folder, **unit):
     """Finish a unit's folder, and link it as a run does."""
     given = {"stage": "rewrite", "instance": name, "version": 1, "config": {}, "name": name} | unit
-    records = ["model"] if (folder / "model.json").exists() else ["paraphrases"]
+    kinds = ("model", "paraphrases", "sentences")
+    records = [kind for kind in kinds if (folder / f"{kind}.json").exists()]
     words = ["--unit", json.dumps(given), "--folder", str(folder), "--records", *records]
     write_manifest([*words, "--output", str(folder / "manifest.json")])
     (run / f"rewrite.{name}").symlink_to(folder)
@@ -57,6 +77,7 @@ def run_folder(tmp_path_factory):
     )
     run = folder / "runs"
     run.mkdir()
+    write_config(run, configuration())
     link(run, "plain", model)
     link(run, "plain-measures", folder / "measured")
     return run
@@ -96,19 +117,108 @@ def test_the_card_says_what_it_is_of_and_how_good(released):
     _, matter, body = text.split("---\n", 2)
     assert yaml.safe_load(matter) == {
         "license": "other",
-        "license_name": "CC BY 4.0; mine",
+        "license_name": "CC BY_|_4.0; cc0-1.0",
         "language": ["en"],
         "pipeline_tag": "text-generation",
         "tags": ["paraphrase", "paraphrasing", "sockeye", "paraloom"],
     }
     for said in ("7,654,321", "| training | 1,234 | 600 |", "`identical` 7", "3.250"):
         assert said in body
-    assert "| corpus web\\_\\|\\_own | not stated |" in body
-    assert "| forward model | mit |" in body
+    assert "| corpus testbed | CC BY\\_\\|\\_4.0 |" in body
+    assert "| corpus testbed_held_out | cc0-1.0 |" in body
+    assert "from scratch" in body
     measures = json.loads((released / "measures.json").read_text(encoding="utf-8"))
     assert f"| {measures['beam']['one_minus_bleu']['value']:.1f} (" in body
     rows = [line for line in body.splitlines() if line.startswith("|")]
     assert all(row.replace("\\|", "").count("|") in (3, 4, 8) for row in rows)
+
+
+def test_licences_are_those_of_the_configuration_and_not_of_the_training(released):
+    about = read_about(released)
+    assert about["licence"] == "CC BY_|_4.0; cc0-1.0"
+    assert about["inputs"]["corpora"]["testbed"] == "CC BY_|_4.0"
+    assert about["pairs"] == ABOUT["pairs"]
+    verify(released / "model.json")
+
+
+def copied(run_folder, folder, config):
+    run = folder / "runs"
+    shutil.copytree(run_folder, run, symlinks=True)
+    write_config(run, config)
+    return run
+
+
+def test_the_card_of_a_model_that_went_on_says_from_which(run_folder, tmp_path):
+    config = configuration(continued={"from": "forward", "max_updates": 100})
+    del config["rewriters"]["plain"]["model"]
+    told = export.told(copied(run_folder, tmp_path, config), "plain")
+    assert told["continued"] == {"from": "forward", "model": "testbed"}
+    measures = json.loads((run_folder / "rewrite.plain-measures" / "measures.json").read_text())
+    given = (METRICS | {"kind": MARIAN_NPZ}, measures, [], "mit")
+    text = export.card(ABOUT | told, *given)
+    assert "went on training `testbed`, the forward translation model of the run (trained" in text
+    assert "from scratch" not in text
+    assert "sockeye" not in text
+    finished = told | {"inputs": {"corpora": {}, "models": {"forward": "cc-by-sa-4.0"}}}
+    assert "of the run (cc-by-sa-4.0)" in export.card(ABOUT | finished, *given)
+
+
+def test_a_model_of_marian_is_released_as_one_that_our_command_reads(run_folder, tmp_path):
+    run = copied(run_folder, tmp_path, configuration())
+    model = write_npz(tmp_path / "model")
+    for name in ("source.model", "reference.model"):
+        shutil.copy(model / "vocab.xxyy.spm", model / name)
+    facts = (("rewriter.json", ABOUT), ("metrics.json", METRICS | {"kind": MARIAN_NPZ}))
+    for name, content in facts:
+        (model / name).write_text(json.dumps(content), encoding="utf-8")
+    write_record(model / "model", 0, 0, {}, files=sorted(model.iterdir()))
+    (run / "rewrite.plain").unlink()
+    link(run, "plain", model)
+    output = tmp_path / "out"
+    export.export(run, "plain", output)
+    text = (output / "README.md").read_text(encoding="utf-8")
+    assert yaml.safe_load(text.split("---\n")[1])["tags"][2] == "marian"
+    lines = tmp_path / "in.jsonl"
+    lines.write_text('{"text": "4 5"}\n', encoding="utf-8")
+    found = []
+    for folder in (model, output):
+        made = tmp_path / f"{folder.name}.jsonl"
+        words = ["--raw", "--device", "cpu", "--input", str(lines), "--output", str(made)]
+        translate.main(["--model", str(folder), *words])
+        found.append(json.loads(made.read_text(encoding="utf-8"))["translation"])
+    assert found[0] == found[1] != ""
+
+
+def test_the_card_of_a_rewriter_with_noise_has_its_repair(run_folder, tmp_path):
+    run = copied(run_folder, tmp_path, configuration(noise={"clean": 0.25}))
+    noise = {"clean": 0.25, "identity": 1, "weights": dict.fromkeys(KINDS, 1.0)}
+    model = tmp_path / "model"
+    shutil.copytree(run_folder / "rewrite.plain", model)
+    files = [model / name for name in verify(model / "model.json")["files"]]
+    (model / "rewriter.json").write_text(json.dumps(ABOUT | {"noise": noise}), encoding="utf-8")
+    write_record(model / "model", 0, 0, {}, files=files)
+    (run / "rewrite.plain").unlink()
+    link(run, "plain", model)
+    (run / "rewrite.plain-repair").symlink_to(tmp_path / "repair")
+    with pytest.raises(InputError, match="plain-repair is not finished"):
+        export.export(run, "plain", tmp_path / "out")
+    (run / "rewrite.plain-repair").unlink()
+    repaired = tmp_path / "repair" / "repair.json"
+    repaired.parent.mkdir()
+    share = {"value": 62.5, "low": 50.0, "high": 75.0}
+    figures = {"sentences": 1234, "repaired": share, "kept": share, "exact": share}
+    found = {"methods": {"rewriter": {"none": figures | {"repaired": None}, "omit": figures}}}
+    repaired.write_text(json.dumps(found), encoding="utf-8")
+    write_record(repaired.with_name("sentences.tsv"), 0, 0, {}, files=[repaired])
+    link(run, "plain-repair", repaired.parent)
+    export.export(run, "plain", tmp_path / "out")
+    text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "| omit | rewriter | 1,234 | 62.5 (50.0 to 75.0) | 62.5 (50.0 to 75.0) |" in text
+    assert f"({', '.join(KINDS)}; 25 % of the" in text
+    assert (
+        "In 100 % of the examples it learnt to write the very sentence without its damage" in text
+    )
+    assert (tmp_path / "out" / "repair.json").read_bytes() == repaired.read_bytes()
 
 
 def test_nothing_is_overwritten(released, run_folder):
@@ -126,6 +236,9 @@ def test_a_rewriter_that_is_not_there_or_not_finished_is_refused(run_folder, tmp
         export.export(tmp_path / "run", "half", tmp_path / "out")
     with pytest.raises(InputError, match="it has none"):
         export.export(tmp_path, "plain", tmp_path / "out")
+    (tmp_path / "run" / "rewrite.begun").symlink_to(tmp_path / "not made yet")
+    with pytest.raises(InputError, match="begun is not finished"):
+        export.export(tmp_path / "run", "begun", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

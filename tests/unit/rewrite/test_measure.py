@@ -40,6 +40,13 @@ def test_one_sentence_of_each_held_out_reference_with_all_that_was_written_for_i
     ]
 
 
+@pytest.mark.parametrize("read", ["source", "reference"])
+def test_a_reference_under_two_ids_is_judged_once_whichever_side_is_read(read):
+    texts = [("c:1-aa", "One.", "First."), ("c:9-aa", "one", "The first."), ("c:2-a", "Two.", "2.")]
+    rows = [row(each, *(pair if read == "source" else pair[::-1])) for each, *pair in texts]
+    assert [each.id for each in held_out(rows, 1)] == ["c:1", "c:2"]
+
+
 def test_a_reference_that_is_written_gives_one_of_its_paraphrases_by_the_seed():
     rows = [row(f"c:1-{way}", f"Way {way}.", "One.") for way in range(8)]
     drawn = {held_out(rows, seed)[0].text for seed in range(20)}

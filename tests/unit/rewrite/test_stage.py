@@ -1,6 +1,7 @@
 """Planning with rewriters: which units there are, what they read, what is refused beforehand."""
 
 import copy
+from types import SimpleNamespace
 
 import pytest
 
@@ -287,6 +288,20 @@ def test_a_corpus_from_outside_is_among_the_inputs_whose_licence_is_told(config,
         **{"testbed": "cc0-1.0", "testbed_held_out": "cc0-1.0"},
         "given": None,
     }
+    assert about["licence"] == "unknown"
     alone = with_rewriter(config, systems=["parabank2"])
     about = run_layout(alone).settings(("rewrite", "plain"))["about"]
     assert "given" not in about["inputs"]["corpora"]
+    assert about["licence"] == "cc0-1.0"
+
+
+@pytest.mark.parametrize(
+    ("licence", "found"), [("cc-by-sa-4.0", "cc0-1.0; cc-by-sa-4.0"), (None, "unknown")]
+)
+def test_the_licence_of_a_finished_model_that_is_gone_on_from_counts(config, licence, found):
+    config["models"]["done"] = {"folder": "done"} | ({"licence": licence} if licence else {})
+    config["train"]["models"]["forward"] = "done"
+    for each, expected in ((going_on(config), found), (with_rewriter(config), "cc0-1.0")):
+        about = Rewrite(SimpleNamespace(config=each)).settings("plain")["about"]
+        assert about["licence"] == expected
+    assert "continued" not in about

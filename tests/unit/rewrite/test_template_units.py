@@ -9,12 +9,15 @@ from tests.configs import ROOT, run_on_testbed
 from tests.golden.inputs import write_table
 from tests.stanza_package import FOLDER
 from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.rewrite import continued, measure, templates, train, vocabulary
 from workflow_scripts.rewrite.export import card
 from workflow_scripts.rewrite.results import FIGURES
 from workflow_scripts.rewrite.stage import Rewrite
 from workflow_scripts.rewrite.templates import TABLE, Template, prefixed
 from workflow_scripts.stages import run_layout
+
+FOLDER_OF_TEMPLATES = ROOT / "workflow_scripts" / "rewrite" / "templates"
 
 
 def config(**keys):
@@ -43,6 +46,20 @@ def test_templates_stand_between_the_pairs_and_the_vocabulary():
 def test_nothing_is_exchanged_where_both_directions_are_learnt():
     both = config(templates={}, write=["paraphrase", "reference"])
     assert run_layout(both).stage(Rewrite).settings("mine-templates")["swap"] is False
+
+
+def test_the_training_text_of_templates_is_cut_once():
+    sampling = config(templates={})
+    sampling["subword"] |= {"model_type": "unigram", "samples": 4, "nbest": 64, "alpha": 0.1}
+    stage = run_layout(sampling).stage(Rewrite)
+    assert stage.settings("mine-subword")["samples"] == 0
+    del sampling["rewriters"]["mine"]["templates"]
+    assert run_layout(sampling).stage(Rewrite).settings("mine-subword")["samples"] == 4
+    asked = config(templates={}, samples=2)
+    asked["subword"]["model_type"] = "unigram"
+    (problem,) = Rewrite.problems(asked)
+    assert problem.startswith("rewriters.mine.samples: sampled segmentations cut the symbols")
+    assert list(Rewrite.problems(config(templates={}, samples=0))) == []
 
 
 def test_without_templates_nothing_of_them_is_planned():
@@ -117,7 +134,7 @@ def test_a_card_tells_how_templates_are_read():
     about = {
         **{"name": "mine", "language": "en", "systems": ["a"], "write": ["paraphrase"]},
         **{"training_sets": ["all-a"], "licence": "mit", "pairs": {}, "references": {}},
-        **{"inputs": {"corpora": {}, "models": {}}, "left_out": {}},
+        **{"inputs": {"corpora": {}, "models": {}}, "left_out": {}, "noise": None},
     }
     metrics = {"parameters": 1, "updates": 1, "validation_perplexity": 1.0}
     found = dict.fromkeys(("beam_size", *FIGURES)) | {"beam_size": 1, "sentences": 1}
@@ -126,8 +143,24 @@ def test_a_card_tells_how_templates_are_read():
     assert f"`{prefixed('(S (NP) (VP) (.))', 'A sentence of yours.')}`" in text
     assert f"`{prefixed(None, 'A sentence of yours.')}`" in text
     assert "the 1,234 templates" in text
-    assert "It learnt from 56,789 of the training pairs" in text
+    assert "It learnt from 56,789 examples, one of a pair." in text
+    both = about | {"write": ["paraphrase", "reference"]}
+    text = card(both | {"templates": {"count": 1234, "pairs": 56789}}, *given)
+    assert "It learnt from 56,789 examples, two of a pair, one in each direction." in text
     assert "templates" not in card(about, *given)
+
+
+def test_the_report_tells_how_many_examples_have_templates():
+    about = {
+        **{"training_sets": ["all-a"], "write": ["paraphrase"], "left_out": {}},
+        **{"pairs": {"train": 29852}, "references": {"train": 12000}},
+    }
+    both = {"plain": about, "mine": about | {"templates": {"pairs": 12262}}}
+    template = environment(FOLDER_OF_TEMPLATES).get_template("rewriters.html.j2")
+    metrics = {name: {"validation_perplexity": 2.0} for name in both}
+    text = template.render(about=both, metrics=metrics, measures={}, examples={}, curves=[])
+    assert text.count("29,852 (12,000)") == 2
+    assert text.count("29,852 (12,000); 12,262 examples with templates") == 1
 
 
 @pytest.mark.parametrize("controlled", [True, False])

@@ -5,8 +5,9 @@ import pytest
 from tests.golden.inputs import arguments, pairs, write_table
 from tests.golden.models import lone_segmenter
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify
-from workflow_scripts.rewrite import vocabulary
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.rewrite import templates, vocabulary
+from workflow_scripts.rewrite.templates import Template
 from workflow_scripts.subword.segmenter import Segmenter
 
 SETTINGS = {
@@ -48,3 +49,35 @@ def test_that_of_a_model_is_copied_and_a_damaged_one_refused(folder):
     (taken / "reference.model").write_bytes(b"other")
     with pytest.raises(InputError, match="differs from what its stage wrote"):
         vocabulary.main(arguments(SETTINGS, **options))
+
+
+def test_one_that_can_not_spell_the_templates_is_refused(folder, tmp_path):
+    """Its unknown pieces would make all templates one."""
+    settings = SETTINGS | {"side": "reference"}
+    texts = tmp_path / "texts"
+    row = {**pairs("train", 1)[0], "corpus": "train"}
+    spelling = {**row, "reference": "((S((NP((VP)) Some words."}
+    write_table(texts / "0000.parquet", "pairs", [{**row, "source": "a"}, spelling])
+    table = tmp_path / "templates.tsv"
+    templates.write_table(table, [Template("(S (NP) (VP))", 2, "a")])
+    write_record(table, 2, 2, {})
+    for shards, able in ((folder, False), (texts, True)):
+        taken = tmp_path / f"model-{able}"
+        given = arguments(
+            settings | {"vocab_size": 28 if able else 60},
+            folder=shards,
+            shards=1,
+            output=taken / "reference.model",
+        )
+        vocabulary.main(given)
+        write_record(taken / "model", 0, 0, {}, files=[taken / "reference.model"])
+        output = tmp_path / f"made-{able}" / "source.model"
+        options = {"folder": folder, "shards": 1, "taken": taken, "templates": table}
+        words = arguments(SETTINGS, **options, output=output)
+        if able:
+            vocabulary.main(words)
+            assert output.exists()
+        else:
+            with pytest.raises(InputError, match=r"no pieces for \(\(NP .*say subword: own"):
+                vocabulary.main(words)
+            assert not output.exists()

@@ -48,6 +48,8 @@ def test_the_plot_shows_both_curves_and_marks_the_best_checkpoint(tmp_path):
     assert list(training.get_ydata()) == [90.5, 20.0, 9.0]
     assert list(validation.get_ydata()) == [40.0, 9.25, 12.5]
     assert (list(best.get_xdata()), list(best.get_ydata())) == ([200], [9.25])
+    # It says nothing of dropout, which some models are trained without.
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["training", "validation"]
     assert axes.get_xlabel() == "updates"
     assert "perplexity" in axes.get_ylabel()
 
