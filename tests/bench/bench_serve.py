@@ -1,7 +1,7 @@
 """How many sentences the service answers, for 1 to 50 clients at once, and what memory it takes.
 
 Usage: python -m tests.bench.bench_serve [--model FOLDER] [--input FILE] [--seconds 20]
-    [--beam-size 8]
+    [--beam-size 5]
 
 Every client asks for one paraphrase, waits for it, and asks for the next one. The clients are a
 process of their own; the service is the command line of its users, by default with the student of

@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--rewriter", metavar="NAME", help="which one, where the run has several")
     add("--language", help="code of the language that it writes, if its folder does not say it")
     add("--idf", type=Path, help="document frequencies for --system (those of the run)")
-    add("--beam-size", type=int, default=Settings.beam_size, help="hypotheses of a sentence (8)")
+    add("--beam-size", type=int, default=Settings.beam_size, help="hypotheses of a sentence (5)")
     add("--sample", type=int, default=Settings.k, metavar="K", help="samples: of the K best (10)")
     add("--batch-rows", type=int, default=Settings.batch_rows, help="hypotheses at a time (512)")
     add("--copies", action="store_true", help="the sentence itself counts as a paraphrase of it")

@@ -61,7 +61,7 @@ class Settings:
     paraphrase.
     """
 
-    beam_size: int = 8
+    beam_size: int = 5
     k: int = 10
     batch_rows: int = 512
     copies: bool = False
