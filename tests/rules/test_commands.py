@@ -68,8 +68,8 @@ def workplace(finished, tmp_path_factory) -> Pipeline:
 
 # What the micro run does without, and tests of its own try: downloads, the filter of the bitext,
 # finished models, variants, constraints by IDF, trees, columns that an embedding computes or that
-# are features, judges, right answers, merges of other runs, systems that a rewriter writes, rewriters
-# with templates, and those that go on from a model.
+# are features, judges, right answers, merges of other runs, systems that a rewriter writes,
+# rewriters with templates, and those that go on from a model.
 APART = (
     "corpus_download",
     "corpus_hub",
