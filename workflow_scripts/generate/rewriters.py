@@ -10,11 +10,12 @@ from workflow_scripts.core.features import NEEDS, column_features
 from workflow_scripts.core.rewriters import (
     rewriter,
     rewriter_of,
+    rewriter_training_sets,
     rewriters,
     systems_behind,
     written_by_rewriter,
 )
-from workflow_scripts.core.training_sets import model_columns
+from workflow_scripts.core.training_sets import model_columns, outside_corpora
 
 
 def problems(config: Config) -> Iterator[str]:
@@ -33,11 +34,12 @@ def problems(config: Config) -> Iterator[str]:
             )
         if circle := _circle(config, system):
             yield f"{where}.rewriter: {circle}"
-        bound = block["references"] == "held_out" and _known(config, name)
-        if bound and not systems_behind(config, name):
+        given = _outside(config, name) if block["references"] == "held_out" else []
+        if given:
             yield (
-                f"{where}.rewriter.references: '{name}' learns from pairs from outside alone, so "
-                "it holds out no reference of this run; say references: all"
+                f"{where}.rewriter.references: '{name}' learns from pairs from outside "
+                f"({', '.join(given)}), and may hold out theirs alone, which are no references of "
+                f"this run; leave them out of rewriters.{name}.systems, or say references: all"
             )
         if config["systems"][system]["select"]["keep"].get("reference_quantile") is not None:
             yield (
@@ -76,6 +78,14 @@ def _circle(config: Config, first: str) -> str | None:
                 ways[behind] = f"{way} (systems.{behind}.rewriter), and "
                 todo.append(behind)
     return None
+
+
+def _outside(config: Config, name: str) -> list[str]:
+    """Return the corpora from outside whose pairs a rewriter learns from."""
+    if not _known(config, name):
+        return []
+    behind = {each.partition("-")[2] for each in rewriter_training_sets(config, name)}
+    return [corpus for corpus in outside_corpora(config) if corpus in behind]
 
 
 def _known(config: Config, name: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.atomic import atomic_path, publish_folder, write_json
+from workflow_scripts.core.atomic import publish_folder, write_json
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
@@ -26,7 +26,6 @@ from workflow_scripts.core.manifest import (
     sha256,
     shard_paths,
     verify,
-    write_record,
 )
 from workflow_scripts.core.schema import filled
 from workflow_scripts.nmt.kinds import model_files
@@ -42,18 +41,16 @@ from workflow_scripts.rewrite.templates import TABLE
 from workflow_scripts.rewrite.train import about, take_table
 from workflow_scripts.rewrite.training import State, Training
 from workflow_scripts.subword.segmenter import Segmenter
-from workflow_scripts.train import curve, data, layout, measures, plans
+from workflow_scripts.train import data, layout, measures, plans
 from workflow_scripts.train.doubts import ADVICE, doubts
 from workflow_scripts.train.kernels import use_fast_kernels
 from workflow_scripts.train.parameters import count_parameters
+from workflow_scripts.train.publishing import RECORD, publish_model
 
 # In the work folder: the model that the training begins with, and where it stands.
 _BEGINNING = "beginning"
 _STATE = "state.pt"
-# The record `model.json` speaks for all files of the model folder.
-_RECORD = "model"
 _TEXT_MODELS = ("source.model", "reference.model")
-_FACTS = ("learning_curve.tsv", "learning_curve.svg", "metrics.json", ABOUT)
 
 
 @dataclass
@@ -85,7 +82,7 @@ def train_on(task: Task) -> State:
         InputError: the model can't be trained on, there is nothing to train on, or it diverged.
     """
     work, settings = task.work, task.settings
-    files = [*task.shards, record_path(task.start / _RECORD)]
+    files = [*task.shards, record_path(task.start / RECORD)]
     plan = {
         "device": task.device,
         "settings": settings,
@@ -166,29 +163,10 @@ def measure(task: Task, state: State) -> dict[str, Any]:
 def publish(
     task: Task, state: State, metrics: dict[str, Any], output: Path, beside: Sequence[str] = ()
 ) -> None:
-    """Copy the model and its figures to the output folder; the record comes last.
-
-    `beside` names files that are already there, for which the record speaks as well.
-    """
-    record_path(output / _RECORD).unlink(missing_ok=True)
-    curve.write_table(output / "learning_curve.tsv", state.curve)
-    curve.write_plot(output / "learning_curve.svg", state.curve, f"{task.role} model")
-    write_json(output / "metrics.json", metrics)
-    model = task.work / layout.MODEL
+    """Publish the model in the work folder, with what `rewriter.json` says; see `publish_model`."""
     sources = dict.fromkeys(_TEXT_MODELS, task.text_model)
-    sources |= {path.name: path for path in sorted(model.iterdir())}
-    for name, path in sources.items():
-        with atomic_path(output / name) as temporary:
-            shutil.copyfile(path, temporary)
-    trained, too_long = (metrics["segments"].get(key, 0) for key in ("train", "train_too_long"))
-    write_record(
-        output / _RECORD,
-        trained,
-        trained - too_long,
-        {"too_long": too_long},
-        extra=metrics,
-        files=[output / name for name in (*sources, *_FACTS, *beside)],
-    )
+    sources |= {path.name: path for path in sorted((task.work / layout.MODEL).iterdir())}
+    publish_model(task.role, state.curve, metrics, sources, output, [ABOUT, *beside])
 
 
 def make_model(task: Task, facts: dict[str, Any], output: Path, beside: Sequence[str] = ()) -> None:
@@ -196,7 +174,7 @@ def make_model(task: Task, facts: dict[str, Any], output: Path, beside: Sequence
 
     `facts`: what `rewriter.json` says; `beside`: see `publish`.
     """
-    for path in [*task.shards, task.start / _RECORD]:
+    for path in [*task.shards, task.start / RECORD]:
         verify(path)
     with locked(task.work):
         state = train_on(task)

@@ -16,13 +16,13 @@ from typing import IO, Any
 
 import torch
 
-from workflow_scripts.core.atomic import atomic_path, write_json
+from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.locking import locked
-from workflow_scripts.core.manifest import record_path, sha256, shard_paths, verify, write_record
+from workflow_scripts.core.manifest import sha256, shard_paths, verify
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.train import (
@@ -42,10 +42,9 @@ from workflow_scripts.train.doubts import ADVICE, doubts
 from workflow_scripts.train.model_files import FILES
 from workflow_scripts.train.parameters import count_parameters
 from workflow_scripts.train.plans import read_json, remove
+from workflow_scripts.train.publishing import publish_model
 
 MODEL_FILES = (*FILES, "args.yaml")
-# The record `model.json` speaks for all files of the model folder.
-_RECORD = "model"
 
 
 @dataclass
@@ -206,29 +205,10 @@ def measure(task: Task, result: Result) -> dict[str, Any]:
 def publish(
     task: Task, result: Result, metrics: dict[str, Any], output: Path, beside: Sequence[str] = ()
 ) -> None:
-    """Copy the finished model and its figures to the output folder; the record comes last.
-
-    `beside` names files that are already there, for which the record speaks as well.
-    """
-    record_path(output / _RECORD).unlink(missing_ok=True)
-    curve.write_table(output / "learning_curve.tsv", result.curve)
-    curve.write_plot(output / "learning_curve.svg", result.curve, f"{task.role} model")
-    write_json(output / "metrics.json", metrics)
+    """Publish the finished model in the work folder; see `publish_model`."""
     sources = {name: task.work / layout.MODEL / name for name in MODEL_FILES}
     sources |= {f"{side}.model": path for side, path in result.segmenters.items()}
-    for name, path in sources.items():
-        with atomic_path(output / name) as temporary:
-            shutil.copyfile(path, temporary)
-    names = [*sources, "learning_curve.tsv", "learning_curve.svg", "metrics.json", *beside]
-    trained, too_long = (metrics["segments"].get(key, 0) for key in ("train", "train_too_long"))
-    write_record(
-        output / _RECORD,
-        trained,
-        trained - too_long,
-        {"too_long": too_long},
-        extra=metrics,
-        files=[output / name for name in names],
-    )
+    publish_model(task.role, result.curve, metrics, sources, output, beside)
 
 
 def tidy(work: Path) -> None:

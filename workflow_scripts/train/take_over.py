@@ -37,9 +37,8 @@ from workflow_scripts.train import curve, data, direction, folder, gather, layou
 from workflow_scripts.train.direction import Languages, TextPair
 from workflow_scripts.train.doubts import ADVICE, doubts
 from workflow_scripts.train.parameters import count_parameters
+from workflow_scripts.train.publishing import RECORD
 
-# The record `model.json` speaks for all files of the model folder.
-_RECORD = "model"
 _NO_SENSE = 0.1
 
 
@@ -204,7 +203,7 @@ def publish(
     task: Task, path: Path, texts: dict[Side, Path], metrics: dict[str, Any], output: Path
 ) -> None:
     """Move the model and its figures to the output folder; the record comes last."""
-    record_path(output / _RECORD).unlink(missing_ok=True)
+    record_path(output / RECORD).unlink(missing_ok=True)
     curve.write_table(output / "learning_curve.tsv", [])
     curve.write_plot(output / "learning_curve.svg", [], f"{task.role} model")
     write_json(output / "metrics.json", metrics)
@@ -216,7 +215,7 @@ def publish(
     for file in sorted(path.iterdir()):
         file.replace(output / file.name)
         names.append(file.name)
-    write_record(output / _RECORD, 0, 0, {}, extra=metrics, files=[output / name for name in names])
+    write_record(output / RECORD, 0, 0, {}, extra=metrics, files=[output / name for name in names])
 
 
 def assemble(task: Task, path: Path) -> tuple[ModelFiles, dict[Side, Path]]:

@@ -120,6 +120,14 @@ def test_what_is_refused(changes, message):
     assert message in refused(with_rewriter(**changes))
 
 
+def test_a_rewriter_that_learns_from_both_may_hold_out_pairs_from_outside_alone():
+    config = with_rewriter(outside={"given": {"tsv": "pairs.tsv"}}, run__outside=["given"])
+    message = "'plain' learns from pairs from outside (given), and may hold out theirs alone"
+    assert message in refused(config)
+    config["rewriters"]["plain"]["systems"] = ["parabank2", "beam"]
+    validate(config)
+
+
 def test_a_rewriter_of_pairs_from_outside_holds_out_no_reference():
     config = with_rewriter(outside={"given": {"tsv": "pairs.tsv"}}, run__outside=["given"])
     config["rewriters"]["plain"]["systems"] = ["given"]
