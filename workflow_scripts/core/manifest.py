@@ -22,6 +22,7 @@ from typing import Any
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import json_argument, run, words
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.packages import packages_read
 from workflow_scripts.core.seal import read_sealed, sealed
 
 # The packages whose version can change what a stage writes; a record names those it has loaded.
@@ -99,9 +100,9 @@ def write_record(
 
 
 def loaded_tools() -> dict[str, str]:
-    """Return the versions of those `TOOLS` that this process has loaded."""
+    """Return the versions of what this process has loaded of `TOOLS`, and of packages of models."""
     loaded = [tool for tool in TOOLS if module(tool) in sys.modules]
-    return {tool: metadata.version(tool) for tool in loaded}
+    return {tool: metadata.version(tool) for tool in loaded} | packages_read()
 
 
 def _check_rows(record: dict[str, Any]) -> None:

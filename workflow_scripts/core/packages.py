@@ -9,6 +9,14 @@ from typing import Any
 
 from workflow_scripts.core.errors import InputError
 
+# Packages of which this process has read a model, with their versions.
+_read: dict[str, str] = {}
+
+
+def packages_read() -> dict[str, str]:
+    """Return the versions of the packages of which this process has read a model."""
+    return dict(_read)
+
 
 def _distribution(name: str, package: str, advice: str) -> metadata.Distribution:
     """Return the distribution of an importable package."""
@@ -50,6 +58,7 @@ def folder_in_package(
     for place in places:
         folder = (place / model["path"]).resolve()
         if folder.is_dir() and folder.is_relative_to(place.resolve()):
+            _read[package] = installed
             return folder
     found = [each for place in places for each in _models(place, is_model)]
     raise InputError(

@@ -16,17 +16,11 @@ from typing import Any
 import torch
 
 from workflow_scripts.core.atomic import publish_folder, write_json
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.locking import locked
-from workflow_scripts.core.manifest import (
-    read_manifest,
-    record_path,
-    sha256,
-    shard_paths,
-    verify,
-)
+from workflow_scripts.core.manifest import record_path, sha256, shard_paths, verify
 from workflow_scripts.core.schema import filled
 from workflow_scripts.nmt.kinds import model_files
 from workflow_scripts.nmt.loaders import load_model
@@ -36,9 +30,7 @@ from workflow_scripts.nmt.monolingual import write_monolingual
 from workflow_scripts.nmt.saving import save_model
 from workflow_scripts.nmt.scoring import Pair
 from workflow_scripts.nmt.trainable import Trainable
-from workflow_scripts.rewrite.results import ABOUT
-from workflow_scripts.rewrite.templates import TABLE
-from workflow_scripts.rewrite.train import about, take_table
+from workflow_scripts.rewrite.about import add_options, tell
 from workflow_scripts.rewrite.training import State, Training
 from workflow_scripts.subword.segmenter import Segmenter
 from workflow_scripts.train import data, layout, measures, plans
@@ -161,26 +153,22 @@ def measure(task: Task, state: State) -> dict[str, Any]:
 
 
 def publish(
-    task: Task, state: State, metrics: dict[str, Any], output: Path, beside: Sequence[str] = ()
+    task: Task, state: State, metrics: dict[str, Any], output: Path, beside: Sequence[str]
 ) -> None:
-    """Publish the model in the work folder, with what `rewriter.json` says; see `publish_model`."""
+    """Publish the model in the work folder; see `publish_model`."""
     sources = dict.fromkeys(_TEXT_MODELS, task.text_model)
     sources |= {path.name: path for path in sorted((task.work / layout.MODEL).iterdir())}
-    publish_model(task.role, state.curve, metrics, sources, output, [ABOUT, *beside])
+    publish_model(task.role, state.curve, metrics, sources, output, beside)
 
 
-def make_model(task: Task, facts: dict[str, Any], output: Path, beside: Sequence[str] = ()) -> None:
-    """Train the model on, measure it and publish its folder.
-
-    `facts`: what `rewriter.json` says; `beside`: see `publish`.
-    """
+def make_model(task: Task, output: Path, beside: Sequence[str] = ()) -> None:
+    """Train the model on, measure it and publish its folder; `beside`: see `publish_model`."""
     for path in [*task.shards, task.start / RECORD]:
         verify(path)
     with locked(task.work):
         state = train_on(task)
         start = time.monotonic()
         metrics = measure(task, state)
-        write_json(output / ABOUT, facts)
         publish(task, state, metrics, output, beside)
         for doubt in doubts(task.role, metrics):
             print(f"warning: {doubt}; {ADVICE}", file=sys.stderr)
@@ -191,16 +179,8 @@ def make_model(task: Task, facts: dict[str, Any], output: Path, beside: Sequence
 def main(argv: list[str] | None = None) -> None:
     """Train a rewriter on from a translation model, and measure it."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--folder", type=Path, required=True, help="shards of segments")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--pairs", type=Path, required=True, help="manifest of its pairs")
-    parser.add_argument("--templates", type=Path, help="table of the templates it learns")
+    add_options(parser)
     parser.add_argument("--model", type=Path, required=True, help="folder of the model to go on")
-    parser.add_argument("--work", type=Path, required=True, help="survives kills, resumed from")
-    parser.add_argument("--output", type=Path, required=True, help="the model folder")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     options = parser.parse_args(argv)
     config = options.config
     task = Task(
@@ -215,11 +195,7 @@ def main(argv: list[str] | None = None) -> None:
     torch.set_num_threads(options.threads)
     use_fast_kernels(task.settings["matmul"], task.device)
     keep_freed_memory()
-    facts, beside = about(config["about"], read_manifest(options.pairs)), []
-    if options.templates is not None:
-        facts["templates"] |= take_table(options.templates, options.output)
-        beside.append(TABLE)
-    make_model(task, facts, options.output, beside)
+    make_model(task, options.output, tell(options))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from workflow_scripts.core.schema import filled
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.core.training_sets import outside_corpora
+from workflow_scripts.core.vocabularies import effective, vocabulary_settings
 from workflow_scripts.rewrite.checks import problems
 
 # What follows a rewriter's name in the names of its units; the model itself has the bare name.
@@ -333,10 +334,8 @@ class Rewrite(Stage):
         # the symbols of templates.
         if self.begins_with(name) or self.templates(name):
             shared["samples"] = 0
-        if not shared["samples"]:  # then the keys of sampling have no effect
-            shared = {key: value for key, value in shared.items() if key not in ("nbest", "alpha")}
         return {
-            **shared,
+            **effective(shared),
             "vocab_size": {"source": size, "reference": size},
             "train": [TRAIN],
             "dev": DEV,
@@ -346,14 +345,7 @@ class Rewrite(Stage):
 
     def vocabulary_settings(self, name: str, side: str) -> dict[str, Any]:
         """Return the settings of the SentencePiece model of one side."""
-        settings = self._segment_settings(name)
-        keys = ("model_type", "coverage", "split_digits", "sentences", "seed")
-        return {
-            **{key: settings[key] for key in keys},
-            "side": side,
-            "vocab_size": settings["vocab_size"][side],
-            "corpora": settings["train"],
-        }
+        return vocabulary_settings(self._segment_settings(name), side)
 
 
 def parted(instance: str) -> tuple[str, str]:

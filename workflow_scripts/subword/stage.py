@@ -7,6 +7,7 @@ from workflow_scripts.core import selection
 from workflow_scripts.core.config import FILTER_ROLES, MAIN_ROLES
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
+from workflow_scripts.core.vocabularies import effective, vocabulary_settings
 from workflow_scripts.subword.checks import problems
 
 # The roles of the models that are trained with a vocabulary.
@@ -59,10 +60,8 @@ class Subword(Stage):
         sizes = block.pop("filter_vocab_size", None)
         if instance == "filter" and sizes is not None:
             block["vocab_size"] = sizes
-        if not block["samples"]:  # then the keys of sampling have no effect
-            block = {key: value for key, value in block.items() if key not in ("nbest", "alpha")}
         return {
-            **block,
+            **effective(block),
             "train": corpora,
             "dev": selection.dev_corpus(self.config, _ROLES[instance][0]),
             "test": train["test"],
@@ -71,13 +70,8 @@ class Subword(Stage):
 
     def vocabulary_settings(self, instance: str, side: str) -> dict[str, Any]:
         """Return the settings of the SentencePiece model of one side."""
-        settings = self.settings(instance)
-        keys = ("model_type", "coverage", "split_digits", "sentences", "seed")
         return {
-            **{key: settings[key] for key in keys},
-            "side": side,
-            "vocab_size": settings["vocab_size"][side],
-            "corpora": settings["train"],
+            **vocabulary_settings(self.settings(instance), side),
             # The main sizes are meant for more text than the trusted corpora may have.
             "lower": instance == "filter" and "filter_vocab_size" not in self.config["subword"],
         }

