@@ -217,7 +217,7 @@ def main(argv: list[str] | None = None) -> None:
     keep_freed_memory()
     facts, beside = about(config["about"], read_manifest(options.pairs)), []
     if options.templates is not None:
-        facts["templates"] |= take_table(options.templates, options.output)
+        facts = take_table(facts, options.templates, options.output)
         beside.append(TABLE)
     make_model(task, facts, options.output, beside)
 

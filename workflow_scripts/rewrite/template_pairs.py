@@ -15,7 +15,7 @@ from typing import Any
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, write_record
-from workflow_scripts.core.rewriters import DEV, TRAIN
+from workflow_scripts.core.rewriters import DEV, TRAIN, reference_id
 from workflow_scripts.core.rows import PairRow, TreesRow
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.shard import Input, Stream, Tally, write_shard
@@ -113,6 +113,7 @@ class Shard:
         """Yield the pairs that are learnt from, with templates."""
         seed = self._settings["seed"]
         splits: Counter[str] = Counter()
+        references: set[tuple[str, str]] = set()
         for pair in joined(pairs, self._trees):
             if isinstance(pair, str):
                 self._tally.rejected[pair] += 1
@@ -120,17 +121,24 @@ class Shard:
             chosen = swapped(pair, seed) if self._settings["swap"] else pair
             row = chosen.row
             splits[row["corpus"]] += 1
+            references.add((row["corpus"], reference_id(row["id"])))
             if row["corpus"] == TRAIN:
                 drawn = fraction(seed, "template example", row["id"])
                 self._count.add(chosen.wanted, row["reference"], drawn)
             yield with_template(chosen, self._settings["free"], seed)
-        self._tally.extra = {"pairs": dict(splits)}
+        self._tally.extra = {
+            "rows": dict(splits),
+            "references": dict(Counter(split for split, _ in references)),
+        }
 
 
 def write_pairs(
     pairs: list[Path], trees: list[Path], output: Path, settings: dict[str, Any]
 ) -> None:
     """Write the shards of pairs with templates, and the table of templates, with their records.
+
+    The record of the table counts what all shards have: `rows` and `references` of each split, and
+    the rows that are `left_out`, by reason.
 
     Args:
         pairs: shards of pairs.
@@ -142,7 +150,7 @@ def write_pairs(
         InputError: a file is damaged, or no pair is left to train on or to validate on.
     """
     count = templates.Count()
-    splits: Counter[str] = Counter()
+    splits, references, left_out = Counter[str](), Counter[str](), Counter[str]()
     for path, parsed in zip(pairs, trees, strict=True):
         tally = Tally()
         rows = Input(parsed, "trees").rows()
@@ -150,7 +158,9 @@ def write_pairs(
         stream: Stream[PairRow] = Input(path, "pairs").rows()
         name = f"templates {path.stem}"
         write_shard(stream, work, output / path.name, "pairs", name, tally)
-        splits.update(tally.extra["pairs"])
+        splits.update(tally.extra["rows"])
+        references.update(tally.extra["references"])
+        left_out.update(tally.rejected)
     if not splits[TRAIN]:
         raise InputError(
             "no pair is left to learn templates from: the texts of all pairs have the same top two "
@@ -163,7 +173,10 @@ def write_pairs(
         )
     found = count.templates()
     templates.write_table(output / templates.TABLE, found)
-    extra = {"templates": len(found), "labels": len(templates.known_labels(found))}
+    extra = {
+        **{"templates": len(found), "labels": len(templates.known_labels(found))},
+        **{"rows": dict(splits), "references": dict(references), "left_out": dict(left_out)},
+    }
     write_record(output / templates.TABLE, len(count), len(count), {}, extra)
 
 

@@ -35,22 +35,38 @@ def about(facts: dict[str, Any], pairs: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def take_table(table: Path, output: Path) -> dict[str, Any]:
-    """Copy the table of templates into a model folder, and return what is said of it.
+def take_table(facts: dict[str, Any], table: Path, output: Path) -> dict[str, Any]:
+    """Copy the table of templates into a model folder; return what is said of a rewriter with it.
 
-    That are the numbers of templates and of the training pairs that have them, and the labels.
+    Added are the numbers of templates and of the training examples that have them, and the labels.
+    Pairs of equal templates, or without a tree, count as left out.
+
+    Args:
+        facts: those of `about`.
+        table: of the templates.
+        output: the model folder.
 
     Raises:
         InputError: the table is damaged.
     """
-    verify(table)
+    counts = verify(table)["extra"]
+    # A pair is left out in all its directions, or in none.
+    directions = len(facts["write"])
+    left_out = {reason: count // directions for reason, count in counts["left_out"].items()}
     with atomic_path(output / TABLE) as temporary:
         shutil.copyfile(table, temporary)
     found = read_table(table)
-    return {
+    of_templates = {
         "count": len(found),
         "labels": known_labels(found),
-        "pairs": sum(each.count for each in found),
+        "examples": sum(each.count for each in found),
+    }
+    return {
+        **facts,
+        "templates": facts["templates"] | of_templates,
+        "pairs": {split: count // directions for split, count in counts["rows"].items()},
+        "references": counts["references"],
+        "left_out": facts["left_out"] | left_out,
     }
 
 
@@ -83,7 +99,7 @@ def main(argv: list[str] | None = None) -> None:
     torch.set_num_threads(options.threads)
     said, beside = about(facts, read_manifest(options.pairs)), [ABOUT]
     if options.templates is not None:
-        said["templates"] |= take_table(options.templates, options.output)
+        said = take_table(said, options.templates, options.output)
         beside.append(TABLE)
     write_json(options.output / ABOUT, said)
     make_model(task, options.output, beside)

@@ -107,14 +107,18 @@ def test_templates_need_a_parser():
     assert list(Rewrite.problems(config(templates={}))) == []
 
 
-TABLE_FACTS = {"count": 1, "labels": ["NP", "S", "``"], "pairs": 2}
+TABLE_FACTS = {"count": 1, "labels": ["NP", "S", "``"], "examples": 12}
+COUNTS = {
+    **{"rows": {"train": 12, "dev": 2}, "references": {"train": 4, "dev": 1}},
+    "left_out": {"equal_templates": 6, "without_tree": 2},
+}
 
 
 def write_templates(folder):
     table = folder / "unit" / TABLE
     table.parent.mkdir()
-    templates.write_table(table, [Template("(S (NP) (``))", 2, "a")])
-    write_record(table, 2, 2, {})
+    templates.write_table(table, [Template("(S (NP) (``))", 12, "a")])
+    write_record(table, 12, 12, {}, COUNTS)
     return table
 
 
@@ -126,8 +130,19 @@ def test_the_model_folder_gets_the_table(tmp_path):
     table = write_templates(tmp_path)
     output = tmp_path / "model"
     output.mkdir()
-    assert train.take_table(table, output) == TABLE_FACTS
+    facts = {"name": "mine", "templates": {"free": 0.1}, "left_out": {"duplicate": 5}}
+    facts |= {"pairs": {"train": 99}, "references": {"train": 9}}
+    assert train.take_table(facts | {"write": ["paraphrase"]}, table, output) == {
+        **{"name": "mine", "write": ["paraphrase"], "templates": {"free": 0.1, **TABLE_FACTS}},
+        **{"pairs": {"train": 12, "dev": 2}, "references": {"train": 4, "dev": 1}},
+        "left_out": {"duplicate": 5, "equal_templates": 6, "without_tree": 2},
+    }
     assert (output / TABLE).read_bytes() == table.read_bytes()
+    # Learnt in both directions, two rows are one pair.
+    found = train.take_table(facts | {"write": ["paraphrase", "reference"]}, table, output)
+    assert found["pairs"] == {"train": 6, "dev": 1}
+    assert found["references"] == {"train": 4, "dev": 1}
+    assert found["left_out"] == {"duplicate": 5, "equal_templates": 3, "without_tree": 1}
 
 
 def test_a_card_tells_how_templates_are_read():
@@ -139,13 +154,13 @@ def test_a_card_tells_how_templates_are_read():
     metrics = {"parameters": 1, "updates": 1, "validation_perplexity": 1.0}
     found = dict.fromkeys(("beam_size", *FIGURES)) | {"beam_size": 1, "sentences": 1}
     given = (metrics, {"greedy": found}, [], "mit")
-    text = card(about | {"templates": {"count": 1234, "pairs": 56789}}, *given)
+    text = card(about | {"templates": {"count": 1234, "examples": 56789}}, *given)
     assert f"`{prefixed('(S (NP) (VP) (.))', 'A sentence of yours.')}`" in text
     assert f"`{prefixed(None, 'A sentence of yours.')}`" in text
     assert "the 1,234 templates" in text
     assert "It learnt from 56,789 examples, one of a pair." in text
     both = about | {"write": ["paraphrase", "reference"]}
-    text = card(both | {"templates": {"count": 1234, "pairs": 56789}}, *given)
+    text = card(both | {"templates": {"count": 1234, "examples": 56789}}, *given)
     assert "It learnt from 56,789 examples, two of a pair, one in each direction." in text
     assert "templates" not in card(about, *given)
 
@@ -155,7 +170,7 @@ def test_the_report_tells_how_many_examples_have_templates():
         **{"training_sets": ["all-a"], "write": ["paraphrase"], "left_out": {}},
         **{"pairs": {"train": 29852}, "references": {"train": 12000}},
     }
-    both = {"plain": about, "mine": about | {"templates": {"pairs": 12262}}}
+    both = {"plain": about, "mine": about | {"templates": {"examples": 12262}}}
     template = environment(FOLDER_OF_TEMPLATES).get_template("rewriters.html.j2")
     metrics = {name: {"validation_perplexity": 2.0} for name in both}
     text = template.render(about=both, metrics=metrics, measures={}, examples={}, curves=[])
@@ -192,7 +207,8 @@ def test_both_trainings_put_the_table_into_the_model_folder(tmp_path, monkeypatc
     monkeypatch.setattr(module, "make_model", lambda *given: made.append(given))
     monkeypatch.setattr(module, "read_manifest", lambda path: {"parts": {}, "rejected": {}})
     table = write_templates(tmp_path)
-    common = {"role": "mine", "seed": 1, "about": {"name": "mine", "templates": {"free": 0.1}}}
+    common = {"role": "mine", "seed": 1}
+    common["about"] = {"name": "mine", "templates": {"free": 0.1}, "write": ["paraphrase"]}
     if module is train:
         settings = {**common, "model": {}, "direction": "forward"}
         models = ["--source-model", "s.model", "--reference-model", "r.model"]
