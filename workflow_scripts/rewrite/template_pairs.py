@@ -1,8 +1,8 @@
 """Put the template of what is written in front of what is read, in the pairs of a rewriter.
 
-Pairs whose texts have the same template are left out, since nothing is to be learnt from them, and
-input and target are swapped at random (Iyyer et al., 2018, as the corpus of ParaNMT-50M was used).
-The templates of the targets are counted.
+Pairs whose texts have the same template are left out, since nothing about syntax is to be learnt
+from them, and input and target are swapped at random (Iyyer et al., 2018, as the corpus of
+ParaNMT-50M was used). The templates of the targets are counted.
 """
 
 import argparse
@@ -40,9 +40,14 @@ class Parsed:
     own: str
     wanted: str
 
+    @property
+    def equal(self) -> bool:
+        """Whether both texts have the same template."""
+        return self.own == self.wanted
 
-def joined(pairs: Iterable[PairRow], trees: Iterable[TreesRow]) -> Iterator[Parsed | str]:
-    """Yield each pair with its templates, or why it is left out.
+
+def joined(pairs: Iterable[PairRow], trees: Iterable[TreesRow]) -> Iterator[Parsed | None]:
+    """Yield each pair with its templates; None where a text has no tree.
 
     Args:
         pairs: of a shard.
@@ -59,10 +64,9 @@ def joined(pairs: Iterable[PairRow], trees: Iterable[TreesRow]) -> Iterator[Pars
             )
         read, written = parsed["paraphrases"][0], parsed["reference"]
         if read is None or written is None:
-            yield WITHOUT_TREE
-            continue
-        own, wanted = map(templates.template_of, (read, written))
-        yield EQUAL_TEMPLATES if own == wanted else Parsed(row, own, wanted)
+            yield None
+        else:
+            yield Parsed(row, *map(templates.template_of, (read, written)))
 
 
 def swapped(pair: Parsed, seed: int) -> Parsed:
@@ -95,7 +99,7 @@ class Shard:
 
     Args:
         trees: of the same shard.
-        settings: `swap`, `free` and `seed`.
+        settings: `swap`, `free`, `seed`, and `equal` (see `write_pairs`).
         tally: of the shard.
         count: of the templates of all shards; those of the training's targets are added.
     """
@@ -115,8 +119,11 @@ class Shard:
         splits: Counter[str] = Counter()
         references: set[tuple[str, str]] = set()
         for pair in joined(pairs, self._trees):
-            if isinstance(pair, str):
-                self._tally.rejected[pair] += 1
+            if pair is None:
+                self._tally.rejected[WITHOUT_TREE] += 1
+                continue
+            if pair.equal and not self._kept(pair):
+                self._tally.rejected[EQUAL_TEMPLATES] += 1
                 continue
             chosen = swapped(pair, seed) if self._settings["swap"] else pair
             row = chosen.row
@@ -131,6 +138,18 @@ class Shard:
             "references": dict(Counter(split for split, _ in references)),
         }
 
+    def _kept(self, pair: Parsed) -> bool:
+        """Return whether a pair of equal templates is kept: one to learn from may be.
+
+        Both directions of a pair have the same fate.
+        """
+        if pair.row["corpus"] != TRAIN:
+            return False
+        reference = reference_id(pair.row["id"])
+        both = sorted((pair.row["source"], pair.row["reference"]))
+        drawn = fraction(self._settings["seed"], "equal templates", reference, *both)
+        return drawn < self._settings.get("equal", 0)
+
 
 def write_pairs(
     pairs: list[Path], trees: list[Path], output: Path, settings: dict[str, Any]
@@ -144,7 +163,8 @@ def write_pairs(
         pairs: shards of pairs.
         trees: shards of their trees, in the same order.
         output: the folder to write.
-        settings: `swap`: whether sides are exchanged at random; `free`; `seed`.
+        settings: `swap`: whether sides are exchanged at random; `free`; `seed`; `equal`: the share
+            of the training pairs of equal templates that is kept, none without it.
 
     Raises:
         InputError: a file is damaged, or no pair is left to train on or to validate on.

@@ -46,7 +46,24 @@ def test_pairs_without_a_tree_or_of_one_template_are_left_out():
     rows = [pair(number) for number in range(4)]
     cut = [trees(0), trees(1, read=S), trees(2, read=None), trees(3, written=None)]
     found = list(joined(rows, cut))
-    assert found == [parsed(0), "equal_templates", "without_tree", "without_tree"]
+    assert found == [parsed(0), Parsed(pair(1), CUT[S], CUT[S]), None, None]
+    assert [each.equal for each in found[:2]] == [False, True]
+
+
+def test_a_share_of_the_equal_templates_is_kept_to_learn_from(tmp_path):
+    every = write(tmp_path / "all", many=600, equal=1.0)
+    some = write(tmp_path / "some", many=600, equal=0.5)
+    none = write(tmp_path / "none", many=600, equal=0.0)
+    ids = [{row["id"] for row in rows} for rows in (none, some, every)]
+    assert ids[0] < ids[1] < ids[2]
+    assert 50 < len(ids[1]) - len(ids[0]) < 110
+    # 200 of the 600 pairs have equal templates, 40 of them are held out and leave.
+    assert (len(ids[0]), len(ids[2])) == (400, 560)
+    added = [row for row in every if row["id"] not in ids[0]]
+    assert {row["corpus"] for row in added} == {"train"}
+    assert all(row["source"].startswith((prefixed(CUT[S], ""), ")) ")) for row in added)
+    record = read_record(tmp_path / "some" / "out" / "templates.tsv")
+    assert record["extra"]["left_out"] == {"equal_templates": 600 - len(some)}
 
 
 def test_trees_of_other_pairs_are_refused():

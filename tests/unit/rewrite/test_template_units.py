@@ -85,6 +85,9 @@ def test_the_share_and_the_number_of_sentences_change_what_depends_on_them_alone
 
     assert same(other, "-parses") and not same(other, "-templates") and not same(other, "")
     assert same(judged, "") and not same(judged, "-control")
+    kept, none = (run_layout(config(templates={"equal": each})) for each in (0.5, 0))
+    assert same(kept, "-parses") and not same(kept, "-templates")
+    assert all(same(none, part) for part in ("-templates", "", "-control"))
 
 
 @pytest.mark.parametrize("part", ["-parses", "-control"])
