@@ -34,9 +34,7 @@ def read_control(folder: Path) -> dict[str, Any]:
 def results(run: FinishedRun) -> dict[str, dict[str, Any]]:
     """Return the results of the rewriters with templates, by their names."""
     units = [name for name in run.instances("rewrite") if name.endswith(UNIT)]
-    return {
-        name.removesuffix(UNIT): read_control(run.folder("rewrite", name)) for name in units
-    }
+    return {name.removesuffix(UNIT): read_control(run.folder("rewrite", name)) for name in units}
 
 
 def syntactic_control(run: FinishedRun) -> dict[str, Any] | None:
