@@ -37,7 +37,7 @@ def tell(options: argparse.Namespace) -> list[str]:
     """
     facts, files = about(options.config["about"], read_manifest(options.pairs)), [ABOUT]
     if options.templates is not None:
-        facts["templates"] |= take_table(options.templates, options.output)
+        facts = take_table(facts, options.templates, options.output)
         files.append(TABLE)
     write_json(options.output / ABOUT, facts)
     return files
@@ -61,20 +61,36 @@ def about(facts: dict[str, Any], pairs: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def take_table(table: Path, output: Path) -> dict[str, Any]:
-    """Copy the table of templates into a model folder, and return what is said of it.
+def take_table(facts: dict[str, Any], table: Path, output: Path) -> dict[str, Any]:
+    """Copy the table of templates into a model folder; return what is said of a rewriter with it.
 
-    That are the numbers of templates and of the training pairs that have them, and the labels.
+    Added are the numbers of templates and of the training examples that have them, and the labels.
+    Pairs of equal templates, or without a tree, count as left out.
+
+    Args:
+        facts: those of `about`.
+        table: of the templates.
+        output: the model folder.
 
     Raises:
         InputError: the table is damaged.
     """
-    verify(table)
+    counts = verify(table)["extra"]
+    # A pair is left out in all its directions, or in none.
+    directions = len(facts["write"])
+    left_out = {reason: count // directions for reason, count in counts["left_out"].items()}
     with atomic_path(output / TABLE) as temporary:
         shutil.copyfile(table, temporary)
     found = read_table(table)
-    return {
+    of_templates = {
         "count": len(found),
         "labels": known_labels(found),
-        "pairs": sum(each.count for each in found),
+        "examples": sum(each.count for each in found),
+    }
+    return {
+        **facts,
+        "templates": facts["templates"] | of_templates,
+        "pairs": {split: count // directions for split, count in counts["rows"].items()},
+        "references": counts["references"],
+        "left_out": facts["left_out"] | left_out,
     }

@@ -154,7 +154,7 @@ class Scores:
     known: dict[str, dict[tuple[str, str], float]] = field(default_factory=dict)
 
     def learn(self, found: Sequence[Answer]) -> None:
-        """Compute the numbers of all paraphrases of some answers."""
+        """Compute the numbers of all paraphrases of some answers; there may be none."""
         pairs = [
             (answer.question.sentence, output.text)
             for answer in found
@@ -163,7 +163,8 @@ class Scores:
         ]
         distinct = list(dict.fromkeys(pairs))
         for name, score in self.scorers.items():
-            self.known[name] = dict(zip(distinct, map(float, score(distinct)), strict=True))
+            numbers = map(float, score(distinct)) if distinct else ()
+            self.known[name] = dict(zip(distinct, numbers, strict=True))
 
     def of(self, name: str, question: Question, output: Output | None) -> float | None:
         """Return the number of a paraphrase; None where there is no paraphrase."""

@@ -1,5 +1,6 @@
 """How well rewriters follow templates: a section of the report, and tables of the release."""
 
+from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.manifest import read_json
@@ -25,13 +26,15 @@ _SCORES = tuple(
 )
 
 
+def read_control(folder: Path) -> dict[str, Any]:
+    """Return the measures of a rewriter with templates."""
+    return read_json(folder / RESULTS, RECORD)
+
+
 def results(run: FinishedRun) -> dict[str, dict[str, Any]]:
     """Return the results of the rewriters with templates, by their names."""
     units = [name for name in run.instances("rewrite") if name.endswith(UNIT)]
-    return {
-        name.removesuffix(UNIT): read_json(run.folder("rewrite", name) / RESULTS, RECORD)
-        for name in units
-    }
+    return {name.removesuffix(UNIT): read_control(run.folder("rewrite", name)) for name in units}
 
 
 def syntactic_control(run: FinishedRun) -> dict[str, Any] | None:

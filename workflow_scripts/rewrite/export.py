@@ -20,6 +20,7 @@ from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.core.seal import SEAL, sealed
 from workflow_scripts.core.version import version
 from workflow_scripts.nmt.kinds import SOCKEYE
+from workflow_scripts.rewrite.control_report import RESULTS, SHOWN, read_control
 from workflow_scripts.rewrite.results import (
     ABOUT,
     MEASURES,
@@ -64,6 +65,7 @@ def card(
     examples: list[dict[str, Any]],
     licence: str,
     repair: dict[str, Any] | None = None,
+    control: dict[str, Any] | None = None,
 ) -> str:
     """Return the text of the model card.
 
@@ -74,6 +76,7 @@ def card(
         examples: held-out sentences with what was made of them.
         licence: of the model.
         repair: of damage, of a rewriter with noise.
+        control: by templates, of a rewriter with them.
     """
     matter = front_matter(about, licence, metrics.get("kind", SOCKEYE))
     metadata = yaml.safe_dump(matter, sort_keys=False, allow_unicode=True)
@@ -88,6 +91,8 @@ def card(
             examples=examples,
             licence=licence,
             repair=repair,
+            control=control,
+            settings=SHOWN,
             version=version(),
         )
     )
@@ -156,6 +161,11 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
         repaired = unit_folder(run_folder, f"{name}-repair")
         repair = read_repair(repaired)
         files.append(repaired / REPAIR)
+    control = None
+    if "templates" in about:
+        controlled = unit_folder(run_folder, f"{name}-control")
+        control = read_control(controlled)
+        files.append(controlled / RESULTS)
     text = card(
         about,
         read_metrics(folder / "metrics.json"),
@@ -163,6 +173,7 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
         examples,
         licence or about["licence"],
         repair,
+        control,
     )
     files += [folder / _RECORD, measured / MEASURES, measured / PARAPHRASES]
     output.parent.mkdir(parents=True, exist_ok=True)

@@ -57,7 +57,7 @@ def held_out(
         for path, parsed in zip(pairs, trees, strict=True):
             rows, parses = Input(path, "pairs").rows(), Input(parsed, "trees").rows()
             for pair in joined(rows.items, parses.items):
-                if not isinstance(pair, str) and pair.row["corpus"] == TEST:
+                if pair is not None and not pair.equal and pair.row["corpus"] == TEST:
                     yield swapped(pair, settings["seed"]) if settings["swap"] else pair
 
     seed = settings["seed"]

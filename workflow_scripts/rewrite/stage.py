@@ -297,9 +297,10 @@ class Rewrite(Stage):
         parser["folder"] = Located(part["folder"])
         # Where pairs are learnt in both directions, there is nothing to exchange.
         swap = {"swap": len(block["write"]) == 1, "seed": block["seed"]}
+        kept = {"equal": of_templates["equal"]} if of_templates.get("equal") else {}
         return {
             PARSES: parser,
-            TEMPLATES: {**swap, "free": of_templates["free"]},
+            TEMPLATES: {**swap, "free": of_templates["free"], **kept},
             CONTROL: {
                 **swap,
                 "parser": parser,

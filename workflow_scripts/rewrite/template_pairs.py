@@ -1,8 +1,8 @@
 """Put the template of what is written in front of what is read, in the pairs of a rewriter.
 
-Pairs whose texts have the same template are left out, since nothing is to be learnt from them, and
-input and target are swapped at random (Iyyer et al., 2018, as the corpus of ParaNMT-50M was used).
-The templates of the targets are counted.
+Pairs whose texts have the same template are left out, since nothing about syntax is to be learnt
+from them, and input and target are swapped at random (Iyyer et al., 2018, as the corpus of
+ParaNMT-50M was used). The templates of the targets are counted.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from typing import Any
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import shard_paths, write_record
-from workflow_scripts.core.rewriters import DEV, TRAIN
+from workflow_scripts.core.rewriters import DEV, TRAIN, reference_id
 from workflow_scripts.core.rows import PairRow, TreesRow
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.shard import Input, Stream, Tally, write_shard
@@ -40,9 +40,14 @@ class Parsed:
     own: str
     wanted: str
 
+    @property
+    def equal(self) -> bool:
+        """Whether both texts have the same template."""
+        return self.own == self.wanted
 
-def joined(pairs: Iterable[PairRow], trees: Iterable[TreesRow]) -> Iterator[Parsed | str]:
-    """Yield each pair with its templates, or why it is left out.
+
+def joined(pairs: Iterable[PairRow], trees: Iterable[TreesRow]) -> Iterator[Parsed | None]:
+    """Yield each pair with its templates; None where a text has no tree.
 
     Args:
         pairs: of a shard.
@@ -59,10 +64,9 @@ def joined(pairs: Iterable[PairRow], trees: Iterable[TreesRow]) -> Iterator[Pars
             )
         read, written = parsed["paraphrases"][0], parsed["reference"]
         if read is None or written is None:
-            yield WITHOUT_TREE
-            continue
-        own, wanted = map(templates.template_of, (read, written))
-        yield EQUAL_TEMPLATES if own == wanted else Parsed(row, own, wanted)
+            yield None
+        else:
+            yield Parsed(row, *map(templates.template_of, (read, written)))
 
 
 def swapped(pair: Parsed, seed: int) -> Parsed:
@@ -95,7 +99,7 @@ class Shard:
 
     Args:
         trees: of the same shard.
-        settings: `swap`, `free` and `seed`.
+        settings: `swap`, `free`, `seed`, and `equal` (see `write_pairs`).
         tally: of the shard.
         count: of the templates of all shards; those of the training's targets are added.
     """
@@ -113,18 +117,38 @@ class Shard:
         """Yield the pairs that are learnt from, with templates."""
         seed = self._settings["seed"]
         splits: Counter[str] = Counter()
+        references: set[tuple[str, str]] = set()
         for pair in joined(pairs, self._trees):
-            if isinstance(pair, str):
-                self._tally.rejected[pair] += 1
+            if pair is None:
+                self._tally.rejected[WITHOUT_TREE] += 1
+                continue
+            if pair.equal and not self._kept(pair):
+                self._tally.rejected[EQUAL_TEMPLATES] += 1
                 continue
             chosen = swapped(pair, seed) if self._settings["swap"] else pair
             row = chosen.row
             splits[row["corpus"]] += 1
+            references.add((row["corpus"], reference_id(row["id"])))
             if row["corpus"] == TRAIN:
                 drawn = fraction(seed, "template example", row["id"])
                 self._count.add(chosen.wanted, row["reference"], drawn)
             yield with_template(chosen, self._settings["free"], seed)
-        self._tally.extra = {"pairs": dict(splits)}
+        self._tally.extra = {
+            "rows": dict(splits),
+            "references": dict(Counter(split for split, _ in references)),
+        }
+
+    def _kept(self, pair: Parsed) -> bool:
+        """Return whether a pair of equal templates is kept: one to learn from may be.
+
+        Both directions of a pair have the same fate.
+        """
+        if pair.row["corpus"] != TRAIN:
+            return False
+        reference = reference_id(pair.row["id"])
+        both = sorted((pair.row["source"], pair.row["reference"]))
+        drawn = fraction(self._settings["seed"], "equal templates", reference, *both)
+        return drawn < self._settings.get("equal", 0)
 
 
 def write_pairs(
@@ -132,17 +156,21 @@ def write_pairs(
 ) -> None:
     """Write the shards of pairs with templates, and the table of templates, with their records.
 
+    The record of the table counts what all shards have: `rows` and `references` of each split, and
+    the rows that are `left_out`, by reason.
+
     Args:
         pairs: shards of pairs.
         trees: shards of their trees, in the same order.
         output: the folder to write.
-        settings: `swap`: whether sides are exchanged at random; `free`; `seed`.
+        settings: `swap`: whether sides are exchanged at random; `free`; `seed`; `equal`: the share
+            of the training pairs of equal templates that is kept, none without it.
 
     Raises:
         InputError: a file is damaged, or no pair is left to train on or to validate on.
     """
     count = templates.Count()
-    splits: Counter[str] = Counter()
+    splits, references, left_out = Counter[str](), Counter[str](), Counter[str]()
     for path, parsed in zip(pairs, trees, strict=True):
         tally = Tally()
         rows = Input(parsed, "trees").rows()
@@ -150,7 +178,9 @@ def write_pairs(
         stream: Stream[PairRow] = Input(path, "pairs").rows()
         name = f"templates {path.stem}"
         write_shard(stream, work, output / path.name, "pairs", name, tally)
-        splits.update(tally.extra["pairs"])
+        splits.update(tally.extra["rows"])
+        references.update(tally.extra["references"])
+        left_out.update(tally.rejected)
     if not splits[TRAIN]:
         raise InputError(
             "no pair is left to learn templates from: the texts of all pairs have the same top two "
@@ -163,7 +193,10 @@ def write_pairs(
         )
     found = count.templates()
     templates.write_table(output / templates.TABLE, found)
-    extra = {"templates": len(found), "labels": len(templates.known_labels(found))}
+    extra = {
+        **{"templates": len(found), "labels": len(templates.known_labels(found))},
+        **{"rows": dict(splits), "references": dict(references), "left_out": dict(left_out)},
+    }
     write_record(output / templates.TABLE, len(count), len(count), {}, extra)
 
 

@@ -299,9 +299,12 @@ def test_parabanks_rewriter_is_trained_for_one_epoch_on_50_million_pairs():
         ("testbed", "rewriter-two-cores"),
         ("portuguese", "portuguese-8000", "rewriter-two-cores"),
         ("testbed", "rewriter-two-cores", "rewriter-testbed"),
+        ("testbed", "rewriter-two-cores", "rewriter-testbed", "rewriter-templates"),
+        ("portuguese", "portuguese-8000", "rewriter-templates-portuguese"),
     ],
 )
 def test_a_rewriter_is_laid_over_a_recipe(recipes):
     config = recipe(*recipes)
     (name,) = rewriters(config)
     assert rewriter_training_sets(config, name)
+    assert (rewriter(config, name)["templates"] is not None) == ("templates" in recipes[-1])

@@ -130,6 +130,20 @@ def test_measures_of_the_settings():
     assert measures(given, scores, samples=100, seed=1) == result
 
 
+def test_measures_where_nothing_is_found():
+    def never(pairs):
+        raise AssertionError("there is nothing to score")
+
+    given = found(pair(3, "Silent"))
+    scores = Scores({"cosine": never})
+    scores.learn(given)
+    target = measures(given, scores, 10, 1)["target"]
+    assert target["without_output"] == target["answers"] == 1
+    assert target["met"] == 0.0
+    assert target["cosine"] is None
+    assert by_template(given, FREQUENT, scores)[0]["cosine"] is None
+
+
 def test_sentences_without_a_tree_are_counted():
     odd = Output("odd", 0.4, None)
     given = [Answer(Question("target", "c:1", "You run", S, SQ, SQ), odd, odd)]

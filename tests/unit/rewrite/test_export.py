@@ -10,6 +10,7 @@ import yaml
 from tests.configs import run_on_testbed
 from tests.golden.inputs import arguments, pairs, write_table
 from tests.golden.rewrite import rewriter_model
+from tests.stanza_package import FOLDER as STANZA_FOLDER
 from tests.unit.nmt.marian_files import write_npz
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import main as write_manifest
@@ -18,6 +19,7 @@ from workflow_scripts.core.rewriters import KINDS
 from workflow_scripts.nmt import translate
 from workflow_scripts.nmt.kinds import MARIAN_NPZ
 from workflow_scripts.rewrite import export, measure
+from workflow_scripts.rewrite.control_report import SHOWN
 from workflow_scripts.rewrite.results import read_about, read_paraphrases
 
 ABOUT = {
@@ -50,7 +52,7 @@ def write_config(run, config):
 def link(run, name, folder, **unit):
     """Finish a unit's folder, and link it as a run does."""
     given = {"stage": "rewrite", "instance": name, "version": 1, "config": {}, "name": name} | unit
-    kinds = ("model", "paraphrases", "sentences")
+    kinds = ("model", "paraphrases", "sentences", "answers")
     records = [kind for kind in kinds if (folder / f"{kind}.json").exists()]
     words = ["--unit", json.dumps(given), "--folder", str(folder), "--records", *records]
     write_manifest([*words, "--output", str(folder / "manifest.json")])
@@ -219,6 +221,40 @@ def test_the_card_of_a_rewriter_with_noise_has_its_repair(run_folder, tmp_path):
         "In 100 % of the examples it learnt to write the very sentence without its damage" in text
     )
     assert (tmp_path / "out" / "repair.json").read_bytes() == repaired.read_bytes()
+
+
+def test_a_rewriter_with_templates_is_released_with_how_they_are_met(run_folder, tmp_path):
+    config = configuration(templates={})
+    config["evaluate"]["syntax"] = {
+        **{"folder": str(STANZA_FOLDER), "package": "default", "levels": 3, "share": 1.0}
+    }
+    run = copied(run_folder, tmp_path, config)
+    model = tmp_path / "model"
+    shutil.copytree(run_folder / "rewrite.plain", model)
+    files = [model / name for name in verify(model / "model.json")["files"]]
+    about = ABOUT | {"templates": {"count": 7, "examples": 1234}}
+    (model / "rewriter.json").write_text(json.dumps(about), encoding="utf-8")
+    write_record(model / "model", 0, 0, {}, files=files)
+    (run / "rewrite.plain").unlink()
+    link(run, "plain", model)
+    with pytest.raises(InputError, match=r"no rewriter plain"):
+        export.export(run, "plain", tmp_path / "out")
+    share = {"met": 62.5, "met_interval": {"low": 50.0, "high": 75.0}}
+    share |= {"met_best": 80.0, "met_best_interval": {"low": 70.0, "high": 90.0}}
+    figures = {**share, "answers": 1234, "distinct": 11.75, "cosine": 0.5, "exact": None}
+    found = {"beam_size": 5, "settings": {"frequent": figures}, "templates": [], "examples": []}
+    controlled = tmp_path / "control"
+    controlled.mkdir()
+    (controlled / "control.json").write_text(json.dumps(found), encoding="utf-8")
+    write_record(controlled / "answers.tsv", 0, 0, {}, files=[controlled / "control.json"])
+    link(run, "plain-control", controlled)
+    export.export(run, "plain", tmp_path / "out")
+    text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    row = "| 1,234 | 62.5 (50.0 to 75.0) | 80.0 (70.0 to 90.0) | 0.500 | – | 11.8 |"
+    assert f"| {SHOWN['frequent']} {row}" in text
+    made = tmp_path / "out" / "control.json"
+    assert made.read_bytes() == (controlled / "control.json").read_bytes()
+    assert "  control.json" in (tmp_path / "out" / "SHA256SUMS").read_text(encoding="utf-8")
 
 
 def test_nothing_is_overwritten(released, run_folder):

@@ -19,9 +19,14 @@ CUT = {S: "(S (NP) (VP) (.))", SQ: "(SQ (VBP) (NP) (VP) (.))"}
 SETTINGS = {"swap": True, "free": 0.1, "seed": 1}
 
 
+def identifier(number):
+    """Two pairs are of each reference, in the same one of two shards."""
+    return f"c:{number // 4}{'ab'[number % 2]}-{number}"
+
+
 def pair(number, corpus="train"):
     return {
-        "id": f"c:{number}",
+        "id": identifier(number),
         "source": f"Read {number}.",
         "reference": f"Written {number}.",
         "corpus": corpus,
@@ -29,7 +34,7 @@ def pair(number, corpus="train"):
 
 
 def trees(number, read=SQ, written=S):
-    row = {"id": f"c:{number}", "corpus": "train", "parsed": True}
+    row = {"id": identifier(number), "corpus": "train", "parsed": True}
     return {**row, "reference": written, "paraphrases": [read]}
 
 
@@ -41,11 +46,28 @@ def test_pairs_without_a_tree_or_of_one_template_are_left_out():
     rows = [pair(number) for number in range(4)]
     cut = [trees(0), trees(1, read=S), trees(2, read=None), trees(3, written=None)]
     found = list(joined(rows, cut))
-    assert found == [parsed(0), "equal_templates", "without_tree", "without_tree"]
+    assert found == [parsed(0), Parsed(pair(1), CUT[S], CUT[S]), None, None]
+    assert [each.equal for each in found[:2]] == [False, True]
+
+
+def test_a_share_of_the_equal_templates_is_kept_to_learn_from(tmp_path):
+    every = write(tmp_path / "all", many=600, equal=1.0)
+    some = write(tmp_path / "some", many=600, equal=0.5)
+    none = write(tmp_path / "none", many=600, equal=0.0)
+    ids = [{row["id"] for row in rows} for rows in (none, some, every)]
+    assert ids[0] < ids[1] < ids[2]
+    assert 50 < len(ids[1]) - len(ids[0]) < 110
+    # 200 of the 600 pairs have equal templates, 40 of them are held out and leave.
+    assert (len(ids[0]), len(ids[2])) == (400, 560)
+    added = [row for row in every if row["id"] not in ids[0]]
+    assert {row["corpus"] for row in added} == {"train"}
+    assert all(row["source"].startswith((prefixed(CUT[S], ""), ")) ")) for row in added)
+    record = read_record(tmp_path / "some" / "out" / "templates.tsv")
+    assert record["extra"]["left_out"] == {"equal_templates": 600 - len(some)}
 
 
 def test_trees_of_other_pairs_are_refused():
-    with pytest.raises(InputError, match="trees of pair c:1 stand where those of c:0"):
+    with pytest.raises(InputError, match="trees of pair c:0b-1 stand where those of c:0a-0"):
         list(joined([pair(0)], [trees(1)]))
 
 
@@ -106,13 +128,16 @@ def test_shards_and_the_table_are_written_with_their_records(tmp_path):
     assert len(rows) == 40
     records = [read_record(path) for path in shard_paths(tmp_path / "out", 2)]
     assert [each["rejected"] for each in records] == [{"equal_templates": 10}] * 2
-    assert sum(each["extra"]["pairs"]["train"] for each in records) == 32
+    assert sum(each["extra"]["rows"]["train"] for each in records) == 32
     counted = read_table(tmp_path / "out" / "templates.tsv")
     # Targets of training alone are counted, those that are read without a template among them.
     assert sum(each.count for each in counted) == 32
     assert {each.template for each in counted} == set(CUT.values())
     record = read_record(tmp_path / "out" / "templates.tsv")
-    assert record["extra"] == {"templates": 2, "labels": 6}
+    assert record["extra"] == {
+        **{"templates": 2, "labels": 6, "rows": {"train": 32, "test": 4, "dev": 4}},
+        **{"references": {"train": 26, "test": 4, "dev": 4}, "left_out": {"equal_templates": 20}},
+    }
     first = (tmp_path / "out" / "templates.tsv").read_bytes()
     write(tmp_path)
     assert (tmp_path / "out" / "templates.tsv").read_bytes() == first

@@ -86,6 +86,9 @@ def test_the_share_and_the_number_of_sentences_change_what_depends_on_them_alone
 
     assert same(other, "-parses") and not same(other, "-templates") and not same(other, "")
     assert same(judged, "") and not same(judged, "-control")
+    kept, none = (run_layout(config(templates={"equal": each})) for each in (0.5, 0))
+    assert same(kept, "-parses") and not same(kept, "-templates")
+    assert all(same(none, part) for part in ("-templates", "", "-control"))
 
 
 @pytest.mark.parametrize("part", ["-parses", "-control"])
@@ -108,14 +111,18 @@ def test_templates_need_a_parser():
     assert list(Rewrite.problems(config(templates={}))) == []
 
 
-TABLE_FACTS = {"count": 1, "labels": ["NP", "S", "``"], "pairs": 2}
+TABLE_FACTS = {"count": 1, "labels": ["NP", "S", "``"], "examples": 12}
+COUNTS = {
+    **{"rows": {"train": 12, "dev": 2}, "references": {"train": 4, "dev": 1}},
+    "left_out": {"equal_templates": 6, "without_tree": 2},
+}
 
 
 def write_templates(folder):
     table = folder / "unit" / TABLE
     table.parent.mkdir()
-    templates.write_table(table, [Template("(S (NP) (``))", 2, "a")])
-    write_record(table, 2, 2, {})
+    templates.write_table(table, [Template("(S (NP) (``))", 12, "a")])
+    write_record(table, 12, 12, {}, COUNTS)
     return table
 
 
@@ -127,8 +134,19 @@ def test_the_model_folder_gets_the_table(tmp_path):
     table = write_templates(tmp_path)
     output = tmp_path / "model"
     output.mkdir()
-    assert telling.take_table(table, output) == TABLE_FACTS
+    facts = {"name": "mine", "templates": {"free": 0.1}, "left_out": {"duplicate": 5}}
+    facts |= {"pairs": {"train": 99}, "references": {"train": 9}}
+    assert telling.take_table(facts | {"write": ["paraphrase"]}, table, output) == {
+        **{"name": "mine", "write": ["paraphrase"], "templates": {"free": 0.1, **TABLE_FACTS}},
+        **{"pairs": {"train": 12, "dev": 2}, "references": {"train": 4, "dev": 1}},
+        "left_out": {"duplicate": 5, "equal_templates": 6, "without_tree": 2},
+    }
     assert (output / TABLE).read_bytes() == table.read_bytes()
+    # Learnt in both directions, two rows are one pair.
+    found = telling.take_table(facts | {"write": ["paraphrase", "reference"]}, table, output)
+    assert found["pairs"] == {"train": 6, "dev": 1}
+    assert found["references"] == {"train": 4, "dev": 1}
+    assert found["left_out"] == {"duplicate": 5, "equal_templates": 3, "without_tree": 1}
 
 
 def test_a_card_tells_how_templates_are_read():
@@ -140,13 +158,13 @@ def test_a_card_tells_how_templates_are_read():
     metrics = {"parameters": 1, "updates": 1, "validation_perplexity": 1.0}
     found = dict.fromkeys(("beam_size", *FIGURES)) | {"beam_size": 1, "sentences": 1}
     given = (metrics, {"greedy": found}, [], "mit")
-    text = card(about | {"templates": {"count": 1234, "pairs": 56789}}, *given)
+    text = card(about | {"templates": {"count": 1234, "examples": 56789}}, *given)
     assert f"`{prefixed('(S (NP) (VP) (.))', 'A sentence of yours.')}`" in text
     assert f"`{prefixed(None, 'A sentence of yours.')}`" in text
     assert "the 1,234 templates" in text
     assert "It learnt from 56,789 examples, one of a pair." in text
     both = about | {"write": ["paraphrase", "reference"]}
-    text = card(both | {"templates": {"count": 1234, "pairs": 56789}}, *given)
+    text = card(both | {"templates": {"count": 1234, "examples": 56789}}, *given)
     assert "It learnt from 56,789 examples, two of a pair, one in each direction." in text
     assert "templates" not in card(about, *given)
 
@@ -156,7 +174,7 @@ def test_the_report_tells_how_many_examples_have_templates():
         **{"training_sets": ["all-a"], "write": ["paraphrase"], "left_out": {}},
         **{"pairs": {"train": 29852}, "references": {"train": 12000}},
     }
-    both = {"plain": about, "mine": about | {"templates": {"pairs": 12262}}}
+    both = {"plain": about, "mine": about | {"templates": {"examples": 12262}}}
     template = environment(FOLDER_OF_TEMPLATES).get_template("rewriters.html.j2")
     metrics = {name: {"validation_perplexity": 2.0} for name in both}
     text = template.render(about=both, metrics=metrics, measures={}, examples={}, curves=[])
@@ -193,7 +211,8 @@ def test_both_trainings_put_the_table_into_the_model_folder(tmp_path, monkeypatc
     monkeypatch.setattr(module, "make_model", lambda *given: made.append(given))
     monkeypatch.setattr(telling, "read_manifest", lambda path: {"parts": {}, "rejected": {}})
     table = write_templates(tmp_path)
-    common = {"role": "mine", "seed": 1, "about": {"name": "mine", "templates": {"free": 0.1}}}
+    common = {"role": "mine", "seed": 1}
+    common["about"] = {"name": "mine", "templates": {"free": 0.1}, "write": ["paraphrase"]}
     if module is train:
         settings = {**common, "model": {}, "direction": "forward"}
         models = ["--source-model", "s.model", "--reference-model", "r.model"]
