@@ -255,9 +255,16 @@ def measure(config: dict[str, Any], folder: Path, shards: list[Path], output: Pa
     write_record(output, len(sentences), len(sentences), {}, files=[output, beside])
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Judge a rewriter by its held-out references."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+def parse(parser: argparse.ArgumentParser, argv: list[str] | None) -> argparse.Namespace:
+    """Add the options of a command that judges a rewriter, parse, and set torch's threads.
+
+    Args:
+        parser: with the options that only this command has.
+        argv: the command line; None for that of the process.
+
+    Returns:
+        The arguments; `shards` are the paths of the pairs, `device` is the one to take.
+    """
     parser.add_argument("--config", type=json_argument, required=True, help="JSON")
     parser.add_argument("--model", type=Path, required=True, help="folder of the rewriter")
     parser.add_argument("--folder", type=Path, required=True, help="shards of its pairs")
@@ -267,9 +274,16 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)
     torch.set_num_threads(arguments.threads)
-    config = {**arguments.config, "device": choose_device(arguments.device).type}
-    shards = shard_paths(arguments.folder, arguments.shards)
-    measure(config, arguments.model, shards, arguments.output)
+    arguments.shards = shard_paths(arguments.folder, arguments.shards)
+    arguments.device = choose_device(arguments.device).type
+    return arguments
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Judge a rewriter by its held-out references."""
+    arguments = parse(argparse.ArgumentParser(description=main.__doc__), argv)
+    config = {**arguments.config, "device": arguments.device}
+    measure(config, arguments.model, arguments.shards, arguments.output)
 
 
 if __name__ == "__main__":

@@ -11,17 +11,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from workflow_scripts.core.atomic import write_json, write_text
 from workflow_scripts.core.bootstrap import interval, resampled
-from workflow_scripts.core.cli import json_argument, run
-from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.letters import like
 from workflow_scripts.core.lines import read_lines
-from workflow_scripts.core.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.rewriters import KINDS
 from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.seeding import fraction, generator
@@ -29,7 +27,7 @@ from workflow_scripts.core.shard import Input
 from workflow_scripts.generate.words import split_word
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.rewrite.corrector import Corrector, corrects
-from workflow_scripts.rewrite.measure import held_out, rewritten
+from workflow_scripts.rewrite.measure import held_out, parse, rewritten
 from workflow_scripts.rewrite.noise import Damage, damage_once
 from workflow_scripts.rewrite.restoration import restoration
 from workflow_scripts.rewrite.results import REPAIR
@@ -285,22 +283,14 @@ def repair(
 def main(argv: list[str] | None = None) -> None:
     """Measure how a rewriter with noise repairs known damage on its held-out sentences."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--model", type=Path, required=True, help="folder of the rewriter")
-    parser.add_argument("--folder", type=Path, required=True, help="shards of its pairs")
-    parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--misspellings", type=Path, help="lines wrong->right: one kind more")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
+    arguments = parse(parser, argv)
     config, folder = arguments.config, arguments.model
-    torch.set_num_threads(arguments.threads)
-    verify(folder / "model")
+    verify(folder / "model.json")
     listed = read_misspellings(arguments.misspellings) if arguments.misspellings else None
-    rows = Input(shard_paths(arguments.folder, arguments.shards), "pairs").rows()
+    rows = Input(arguments.shards, "pairs").rows()
     sentences = [(each.id, each.text) for each in held_out(rows.items, config["seed"])]
-    model = load_model(folder, choose_device(arguments.device).type)
+    model = load_model(folder, arguments.device)
     repair(
         config,
         sentences,

@@ -104,7 +104,7 @@ def write_text(
         Segments by split, those left out by `<split>_too_long`, and `dev_not_drawn`.
 
     Raises:
-        InputError: a needed split is empty.
+        InputError: a needed split is empty, or all of it is too long.
     """
     counts: Counter[str] = Counter()
     total = sum(map(count_rows, shards))
@@ -124,12 +124,16 @@ def write_text(
                 for stream, side in zip(streams[row["split"]], sides(direction), strict=True):
                     stream.write(row[side] + "\n")
     for split in needed:
+        if not counts[split]:
+            raise InputError(
+                f"no {split} segments in {shards[0].parent}: does "
+                f"train.{'corpora' if split == 'train' else split} name the right corpus, "
+                "and does clean leave any of it?"
+            )
         if counts[split] == counts[f"{split}_too_long"]:
             raise InputError(
-                f"no {split} segments in {shards[0].parent} ({counts[split]} in all, "
-                f"{counts[f'{split}_too_long']} of them longer than max_length {max_length}): "
-                f"does train.{'corpora' if split == 'train' else split} name the right corpus, "
-                "and does clean leave any of it?"
+                f"all {counts[split]:,} {split} segments in {shards[0].parent} are longer than the "
+                f"model's max_length, {max_length} pieces: raise it"
             )
     write_json(work / layout.COUNTS, counts)
     return dict(counts)

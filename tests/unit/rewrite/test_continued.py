@@ -127,6 +127,8 @@ def test_a_damaged_model_is_refused(inputs: Path):
         make(inputs)
 
 
-def test_nothing_to_train_on_is_refused(inputs: Path):
-    with pytest.raises(InputError, match="no train segments"):
+def test_pairs_that_are_all_too_long_are_refused(inputs: Path):
+    with pytest.raises(
+        InputError, match=r"all .* train segments .* max_length, 1 pieces: raise it"
+    ):
         make(inputs, max_length=1)
