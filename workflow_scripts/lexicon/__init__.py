@@ -1,0 +1,1 @@
+"""The paraphrase lexicon of training sets, and what it is worth."""
