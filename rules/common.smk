@@ -555,6 +555,12 @@ def rewriter_training_sets(wildcards):
     return [f"{LAYOUT.folder(*unit)}/pairs.parquet" for unit in units if unit[0] == "filter"]
 
 
+def lexicon_training_sets(wildcards):
+    """Input function: the training sets that a lexicon is made of."""
+    units = LAYOUT.upstream(("lexicon", f"{wildcards.lexicon}-words"))
+    return [f"{LAYOUT.folder(*unit)}/pairs.parquet" for unit in units]
+
+
 def rewriter_named(wildcards):
     """Return the rewriter that the wildcards name, whichever of them does."""
     names = ("rewriter", "trained_rewriter", "continued_rewriter")

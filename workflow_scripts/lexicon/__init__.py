@@ -1,1 +1,1 @@
-"""The paraphrase lexicon of training sets, and what it is worth."""
+"""The stage `lexicon`: paraphrases of words and short phrases (docs/lexicon.md)."""

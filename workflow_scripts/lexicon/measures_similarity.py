@@ -58,7 +58,8 @@ def cosine_of(words: Mapping[str, NDArray[np.float32]], pairs: Iterable[Pair]) -
             found.append(float(first @ second) / (norms[0] * norms[1]))
         else:
             found.append(np.nan)
-    return np.round(np.array(found, np.float64), COSINE_DECIMALS)
+    rounded: Numbers = np.round(np.array(found, np.float64), COSINE_DECIMALS)
+    return rounded
 
 
 def _lowest(values: Numbers) -> Numbers:

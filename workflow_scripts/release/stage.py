@@ -221,6 +221,7 @@ class Release(Stage):
         config = self.config
         run = {**config["run"], "systems": [system], "training_sets": [], "embeddings": []}
         run.pop("rewriters", None)
+        run.pop("lexicons", None)
         if names := self._rewriters_behind(system):
             entries = [
                 each for name in names for each in config["rewriters"][name]["training_sets"]
@@ -232,7 +233,7 @@ class Release(Stage):
         needed = model_columns({**config, "run": run}) if "rewriters" in run else {}
         shown = {*config["evaluate"]["columns"], *needed}
         columns = {name: each for name, each in config["columns"].items() if name in shown}
-        apart = ["results", "data", "downloads", "compute", "embeddings", "sts"]
+        apart = ["results", "data", "downloads", "compute", "embeddings", "sts", "lexicons"]
         if "rewriters" not in run:
             apart += ["training_sets"]
         mine = selection.used({**config, "run": run, "columns": columns})
