@@ -81,3 +81,36 @@ rule lexicon_entries:
         "python -m workflow_scripts.lexicon.entries --config {params.config:q}"
         " --words {params.words:q} --counts {params.counts:q} --shards {params.shards}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
+
+
+rule lexicon_measure:
+    input:
+        lexicon=unit_file("lexicon", "lexicon.parquet", "{lexicon}"),
+        models=lexicon_embedding_models,
+        texts=lexicon_texts,
+    output:
+        sample="<results>/lexicon/{lexicon}-measures/{version}/sample.tsv",
+        record="<results>/lexicon/{lexicon}-measures/{version}/sample.json",
+        measures="<results>/lexicon/{lexicon}-measures/{version}/measures.json",
+    params:
+        config=unit_config("lexicon", "{lexicon}-measures"),
+        inputs=unit_inputs("lexicon", "{lexicon}-measures"),
+        embeddings=lexicon_embeddings,
+        texts=lexicon_texts,
+    log:
+        "<results>/logs/lexicon/{lexicon}-measures/{version}.log",
+    benchmark:
+        "<results>/benchmarks/lexicon/{lexicon}-measures/{version}.tsv"
+    threads: COMPUTE["search_threads"]
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(240),
+        device=COMPUTE["device"],
+    conda:
+        "../envs/embed.yaml"
+    shell:
+        "python -m workflow_scripts.lexicon.measures --config {params.config:q}"
+        " --inputs {params.inputs:q} --lexicon {input.lexicon:q}"
+        " --embeddings {params.embeddings:q} --training-sets {params.texts:q}"
+        " --device {resources.device} --threads {threads}"
+        " --output {output.sample:q} 2>&1 | tee {log:q}"

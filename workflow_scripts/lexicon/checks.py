@@ -6,6 +6,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 from collections.abc import Iterator
 from typing import Any
 
+from workflow_scripts.core import lexicon_measures
 from workflow_scripts.core.config import Config, strangers
 from workflow_scripts.core.lexicons import lexicon, lexicons
 from workflow_scripts.core.schema import filled
@@ -19,6 +20,8 @@ def problems(config: Config) -> Iterator[str]:
     for name in lexicons(config):
         if name in catalogue:
             yield from _lexicon_problems(name, config)
+    if lexicons(config):
+        yield from lexicon_measures.problems(config)
 
 
 def _lexicon_problems(name: str, config: Config) -> Iterator[str]:

@@ -23,6 +23,7 @@ from workflow_scripts.core.report.finished_run import named
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.shard import Input
 from workflow_scripts.core.vectors import read_vectors
+from workflow_scripts.core.word_tokens import words_and_punctuation
 from workflow_scripts.embed import model as embedding
 from workflow_scripts.judge.encoder import encoder_folder, load_encoder
 from workflow_scripts.lexicon.measures_data import (
@@ -59,6 +60,7 @@ from workflow_scripts.lexicon.measures_wordnet import WordNet
 
 # Entries of the lexicon that are drawn for people to read, from among so many of the best.
 _READ, _AMONG = 50, CUTS[1:]
+_SIDES = ("reference", "paraphrase")
 
 Vectors = Mapping[str, NDArray[np.float32]]
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -209,6 +211,11 @@ def measure(
     data_sets = read_word_pairs(
         map(Path, files_below(config["word_similarity"], "evaluate.lexicons.word_similarity"))
     )
+    if config["word_similarity"] and not data_sets:
+        raise InputError(
+            "evaluate.lexicons.word_similarity: there is no set of word pairs in it; name files, or "
+            "folders that have some (docs/lexicon-measures.md)"
+        )
     wordnet = WordNet(Path(config["wordnet"])) if config["wordnet"] else None
     vocabulary = sorted({word for each in data_sets for pair in each.pairs for word in pair})
     lists = []
@@ -252,8 +259,8 @@ def measure(
     if config["testbed"]:
         synonyms = Synonyms(split)
         texts = (
-            (split(row["source"]), split(row["reference"]))
-            for row in Input(training_sets, "pairs").rows(["source", "reference"]).items
+            (split(row["reference"]), split(row["paraphrase"]))
+            for row in Input(training_sets, "training_pairs").rows(list(_SIDES)).items
         )
         figures["testbed"] = exact(entries(lexicon), synonyms, *occurring(synonyms.pairs(), texts))
     lines = ["among\tplace\tphrase\tparaphrase"]
@@ -302,7 +309,7 @@ def main(argv: list[str] | None = None) -> None:
             arguments.lexicon,
             models,
             arguments.training_sets,
-            str.split,
+            words_and_punctuation,
             choose_device(arguments.device).type,
             arguments.output,
         )

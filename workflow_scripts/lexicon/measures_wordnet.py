@@ -16,7 +16,6 @@ from workflow_scripts.core.lines import read_lines
 
 # Part of speech by the file's suffix. Satellite adjectives (s) stand among the adjectives.
 _FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
-FILES = tuple(each for name in _FILES.values() for each in (f"data.{name}", f"{name}.exc"))
 # Endings and what replaces them.
 _DETACHMENT = {
     "n": (

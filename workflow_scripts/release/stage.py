@@ -238,8 +238,10 @@ class Release(Stage):
             apart += ["training_sets"]
         mine = selection.used({**config, "run": run, "columns": columns})
         kept = {key: value for key, value in mine.items() if key not in apart}
-        # Names systems that have no part in this corpus.
-        evaluate = {k: v for k, v in kept["evaluate"].items() if k != "rewriting"}
+        # One names systems that have no part in this corpus, the other is of what is made of it.
+        evaluate = {
+            k: v for k, v in kept["evaluate"].items() if k not in ("rewriting", "lexicons")
+        }
         kept["evaluate"] = evaluate
         return without_folders(kept, config["data"])
 
