@@ -213,7 +213,7 @@ def measure(
     )
     if config["word_similarity"] and not data_sets:
         raise InputError(
-            "evaluate.lexicons.word_similarity: there is no set of word pairs in it; name files, or "
+            "evaluate.lexicons.word_similarity: no set of word pairs is in it; name files, or "
             "folders that have some (docs/lexicon-measures.md)"
         )
     wordnet = WordNet(Path(config["wordnet"])) if config["wordnet"] else None

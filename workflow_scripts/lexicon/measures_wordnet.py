@@ -129,7 +129,7 @@ class WordNet:
         if pos == "n" and word.endswith("ss"):
             return
         for ending, replacement in _DETACHMENT[pos]:
-            if word.endswith(ending) and len(word) > len(ending):
+            if word.endswith(ending):
                 yield word.removesuffix(ending) + replacement
 
     def _synsets_of(self, phrase: str) -> frozenset[Synset]:

@@ -1,6 +1,6 @@
 """The stage `lexicon`: paraphrases of words and short phrases (docs/lexicon.md)."""
 
-import os
+from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core import lexicon_measures
@@ -118,7 +118,7 @@ class Lexicon(Stage):
         # Names count: they tell the figures apart.
         for key, paths in lexicon_measures.files(self.config).items():
             settings[key.rpartition(".")[2]] = [
-                [os.path.basename(path), self.sha256(path, key)] for path in paths
+                [Path(path).name, self.sha256(path, key)] for path in paths
             ]
         return settings
 
