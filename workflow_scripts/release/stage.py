@@ -239,9 +239,7 @@ class Release(Stage):
         mine = selection.used({**config, "run": run, "columns": columns})
         kept = {key: value for key, value in mine.items() if key not in apart}
         # One names systems that have no part in this corpus, the other is of what is made of it.
-        evaluate = {
-            k: v for k, v in kept["evaluate"].items() if k not in ("rewriting", "lexicons")
-        }
+        evaluate = {k: v for k, v in kept["evaluate"].items() if k not in ("rewriting", "lexicons")}
         kept["evaluate"] = evaluate
         return without_folders(kept, config["data"])
 

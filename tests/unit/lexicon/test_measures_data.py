@@ -103,7 +103,7 @@ def test_a_rule_of_ppdb_with_several_words(tmp_path: Path) -> None:
 def test_hostile_files_of_paraphrases(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nothing in it"):
         list(read_rules(_written(tmp_path, "a", "")))
-    with pytest.raises(InputError, match="line 2: '|||' is of PPDB's format"):
+    with pytest.raises(InputError, match=r"line 2: '\|\|\|' is of PPDB's format"):
         list(read_rules(_written(tmp_path, "b", "big large\n" + PPDB)))
     with pytest.raises(InputError, match="line 2: no rule of PPDB"):
         list(read_rules(_written(tmp_path, "c", PPDB + "big large\n")))

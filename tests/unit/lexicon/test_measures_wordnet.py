@@ -83,7 +83,7 @@ def test_antonyms_of_another_version_are_refused(tmp_path: Path) -> None:
     write_wordnet(tmp_path)
     path = tmp_path / "data.adv"
     path.write_text("00000100 02 r 01 fast 0 001 ! 00009999 r 0101 | gone\n")
-    with pytest.raises(InputError, match="'fast'.*different versions"):
+    with pytest.raises(InputError, match=r"'fast'.*different versions"):
         WordNet(tmp_path)
 
 
