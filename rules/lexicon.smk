@@ -32,7 +32,8 @@ rule lexicon_count:
         words=unit_file("lexicon", "words.json", "{lexicon}-words"),
     output:
         phrases="<results>/lexicon/{lexicon}-counts/{version}/{shard}.parquet",
-        together="<results>/lexicon/{lexicon}-counts/{version}/{shard}-together.parquet",
+        across="<results>/lexicon/{lexicon}-counts/{version}/{shard}-across.parquet",
+        within="<results>/lexicon/{lexicon}-counts/{version}/{shard}-within.parquet",
         record="<results>/lexicon/{lexicon}-counts/{version}/{shard}.json",
     params:
         config=unit_config("lexicon", "{lexicon}-counts"),
