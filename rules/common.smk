@@ -38,6 +38,7 @@ from workflow_scripts.evaluate.stage import Evaluate
 from workflow_scripts.filter.stage import Filter
 from workflow_scripts.generate.stage import Generate, needs_idf
 from workflow_scripts.judge.stage import Judge
+from workflow_scripts.lexicon.stage import Lexicon
 from workflow_scripts.release.stage import Release
 from workflow_scripts.rewrite.stage import Rewrite
 from workflow_scripts.score.stage import Score
@@ -76,6 +77,7 @@ GENERATE, JUDGE, SELECT = map(LAYOUT.stage, (Generate, Judge, Select))
 SCORE = LAYOUT.stage(Score)
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
 REWRITE = LAYOUT.stage(Rewrite)
+LEXICON = LAYOUT.stage(Lexicon)
 SYSTEMS = config["run"]["systems"]
 # The tables of the release: `module:function` by name.
 TABLES = RELEASE.released_tables()
@@ -552,6 +554,29 @@ def vocabulary_config(wildcards):
 def rewriter_training_sets(wildcards):
     """Input function: the training sets that a rewriter learns from."""
     units = [unit for unit in LAYOUT.upstream(("rewrite", f"{wildcards.rewriter}-pairs"))]
+    return [f"{LAYOUT.folder(*unit)}/pairs.parquet" for unit in units if unit[0] == "filter"]
+
+
+def lexicon_training_sets(wildcards):
+    """Input function: the training sets that a lexicon is made of."""
+    units = LAYOUT.upstream(("lexicon", f"{wildcards.lexicon}-words"))
+    return [f"{LAYOUT.folder(*unit)}/pairs.parquet" for unit in units]
+
+
+def lexicon_embeddings(wildcards):
+    """Params function: `<name>=<folder>` of the embeddings that a lexicon is compared with."""
+    units = {name: ("embed", each) for name, each in LEXICON.compared().items()}
+    return named_folders(units)
+
+
+def lexicon_embedding_models(wildcards):
+    """Input function: the records of these models, which cover their folders."""
+    return [f"{LAYOUT.folder('embed', each)}/model.json" for each in LEXICON.compared().values()]
+
+
+def lexicon_texts(wildcards):
+    """Params function: the training sets that a lexicon's measures read, on the testbed alone."""
+    units = LAYOUT.upstream(("lexicon", f"{wildcards.lexicon}-measures"))
     return [f"{LAYOUT.folder(*unit)}/pairs.parquet" for unit in units if unit[0] == "filter"]
 
 

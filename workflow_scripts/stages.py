@@ -18,6 +18,7 @@ from workflow_scripts.evaluate.stage import Evaluate
 from workflow_scripts.filter.stage import Filter
 from workflow_scripts.generate.stage import Generate
 from workflow_scripts.judge.stage import Judge
+from workflow_scripts.lexicon.stage import Lexicon
 from workflow_scripts.release.stage import Release
 from workflow_scripts.rewrite.stage import Rewrite
 from workflow_scripts.score.stage import Score
@@ -41,6 +42,7 @@ STAGES: tuple[type[Stage], ...] = (
     Embed,
     Evaluate,
     Rewrite,
+    Lexicon,
     Release,
 )
 

@@ -159,6 +159,32 @@ SCHEMAS: dict[str, pa.Schema] = {
     "training_pairs": pa.schema(
         [("id", pa.string()), ("reference", pa.string()), ("paraphrase", pa.string())]
     ),
+    # Words from that with number 1 on: how often each came, and in how many sentences.
+    "lexicon_words": pa.schema(
+        [("word", pa.string()), ("tokens", pa.int64()), ("sentences", pa.int64())]
+    ),
+    # Two words, packed, and how often they are expected to be aligned.
+    "lexicon_links": pa.schema([("key", pa.int64()), ("count", pa.float32())]),
+    # Two words, packed, and how often they stand together.
+    "lexicon_counts": pa.schema([("key", pa.int64()), ("count", pa.int64())]),
+    # Two phrases, each packed, and the pairs of sentences in which they are aligned.
+    "lexicon_phrases": pa.schema(
+        [("first", pa.int64()), ("second", pa.int64()), ("count", pa.int64())]
+    ),
+    # One row for each phrase and one of its paraphrases, best first (docs/lexicon.md).
+    "lexicon": pa.schema(
+        [
+            ("phrase", pa.string()),
+            ("paraphrase", pa.string()),
+            ("tag", pa.string()),
+            ("score", pa.float32()),
+            ("pmi_cross", pa.float32()),
+            ("pmi_within", pa.float32()),
+            ("count", pa.int64()),
+            ("p_paraphrase", pa.float32()),
+            ("p_phrase", pa.float32()),
+        ]
+    ),
     "sts_pairs": pa.schema(
         [
             ("data_set", pa.string()),

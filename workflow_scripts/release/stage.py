@@ -221,6 +221,7 @@ class Release(Stage):
         config = self.config
         run = {**config["run"], "systems": [system], "training_sets": [], "embeddings": []}
         run.pop("rewriters", None)
+        run.pop("lexicons", None)
         if names := self._rewriters_behind(system):
             entries = [
                 each for name in names for each in config["rewriters"][name]["training_sets"]
@@ -232,13 +233,13 @@ class Release(Stage):
         needed = model_columns({**config, "run": run}) if "rewriters" in run else {}
         shown = {*config["evaluate"]["columns"], *needed}
         columns = {name: each for name, each in config["columns"].items() if name in shown}
-        apart = ["results", "data", "downloads", "compute", "embeddings", "sts"]
+        apart = ["results", "data", "downloads", "compute", "embeddings", "sts", "lexicons"]
         if "rewriters" not in run:
             apart += ["training_sets"]
         mine = selection.used({**config, "run": run, "columns": columns})
         kept = {key: value for key, value in mine.items() if key not in apart}
-        # Names systems that have no part in this corpus.
-        evaluate = {k: v for k, v in kept["evaluate"].items() if k != "rewriting"}
+        # One names systems that have no part in this corpus, the other is of what is made of it.
+        evaluate = {k: v for k, v in kept["evaluate"].items() if k not in ("rewriting", "lexicons")}
         kept["evaluate"] = evaluate
         return without_folders(kept, config["data"])
 

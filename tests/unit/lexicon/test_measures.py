@@ -1,0 +1,181 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.lexicon.wordnet_files import write_wordnet
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import read_json, write_record
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.report.section import sections
+from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.lexicon import measures, measures_report
+from workflow_scripts.lexicon.measures_results import read_measures, read_sample
+
+ENTRIES = [
+    ("teacher", "instructor", 4.0),
+    ("instructor", "teacher", 3.5),
+    ("buy", "purchase", 3.0),
+    ("purchase", "buy", 3.0),
+    ("hot", "cold", 2.0),
+    ("big", "large", 1.5),
+    ("dog", "canine", 1.0),
+    ("the teacher", "the instructor", 0.5),
+]
+CONFIG: dict[str, Any] = {
+    "word_similarity": [],
+    "ppdb": [],
+    "antonyms": [],
+    "vectors": [],
+    "wordnet": None,
+    "encoder": False,
+    "testbed": False,
+    "bootstrap": 20,
+    "seed": 1,
+}
+
+
+def _table(path: Path, schema: str, rows: list[dict[str, Any]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with TableWriter(path, schema) as writer:
+        for row in rows:
+            writer.write(row)
+    write_record(path, len(rows), len(rows), {})
+    return path
+
+
+def _lexicon(folder: Path) -> Path:
+    rest = {"tag": None, "pmi_cross": 1.0, "pmi_within": 0.0, "count": 2}
+    rest |= {"p_paraphrase": 0.5, "p_phrase": 0.5}
+    rows = [
+        {"phrase": phrase, "paraphrase": paraphrase, "score": score, **rest}
+        for phrase, paraphrase, score in ENTRIES
+    ]
+    return _table(folder / "lexicon.parquet", "lexicon", rows)
+
+
+def _measured(tmp_path: Path, *options: str, **config: Any) -> Path:
+    output = tmp_path / "measures" / "sample.tsv"
+    output.parent.mkdir()
+    settings = json.dumps({**CONFIG, **config})
+    command = ["--config", settings, "--lexicon", str(_lexicon(tmp_path)), "--device", "cpu"]
+    measures.main([*command, *options, "--output", str(output)])
+    return output.parent
+
+
+def _user_files(tmp_path: Path) -> dict[str, Any]:
+    similar = "buy\tpurchase\t9\nbig\tlarge\t8\nhot\tcold\t2\ndog\tcar\t1\n"
+    (tmp_path / "similar.txt").write_text(similar)
+    (tmp_path / "xl.txt").write_text("buy purchase\nbig large great\n")
+    score = "||| PPDB2.0Score={} ||| 0-0 ||| Equivalence\n"
+    lines = ["[V] ||| buy ||| purchase " + score.format(4), "[J] ||| hot ||| cold "]
+    (tmp_path / "ppdb2.txt").write_text("".join(lines) + score.format(1))
+    (tmp_path / "opposite.txt").write_text("big large \n")
+    (tmp_path / "glove.txt").write_text("buy 1 0\npurchase 1 0.1\nhot 0 1\ncold 1 1\n")
+    return {
+        "word_similarity": [str(tmp_path / "similar.txt")],
+        "ppdb": [str(tmp_path / "xl.txt"), str(tmp_path / "ppdb2.txt")],
+        "antonyms": [str(tmp_path / "opposite.txt")],
+        "vectors": [str(tmp_path / "glove.txt")],
+        "wordnet": str(write_wordnet(tmp_path / "wordnet")),
+    }
+
+
+def test_all_measures_of_a_lexicon(tmp_path: Path) -> None:
+    folder = _measured(tmp_path, **_user_files(tmp_path))
+    found = read_measures(folder)
+    assert found["entries"] == len(ENTRIES)
+    one = found["similarity"]["similar"]
+    assert one["pairs"] == 4
+    covered = {name: each["covered"] for name, each in one["rankers"].items()}
+    assert covered == {"lexicon": 3, "chance": 4, "xl": 2, "ppdb2": 2, "glove": 2}
+    # Of equal numbers and of three pairs: buy 3.0, hot 2.0, big 1.5.
+    assert one["rankers"]["lexicon"]["on_covered"]["value"] == 0.5
+    precision = {(each["of"], each["by"], each["words"]): each for each in found["precision"]}
+    (cut,) = precision["lexicon", "wordnet", "all"]["cuts"]
+    # WordNet here lacks teacher and instructor: of five entries three share a synset.
+    assert (cut["entries"], cut["precision"]["value"]) == (5, 0.6)
+    assert cut["with_further"]["value"] == 0.8
+    assert precision["lexicon", "xl", "all"]["cuts"][0]["entries"] == 2
+    # Lists are judged by WordNet as the lexicon is; hot and cold are antonyms.
+    assert precision["ppdb2", "wordnet", "all"]["cuts"][0]["precision"]["value"] == 0.5
+    assert ("lexicon", "wordnet", "2") not in precision  # none that it knows
+    by_source = found["antonyms"][0]["by_source"]
+    assert by_source["wordnet"]["first"] == [["hot", "cold"]]
+    assert by_source["files"]["first"] == [["big", "large"]]
+    assert found["testbed"] is None
+
+
+def test_nothing_to_measure_against_is_said_by_empty_figures(tmp_path: Path) -> None:
+    found = read_measures(_measured(tmp_path))
+    assert (found["similarity"], found["precision"], found["antonyms"]) == (None, [], [])
+
+
+def test_exact_synonyms_on_the_testbed(tmp_path: Path) -> None:
+    pair = {"id": "1", "reference": "The teacher ate.", "paraphrase": "The instructor ate."}
+    texts = _table(tmp_path / "set" / "pairs.parquet", "training_pairs", [pair])
+    folder = _measured(tmp_path, "--training-sets", str(texts), testbed=True)
+    found = read_measures(folder)["testbed"]
+    assert (found["occurring"], found["aligned"]) == (2, 2)
+    assert found["cuts"][-1]["recall"] == 1.0
+    assert found["cuts"][-1]["right"] == 6  # with buy, purchase, and big, large
+
+
+def test_the_sample_to_read_is_drawn_once(tmp_path: Path) -> None:
+    rows = read_sample(_measured(tmp_path))
+    assert len(rows) == len(ENTRIES)
+    assert [int(row["place"]) for row in rows] == list(range(1, len(ENTRIES) + 1))
+    assert rows[0] == {
+        "among": "8",
+        "place": "1",
+        "phrase": "teacher",
+        "paraphrase": "instructor",
+    }
+
+
+def test_a_damaged_lexicon_is_refused(tmp_path: Path) -> None:
+    path = _lexicon(tmp_path)
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(InputError, match=r"lexicon\.parquet"):
+        list(measures.entries(path))
+
+
+def test_a_folder_without_sets_and_equal_names_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="no set of word pairs"):
+        _measured(tmp_path, word_similarity=[str(tmp_path / "empty")])
+    files = _user_files(tmp_path)
+    (tmp_path / "chance.txt").write_text("buy purchase\n")
+    (tmp_path / "measures").rmdir()
+    with pytest.raises(InputError, match="called 'chance'; rename"):
+        _measured(tmp_path, **files | {"ppdb": [str(tmp_path / "chance.txt")]})
+
+
+def test_a_file_that_changed_since_the_run_was_planned_is_refused(tmp_path: Path) -> None:
+    files = _user_files(tmp_path)
+    hashes = json.dumps({files["ppdb"][0]: "0" * 64})
+    with pytest.raises(InputError, match=r"xl\.txt changed since the run was planned"):
+        _measured(tmp_path, "--inputs", hashes, ppdb=files["ppdb"][:1])
+
+
+def test_the_section_and_the_tables_show_the_measures(tmp_path: Path) -> None:
+    pair = {"id": "1", "reference": "The teacher ate.", "paraphrase": "The instructor ate."}
+    texts = _table(tmp_path / "set" / "pairs.parquet", "training_pairs", [pair])
+    files = _user_files(tmp_path)
+    folder = _measured(tmp_path, "--training-sets", str(texts), testbed=True, **files)
+    run = FinishedRun({}, [(("lexicon", "words-measures"), folder)])
+    module = "workflow_scripts.lexicon.measures_report"
+    (section,) = sections([f"{module}:measures_of_lexicons"], run)
+    for text in ("Word similarity of words", "hot / cold", "Exact synonyms in words", "ppdb2"):
+        assert text in section.html
+    table = measures_report.word_similarity(run)
+    assert len(table.rows) == 5 and all(len(row) == len(table.columns) for row in table.rows)
+    for function in ("lexicon_precision", "lexicon_antonyms", "lexicon_synonyms"):
+        made = getattr(measures_report, function)(run)
+        assert made.rows and all(len(row) == len(made.columns) for row in made.rows)
+    assert read_json(folder / "measures.json", "sample")["entries"] == len(ENTRIES)
+
+
+def test_no_section_without_measures(tmp_path: Path) -> None:
+    assert measures_report.measures_of_lexicons(FinishedRun({}, [])) is None

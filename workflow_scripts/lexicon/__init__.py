@@ -1,0 +1,1 @@
+"""The stage `lexicon`: paraphrases of words and short phrases (docs/lexicon.md)."""

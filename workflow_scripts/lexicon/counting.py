@@ -1,0 +1,153 @@
+"""Counts of more keys than memory holds: sorted runs on disk that are merged.
+
+A key is one whole number, or two; a block is an array of rows, each with its key and a count, in
+rising order of the keys.
+"""
+
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workflow_scripts.core.atomic import leftovers, remove_folder, temporary_path
+from workflow_scripts.core.space import explained
+
+Block = NDArray[np.int64]
+
+# Rows that are in memory before they go to disk, and those of a block of each run.
+BUFFER_ROWS = 1 << 22
+BLOCK_ROWS = 1 << 15
+
+
+def summed(keys: Block, counts: NDArray[np.int64] | None = None) -> Block:
+    """Return equal keys as one row each, with the sum of their counts.
+
+    Args:
+        keys: in any order, shape (rows, 1 or 2).
+        counts: shape (rows,); None: 1 each.
+    """
+    if not len(keys):
+        return np.zeros((0, keys.shape[1] + 1), np.int64)
+    if keys.shape[1] == 1 and counts is None:
+        ordered = np.sort(keys[:, 0])[:, None]
+    else:
+        order = np.lexsort(keys.T[::-1])
+        ordered = keys[order]
+        counts = None if counts is None else counts[order]
+    new = np.ones(len(ordered), bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    starts = np.flatnonzero(new)
+    if counts is None:
+        sums = np.diff(np.append(starts, len(ordered)))
+    else:
+        sums = np.add.reduceat(counts, starts)
+    return np.column_stack([ordered[starts], sums])
+
+
+def merged(runs: Iterable[Iterator[Block]]) -> Iterator[Block]:
+    """Yield the sums of several runs, each in rising order of its keys, in the same order.
+
+    A key is in one block alone. Memory holds one block of each run.
+    """
+    heads = []
+    for run in runs:
+        if (block := _next(run)) is not None:
+            heads.append((block, run))
+    while heads:
+        # What is not above the last key of some block can't come again.
+        last = min(tuple(block[-1, :-1]) for block, _ in heads)
+        done, rest = [], []
+        for block, run in heads:
+            cut = _rows_up_to(block, last)
+            done.append(block[:cut])
+            left: Block | None = block[cut:]
+            if cut == len(block):
+                left = _next(run)
+            if left is not None:
+                rest.append((left, run))
+        heads = rest
+        rows = np.concatenate(done)
+        yield summed(rows[:, :-1], rows[:, -1])
+
+
+def _next(run: Iterator[Block]) -> Block | None:
+    """Return the next block with rows; None at the end."""
+    return next((block for block in run if len(block)), None)
+
+
+def _rows_up_to(block: Block, last: tuple[np.int64, ...]) -> int:
+    """Return how many rows of a block have keys up to `last`."""
+    low, high = 0, len(block)
+    for place, key in enumerate(last):
+        column = block[low:high, place]
+        side = "right" if place == len(last) - 1 else "left"
+        start = low + int(np.searchsorted(column, key, side))
+        high = low + int(np.searchsorted(column, key, "right"))
+        low = start
+    return low
+
+
+class Counts:
+    """How often keys were added, in a folder of its own as far as memory does not hold them."""
+
+    def __init__(self, parent: Path, name: str, width: int, rows: int = BUFFER_ROWS):
+        """Prepare a folder below `parent`.
+
+        Files that a killed process of this machine left there are removed.
+
+        Args:
+            parent: the folder.
+            name: of these counts.
+            width: numbers of a key, 1 or 2.
+            rows: that are held in memory.
+        """
+        parent.mkdir(parents=True, exist_ok=True)
+        for leftover in leftovers(parent / name):
+            shutil.rmtree(leftover, ignore_errors=True)
+        self._folder = temporary_path(parent / name)
+        self._folder.mkdir()
+        self._width, self._most = width, rows
+        self._buffer: list[Block] = []
+        self._rows = 0
+        self._runs: list[Path] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        remove_folder(self._folder)
+
+    def add(self, keys: Block) -> None:
+        """Count keys, shape (rows, width)."""
+        self._buffer.append(keys)
+        self._rows += len(keys)
+        if self._rows >= self._most:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._rows:
+            path = self._folder / str(len(self._runs))
+            with explained(path):
+                summed(np.concatenate(self._buffer)).tofile(path)
+            self._runs.append(path)
+        self._buffer, self._rows = [], 0
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield all counts in rising order of the keys."""
+        self._flush()
+        yield from merged(self._read(path) for path in self._runs)
+
+    def _read(self, path: Path) -> Iterator[Block]:
+        width = self._width + 1
+        with path.open("rb") as stream:
+            while len(numbers := np.fromfile(stream, np.int64, BLOCK_ROWS * width)):
+                yield numbers.reshape(-1, width)
