@@ -25,6 +25,7 @@ from workflow_scripts.select.stage import Select
 from workflow_scripts.subword.stage import Subword
 from workflow_scripts.syntax.stage import Syntax
 from workflow_scripts.train.stage import Train
+from workflow_scripts.transfer.stage import Transfer
 
 STAGES: tuple[type[Stage], ...] = (
     Corpus,
@@ -41,6 +42,7 @@ STAGES: tuple[type[Stage], ...] = (
     Embed,
     Evaluate,
     Rewrite,
+    Transfer,
     Release,
 )
 

@@ -24,6 +24,7 @@ from workflow_scripts.core.rows import (
     SegmentRow,
     StsPairRow,
     TrainingPairRow,
+    TransferRow,
     TreesRow,
 )
 from workflow_scripts.core.training_sets import COUNT_COLUMNS, PAIR_COLUMNS
@@ -164,6 +165,16 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("data_set", pa.string()),
             ("group", pa.string()),
             ("score", pa.float64()),
+            ("first", pa.string()),
+            ("second", pa.string()),
+        ]
+    ),
+    # A sentence, or two, with its class or grade.
+    "transfer_rows": pa.schema(
+        [
+            ("task", pa.string()),
+            ("part", pa.string()),
+            ("label", pa.float64()),
             ("first", pa.string()),
             ("second", pa.string()),
         ]
@@ -309,6 +320,15 @@ def read_rows(
     columns: list[str] | None = ...,
     batch_size: int = ...,
 ) -> Iterator[StsPairRow]: ...
+
+
+@overload
+def read_rows(
+    path: str | Path,
+    schema_name: Literal["transfer_rows"],
+    columns: list[str] | None = ...,
+    batch_size: int = ...,
+) -> Iterator[TransferRow]: ...
 
 
 @overload

@@ -23,6 +23,7 @@ from workflow_scripts.core.cli import count, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seal import read_sealed, sealed
 from workflow_scripts.judge.encoder import encoder_folder
+from workflow_scripts.transfer.collect import described
 from workflow_scripts.transfer.measures import figures
 from workflow_scripts.transfer.protocol import (
     ADAM,
@@ -32,7 +33,7 @@ from workflow_scripts.transfer.protocol import (
     Settings,
     answers,
 )
-from workflow_scripts.transfer.readers import TaskData, read_task, repetitions
+from workflow_scripts.transfer.readers import TaskData, read_task
 from workflow_scripts.transfer.representations import (
     Representation,
     bag_of_words,
@@ -76,7 +77,7 @@ def tested(
     if path and (known := _known(path)):
         return known
     started = time.process_time()
-    found = answers(data, encoder(representation, data, work), settings)
+    found = answers(data, encoder(representation, data, work, settings.scaled), settings)
     seconds = time.process_time() - started
     print(f"transfer: {data.task}: {seconds:.1f} seconds of processor time", file=sys.stderr)
     if path:
@@ -113,15 +114,6 @@ def limit_threads() -> None:
     threadpool_limits(1)
 
 
-def described(data: TaskData) -> dict[str, Any]:
-    """Return what is told of a task: rows by part, repetitions, files that are not UTF-8."""
-    return {
-        "rows": {part: len(rows) for part, rows in data.parts.items()},
-        **repetitions(data),
-        "latin1": data.latin1,
-    }
-
-
 def _representation(options: argparse.Namespace, tasks: Sequence[TaskData]) -> Representation:
     if options.untrained and not options.model:
         raise InputError("--untrained goes with --model; leave it out")
@@ -146,6 +138,11 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, nargs="+", required=True, help="SentEval's layout")
     parser.add_argument("--tasks", nargs="+", choices=TASKS, help="these alone")
     parser.add_argument("--classifier", choices=(ADAM, SKLEARN), default=ADAM)
+    parser.add_argument(
+        "--scaled",
+        action="store_true",
+        help="scale vectors to a mean square of 1 (docs/transfer.md)",
+    )
     parser.add_argument("--folds", type=int, default=10, help="of cross-validation (10)")
     parser.add_argument("--seeds", type=count, nargs="+", default=[1111], help="(1111)")
     parser.add_argument("--bootstrap", type=count, default=1000, help="samples (1000)")
@@ -165,7 +162,7 @@ def main(argv: list[str] | None = None) -> None:
                     data, tested(data, representation, settings, options.work), options.bootstrap, 1
                 )
                 for seed in options.seeds
-                for settings in [Settings(options.classifier, options.folds, seed)]
+                for settings in [Settings(options.classifier, options.folds, seed, options.scaled)]
             ]
         )
         for data in tasks

@@ -3,6 +3,7 @@
 All are x 100, as SentEval prints accuracies and the papers print Pearson's r.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -71,18 +72,31 @@ def drawn(data: TaskData, answers: Answers, samples: int, seed: int) -> Sums:
 
 
 def gain(
-    data: TaskData, better: Answers, worse: Answers, samples: int, seed: int
+    data: TaskData, better: Sequence[Answers], worse: Sequence[Answers], samples: int, seed: int
 ) -> dict[str, float] | None:
     """Return how much more one model reached than another, with the 95 % interval.
 
+    Args:
+        data: the task.
+        better: the answers with the first model, one for each seed of the classifier.
+        worse: the same with the other model.
+        samples: see `figures`.
+        seed: see `figures`.
+
     Returns:
-        `value`, `low` and `high`; None where one of them learnt no grade.
+        `value`, `low` and `high`, of the means of the seeds; None where a grade was not learnt.
     """
-    if np.isnan(better.found).any() or np.isnan(worse.found).any():
+    if any(np.isnan(each.found).any() for each in (*better, *worse)):
         return None
-    both = [figures(data, each, 1, seed)["value"] for each in (better, worse)]
-    difference = drawn(data, better, samples, seed) - drawn(data, worse, samples, seed)
-    return {"value": round(both[0] - both[1], _DIGITS), **_rounded(interval(difference))}
+    both = [
+        np.mean([figures(data, each, 1, seed)["value"] for each in answers])
+        for answers in (better, worse)
+    ]
+    one, other = (
+        np.mean([drawn(data, each, samples, seed) for each in answers], axis=0)
+        for answers in (better, worse)
+    )
+    return {"value": round(float(both[0] - both[1]), _DIGITS), **_rounded(interval(one - other))}
 
 
 def block_sums(data: TaskData, answers: Answers) -> Sums:

@@ -55,11 +55,20 @@ class Answers(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """How tasks are tested: the classifier, the number of folds, and the seed of both."""
+    """How tasks are tested.
+
+    Attributes:
+        classifier: `adam` or `sklearn`.
+        folds: of cross-validation.
+        seed: of the classifier, and of the folds of `TRAIN_TEST`.
+        scaled: whether all vectors of a task are divided by one number, so that the mean square of
+            what stands in them is 1. SentEval does not; see docs/transfer.md.
+    """
 
     classifier: str
     folds: int
     seed: int
+    scaled: bool = False
 
 
 def answers(data: TaskData, encode: Encode, settings: Settings) -> Answers:

@@ -148,12 +148,14 @@ def bag_of_words() -> Representation:
     return Representation(hashed("bag of words"), None)
 
 
-def taskhashed(data: TaskData) -> str:
+def task_identity(data: TaskData) -> str:
     """Return the hash of a task's rows, in their order."""
     return hashed(data.task, {part: list(map(list, rows)) for part, rows in data.parts.items()})
 
 
-def encoder(representation: Representation, data: TaskData, work: Path | None) -> Encode:
+def encoder(
+    representation: Representation, data: TaskData, work: Path | None, scaled: bool = False
+) -> Encode:
     """Return what turns sentences of a task into vectors.
 
     Args:
@@ -161,6 +163,7 @@ def encoder(representation: Representation, data: TaskData, work: Path | None) -
         data: the task. All its different sentences are encoded once.
         work: folder in which vectors are kept, under the hashes of model and task; None: they are
             kept in memory alone.
+        scaled: divide all by one number, see `protocol.Settings`; bags of words stay as they are.
 
     Raises:
         InputError: the model can't be read, or gives numbers that are not finite.
@@ -173,8 +176,16 @@ def encoder(representation: Representation, data: TaskData, work: Path | None) -
         table = np.concatenate(list(_chunks(representation.load(), sentences)))
     else:
         table = _kept(work / f"vectors-{name}.npy", representation, sentences)
+    size = _size(table) if scaled else np.float32(1)
     places = {sentence: place for place, sentence in enumerate(sentences)}
-    return lambda wanted: np.ascontiguousarray(table[[places[each] for each in wanted]])
+    return lambda wanted: np.asarray(table[[places[each] for each in wanted]] / size, np.float32)
+
+
+def _size(table: Floats) -> np.float32:
+    """Return the root of the mean square of all numbers; 1 if they are all 0."""
+    chunks = (table[start : start + _CHUNK] for start in range(0, len(table), _CHUNK))
+    square = sum(float(np.square(each, dtype=np.float64).sum()) for each in chunks)
+    return np.float32(np.sqrt(square / table.size)) if square else np.float32(1)
 
 
 def _sentences(data: TaskData) -> Iterator[str]:
