@@ -94,6 +94,7 @@ include: "rules/syntax.smk"
 include: "rules/evaluate.smk"
 include: "rules/rewrite.smk"
 include: "rules/lexicon.smk"
+include: "rules/transfer.smk"
 include: "rules/release.smk"
 include: "rules/manifest.smk"
 

@@ -46,6 +46,7 @@ from workflow_scripts.select.stage import Select
 from workflow_scripts.stages import run_layout
 from workflow_scripts.subword.stage import Subword
 from workflow_scripts.train.stage import Train
+from workflow_scripts.transfer.stage import Transfer
 
 PATHS = workflow.modifier.path_modifier
 if PATHS.prefix or PATHS.modifies_prefixes:
@@ -78,6 +79,7 @@ SCORE = LAYOUT.stage(Score)
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
 REWRITE = LAYOUT.stage(Rewrite)
 LEXICON = LAYOUT.stage(Lexicon)
+TRANSFER = LAYOUT.stage(Transfer)
 SYSTEMS = config["run"]["systems"]
 # The tables of the release: `module:function` by name.
 TABLES = RELEASE.released_tables()
@@ -355,13 +357,31 @@ def download_url(wildcards):
 def hub_options(wildcards):
     """Params function: the repository on the hub whose commit is kept here, and the folder in it."""
     record = f"{config['downloads']}/hub/{wildcards.repository}/{wildcards.revision}.json"
-    encoder = JUDGE.hub_block(record) or FILTER.hub_block(record)
+    encoder = JUDGE.hub_block(record) or FILTER.hub_block(record) or TRANSFER.hub_block(record)
     try:
         block = encoder or TRAIN.hub_block(record)
     except InputError as error:
         raise WorkflowError(str(error)) from None
     path = ["--path", block["path"]] if "path" in block else []
     return ["--repository", block["hub"], *path, *(["--encoder"] if encoder else [])]
+
+
+def transfer_files(wildcards):
+    """Input function: the files of the transfer tasks."""
+    return sorted({file for files in TRANSFER.task_files().values() for file in files})
+
+
+def representation_files(wildcards):
+    """Input function: what the test of a representation reads besides the tasks."""
+    return TRANSFER.read_files(wildcards.representation)
+
+
+def representation_options(wildcards):
+    """Params function: the folder of an embedding, and the training set behind it."""
+    if wildcards.representation not in TRANSFER.embeddings:
+        return []
+    model, pairs = TRANSFER.embedding_files(wildcards.representation)
+    return ["--model", model, "--pairs", pairs]
 
 
 def finished_model_files(wildcards):

@@ -26,6 +26,7 @@ from workflow_scripts.select.stage import Select
 from workflow_scripts.subword.stage import Subword
 from workflow_scripts.syntax.stage import Syntax
 from workflow_scripts.train.stage import Train
+from workflow_scripts.transfer.stage import Transfer
 
 STAGES: tuple[type[Stage], ...] = (
     Corpus,
@@ -43,6 +44,7 @@ STAGES: tuple[type[Stage], ...] = (
     Evaluate,
     Rewrite,
     Lexicon,
+    Transfer,
     Release,
 )
 

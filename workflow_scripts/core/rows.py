@@ -194,6 +194,16 @@ class StsPairRow(TypedDict):
     second: str
 
 
+class TransferRow(TypedDict):
+    """A sentence of a transfer task, or two, with its class or grade: `transfer_rows`."""
+
+    task: str
+    part: str
+    label: float
+    first: str
+    second: str | None
+
+
 class TreesRow(TypedDict):
     """The trees of a reference and of its paraphrases: `trees`."""
 
@@ -219,5 +229,6 @@ ROWS: dict[str, type] = {
     "pair_values": PairValueRow,
     "training_pairs": TrainingPairRow,
     "sts_pairs": StsPairRow,
+    "transfer_rows": TransferRow,
     "trees": TreesRow,
 }

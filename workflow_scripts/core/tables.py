@@ -24,6 +24,7 @@ from workflow_scripts.core.rows import (
     SegmentRow,
     StsPairRow,
     TrainingPairRow,
+    TransferRow,
     TreesRow,
 )
 from workflow_scripts.core.training_sets import COUNT_COLUMNS, PAIR_COLUMNS
@@ -194,6 +195,16 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("second", pa.string()),
         ]
     ),
+    # A sentence, or two, with its class or grade.
+    "transfer_rows": pa.schema(
+        [
+            ("task", pa.string()),
+            ("part", pa.string()),
+            ("label", pa.float64()),
+            ("first", pa.string()),
+            ("second", pa.string()),
+        ]
+    ),
     # In Penn Treebank brackets; null where a sentence has no tree.
     "trees": pa.schema(
         [
@@ -335,6 +346,15 @@ def read_rows(
     columns: list[str] | None = ...,
     batch_size: int = ...,
 ) -> Iterator[StsPairRow]: ...
+
+
+@overload
+def read_rows(
+    path: str | Path,
+    schema_name: Literal["transfer_rows"],
+    columns: list[str] | None = ...,
+    batch_size: int = ...,
+) -> Iterator[TransferRow]: ...
 
 
 @overload
