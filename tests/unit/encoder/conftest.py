@@ -9,7 +9,8 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import BertConfig, BertModel, BertTokenizer
 
-WORDS = "the a cat dog sees likes big small old house tree bird and not . , ##s".split()
+WORDS = ["the", "a", "cat", "dog", "sees", "likes", "big", "small", "old", "house", "tree", "bird"]
+WORDS += ["and", "not", ".", ",", "##s"]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 

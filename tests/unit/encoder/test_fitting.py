@@ -25,7 +25,7 @@ FIRST = ["the cat sees a dog .", "the big tree", "a small house and a dog likes 
 SECOND = ["the bird .", "an old house", "a dog", "a bird sees the big old tree"] * 6
 
 
-class Killed(Exception):
+class KilledError(Exception):
     """What stands for a kill."""
 
 
@@ -81,11 +81,11 @@ def test_a_training_that_was_killed_ends_with_the_same_bits(encoder, tmp_path, e
     def kill(current):
         calls[0] += current == epoch
         if calls[0] == 3:
-            raise Killed
+            raise KilledError
 
     killed, _, _ = made(encoder, spoilt=kill)
     checkpoint = tmp_path / "checkpoint.pt"
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         killed.run(checkpoint, {"data": "a"}, every=0)
     assert 0 < killed.updates < whole.total
     again, _, _ = made(encoder)
