@@ -95,6 +95,7 @@ include: "rules/evaluate.smk"
 include: "rules/rewrite.smk"
 include: "rules/lexicon.smk"
 include: "rules/transfer.smk"
+include: "rules/encoder.smk"
 include: "rules/release.smk"
 include: "rules/manifest.smk"
 

@@ -1,0 +1,1 @@
+"""Contextual encoders: masked language models, and paraphrase identification (pBERT)."""

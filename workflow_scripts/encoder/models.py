@@ -1,0 +1,87 @@
+"""Encoders in Hugging Face's form: opened without the network and without code that they bring."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from workflow_scripts.core.errors import InputError
+
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+# Nothing is asked of the hub, and no code that comes with a model is run.
+_CLOSED: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+
+
+@contextmanager
+def _explained(folder: Path) -> Iterator[None]:
+    """Turn what transformers raises into an error that the user can mend."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    try:
+        yield
+    # A folder may hold anything, and each kind of model reads it in its own way.
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InputError(
+            f"{folder}: transformers can't read this encoder ({reason}); it takes config.json, "
+            "model.safetensors and the tokenizer's files, without code of its own; get it again, "
+            "or name another"
+        ) from error
+
+
+def open_tokenizer(folder: Path) -> Any:
+    """Return the tokenizer of an encoder.
+
+    Raises:
+        InputError: the folder holds none that can be read.
+    """
+    from transformers import AutoTokenizer
+
+    with _explained(folder):
+        return AutoTokenizer.from_pretrained(str(folder), use_fast=True, **_CLOSED)
+
+
+def open_model(head: Any, folder: Path, seed: int = 0, **options: Any) -> Any:
+    """Return a model of transformers with the weights of a folder, in evaluation mode.
+
+    Weights that the folder lacks, those of a new output layer, are drawn with `seed`.
+
+    Args:
+        head: the class, e.g. AutoModelForSequenceClassification.
+        folder: of the encoder.
+        seed: of new weights.
+        options: changes of its configuration, e.g. `num_labels`.
+
+    Raises:
+        InputError: the folder holds no encoder that can be read.
+    """
+    torch.manual_seed(seed)
+    with _explained(folder):
+        model = head.from_pretrained(
+            str(folder), use_safetensors=True, dtype=torch.float32, **_CLOSED, **options
+        )
+    return model.eval()
+
+
+def longest(model: Any, wanted: int) -> int:
+    """Return how many tokens an item may have: `wanted`, or what the encoder has positions for."""
+    positions = getattr(model.config, "max_position_embeddings", None)
+    if positions is None:
+        return wanted
+    # Positions of the family of RoBERTa begin behind that of the padding token.
+    offset = (model.config.pad_token_id or 0) + 1 if "roberta" in model.config.model_type else 0
+    return min(wanted, positions - offset)
+
+
+def save(model: Any, tokenizer: Any, folder: Path) -> list[Path]:
+    """Write an encoder in Hugging Face's form, and return its files."""
+    model.save_pretrained(str(folder), safe_serialization=True)
+    tokenizer.save_pretrained(str(folder))
+    return sorted(path for path in folder.rglob("*") if path.is_file())
