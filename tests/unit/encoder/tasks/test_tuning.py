@@ -90,7 +90,9 @@ def test_what_was_kept_of_other_data_is_not_taken(encoder, data, monkeypatch):
     output = data / "x.jsonl"
     run = Fitting.run
     monkeypatch.setattr(
-        Fitting, "run", lambda self, *given: run(self, *given) if "0" in self._desc else killed(self)
+        Fitting,
+        "run",
+        lambda self, *given: run(self, *given) if "0" in self._desc else killed(self),
     )
     with pytest.raises(KeyboardInterrupt):
         tuned(encoder, data, "STS-B", output)
