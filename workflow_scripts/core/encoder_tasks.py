@@ -5,6 +5,9 @@ The Snakefile imports this module: only the standard library.
 
 from typing import NamedTuple
 
+# States of an encoder: before and after it was tuned on paraphrases.
+PLAIN_STATE, TUNED_STATE = "plain", "tuned"
+
 
 class TaskFiles(NamedTuple):
     """What the folder of a task holds.

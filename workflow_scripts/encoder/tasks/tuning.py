@@ -13,8 +13,12 @@ from numpy.typing import NDArray
 
 from workflow_scripts.core.atomic import remove_folder, write_json, write_text
 from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.encoder_tasks import ENCODER_TASKS
 from workflow_scripts.core.input_files import unchanged
+from workflow_scripts.core.locking import locked
 from workflow_scripts.core.manifest import sha256, write_record
+from workflow_scripts.core.schema import filled
 from workflow_scripts.core.seal import canonical
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.encoder.fitting import Fitting
@@ -22,9 +26,14 @@ from workflow_scripts.encoder.models import CONFIG, WEIGHTS
 from workflow_scripts.encoder.tasks.examples import Pair, Question, TaskData
 from workflow_scripts.encoder.tasks.folds import folds
 from workflow_scripts.encoder.tasks.problems import Rows, task_of
+from workflow_scripts.judge.encoder import encoder_folder
 
 # The share of what is learnt from that a learning rate is chosen on where there is nothing else.
 _CHOOSING_PARTS = 10
+
+# The keys of `encoder_tasks` that a tuning follows from.
+SETTINGS = ("epochs", "batch", "learning_rates", "warmup", "weight_decay", "precision")
+SETTINGS += ("length", "span_length", "stride", "folds")
 
 Examples = Sequence[Pair] | Sequence[Question]
 
@@ -49,13 +58,12 @@ class Tuning:
         Args:
             encoder: a folder in Hugging Face's form.
             task: its name.
-            settings: of `encoder_tasks`: `epochs`, `batch`, `learning_rates`, `warmup`,
-                `weight_decay`, `precision`, `length`, `span_length`, `stride` and `folds`.
+            settings: the keys `SETTINGS` of `encoder_tasks`.
             seed: of the new layer, the order, dropout and the folds.
             work: folder of what is kept meanwhile.
             device: for torch.
         """
-        self._encoder, self._seed, self._work, self._device = encoder, seed, work, device
+        self._encoder, self.seed, self._work, self._device = encoder, seed, work, device
         self._settings = settings
         self.task = task_of(task, settings)
         weights = {name: sha256(encoder / name) for name in (CONFIG, WEIGHTS)}
@@ -93,7 +101,7 @@ class Tuning:
 
     def _in_folds(self, examples: Examples) -> tuple[Rows, list[float]]:
         """Return what is answered to each example after the training on other folds."""
-        chosen = folds(examples, self._settings["folds"], self._seed)
+        chosen = folds(examples, self._settings["folds"], self.seed)
         gathered: list[tuple[NDArray[np.int64], Rows]] = []
         rates = []
         for number, fold in enumerate(chosen):
@@ -117,7 +125,7 @@ class Tuning:
         if len(rates) == 1:
             return rates[0]
         if not development:
-            held = folds(train, _CHOOSING_PARTS, self._seed)[0]
+            held = folds(train, _CHOOSING_PARTS, self.seed)[0]
             rest = np.setdiff1d(np.arange(len(train)), held)
             train, development = (
                 [train[place] for place in rest],
@@ -151,7 +159,7 @@ class Tuning:
             prepared.inputs,
             prepared.lengths,
             {**self._settings, "learning_rate": rate},
-            lambda *what: generator(self._seed, "encoder_tasks", self.task.name, *what),
+            lambda *what: generator(self.seed, "encoder_tasks", self.task.name, *what),
             self._device,
             loss=self.task.loss,
             desc=f"encoder: {self.task.name}, {name}",
@@ -168,7 +176,7 @@ class Tuning:
 
     def _number(self, what: str) -> int:
         """Return the seed of one thing, the same for every encoder."""
-        return int(generator(self._seed, "encoder_tasks", self.task.name, what).integers(2**62))
+        return int(generator(self.seed, "encoder_tasks", self.task.name, what).integers(2**62))
 
 
 def _digest(examples: Examples) -> str:
@@ -201,8 +209,12 @@ def tune(
         InputError: the encoder or the data are not what they should be, or training diverged.
     """
     work = output.parent / "work" / output.stem
-    work.mkdir(parents=True, exist_ok=True)
-    tuning = Tuning(encoder, task, settings, seed, work, device)
+    with locked(work):
+        _tune(Tuning(encoder, task, settings, seed, work, device), data, output)
+    remove_folder(work)
+
+
+def _tune(tuning: Tuning, data: Path, output: Path) -> None:
     found = tuning.task.read(data)
     tested = tuning.tested(found)
     parts = tested.pop("parts")
@@ -212,9 +224,8 @@ def tune(
         for row in rows_of(each.pop("rows"))
     ]
     write_text(output, "".join(f"{line}\n" for line in lines))
-    extra = {"task": task, "seed": seed, "counts": found.counts, "parts": parts, **tested}
-    write_record(output, len(lines), len(lines), {}, extra=extra)
-    remove_folder(work)
+    about = {"task": tuning.task.name, "seed": tuning.seed, "counts": found.counts}
+    write_record(output, len(lines), len(lines), {}, extra={**about, "parts": parts, **tested})
 
 
 def rows_of(columns: Rows) -> Iterator[dict[str, Any]]:
@@ -226,26 +237,29 @@ def rows_of(columns: Rows) -> Iterator[dict[str, Any]]:
 def main(argv: list[str] | None = None) -> None:
     """Fine-tune an encoder for one task, with one seed, and test it."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--encoder", type=Path, required=True, help="folder of the encoder")
-    parser.add_argument("--task", required=True)
+    parser.add_argument("--encoder", type=Path, help="its folder; else config.base says it")
+    parser.add_argument("--task", required=True, choices=ENCODER_TASKS)
     parser.add_argument("--data", type=Path, required=True, help="folder of the task")
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON: encoder_tasks")
+    text = "JSON: keys of encoder_tasks; those that it lacks have their defaults"
+    parser.add_argument("--config", type=json_argument, default={}, help=text)
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--device", default="auto", help="cpu, cuda, or auto")
     parser.add_argument("--threads", type=int, default=1)
     add_inputs(parser)
     parser.add_argument("--output", type=Path, required=True, help="JSON lines")
-    arguments = parser.parse_args(argv)
-    torch.set_num_threads(arguments.threads)
-    with unchanged(arguments.inputs):
+    options = parser.parse_args(argv)
+    torch.set_num_threads(options.threads)
+    given = filled(options.config, "encoder_tasks")
+    encoder = options.encoder or encoder_folder(given["base"])
+    with unchanged(options.inputs):
         tune(
-            arguments.encoder,
-            arguments.task,
-            arguments.data,
-            arguments.config,
-            arguments.seed,
-            arguments.output,
-            arguments.device,
+            encoder,
+            options.task,
+            options.data,
+            {name: given[name] for name in SETTINGS},
+            options.seed,
+            options.output,
+            str(choose_device(options.device)),
         )
 
 

@@ -193,7 +193,7 @@ def test_an_encoder_learns_what_can_be_learnt(encoder, tmp_path):
         (tmp_path / "SICK-E").mkdir(exist_ok=True)
         (tmp_path / "SICK-E" / f"{name}.txt").write_text(header + "".join(rows), "utf-8")
     _, extra = tuned(
-        encoder, tmp_path, "SICK-E", tmp_path / "x.jsonl", epochs=25, learning_rates=[0.01]
+        encoder, tmp_path, "SICK-E", tmp_path / "x.jsonl", epochs=30, learning_rates=[0.003]
     )
     assert extra["parts"]["test"]["figures"] == {"accuracy": 1.0}
 
