@@ -93,6 +93,7 @@ include: "rules/embed.smk"
 include: "rules/syntax.smk"
 include: "rules/evaluate.smk"
 include: "rules/rewrite.smk"
+include: "rules/encoder.smk"
 include: "rules/release.smk"
 include: "rules/manifest.smk"
 

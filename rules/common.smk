@@ -18,6 +18,7 @@ from snakemake.logging import logger
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.atomic import write_text
+from workflow_scripts.core.encoder_blocks import MODULES, PLAIN
 from workflow_scripts.core.environment import require_good_place, require_utf8
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
@@ -34,6 +35,7 @@ from workflow_scripts.core.seal import canonical
 from workflow_scripts.core.space import advise_on_full_disks
 from workflow_scripts.corpus.stage import Corpus
 from workflow_scripts.embed.stage import Embed
+from workflow_scripts.encoder.stage import Encoder
 from workflow_scripts.evaluate.stage import Evaluate
 from workflow_scripts.filter.stage import Filter
 from workflow_scripts.generate.stage import Generate, needs_idf
@@ -75,7 +77,7 @@ CORPUS, SUBWORD, TRAIN = map(LAYOUT.stage, (Corpus, Subword, Train))
 GENERATE, JUDGE, SELECT = map(LAYOUT.stage, (Generate, Judge, Select))
 SCORE = LAYOUT.stage(Score)
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
-REWRITE = LAYOUT.stage(Rewrite)
+REWRITE, ENCODER = map(LAYOUT.stage, (Rewrite, Encoder))
 SYSTEMS = config["run"]["systems"]
 # The tables of the release: `module:function` by name.
 TABLES = RELEASE.released_tables()
@@ -263,6 +265,16 @@ def column_embedding_model(wildcards):
     return f"{column_embedding(wildcards)}/model.json"
 
 
+def encoder_column(wildcards):
+    """Params function: the folder of the encoder behind a column."""
+    return LAYOUT.folder(*FILTER.encoder_of(wildcards.encoder_column))
+
+
+def encoder_column_model(wildcards):
+    """Input function: the record of that encoder, which covers the whole folder."""
+    return f"{encoder_column(wildcards)}/model.json"
+
+
 def vectors_file(wildcards):
     """Input function: the word vectors behind a column."""
     return FILTER.settings(f"{wildcards.vectors}-{wildcards.system}")["file"]
@@ -353,13 +365,15 @@ def download_url(wildcards):
 def hub_options(wildcards):
     """Params function: the repository on the hub whose commit is kept here, and the folder in it."""
     record = f"{config['downloads']}/hub/{wildcards.repository}/{wildcards.revision}.json"
-    encoder = JUDGE.hub_block(record) or FILTER.hub_block(record)
+    encoder, marker = JUDGE.hub_block(record) or FILTER.hub_block(record), MODULES
+    if encoder is None:
+        encoder, marker = ENCODER.hub_block(record), PLAIN
     try:
         block = encoder or TRAIN.hub_block(record)
     except InputError as error:
         raise WorkflowError(str(error)) from None
     path = ["--path", block["path"]] if "path" in block else []
-    return ["--repository", block["hub"], *path, *(["--encoder"] if encoder else [])]
+    return ["--repository", block["hub"], *path, *(["--encoder", marker] if encoder else [])]
 
 
 def finished_model_files(wildcards):
@@ -553,6 +567,43 @@ def rewriter_training_sets(wildcards):
     """Input function: the training sets that a rewriter learns from."""
     units = [unit for unit in LAYOUT.upstream(("rewrite", f"{wildcards.rewriter}-pairs"))]
     return [f"{LAYOUT.folder(*unit)}/pairs.parquet" for unit in units if unit[0] == "filter"]
+
+
+def encoder_training_pairs(wildcards):
+    """Input function: the training set that an encoder learns from."""
+    unit, *_ = LAYOUT.upstream(("encoder", f"{wildcards.encoder}-pairs"))
+    return f"{LAYOUT.folder(*unit)}/pairs.parquet"
+
+
+def encoder_embedding_folder(wildcards):
+    """Params function: the folder of the embedding that finds an encoder's negatives."""
+    return LAYOUT.folder(*ENCODER.embedding_of(wildcards.encoder))
+
+
+def encoder_embedding_model(wildcards):
+    """Input function: the record of that embedding."""
+    return f"{encoder_embedding_folder(wildcards)}/model.json"
+
+
+def encoder_scratch_model(wildcards):
+    """Input function: the record of the encoder from scratch that is tuned, if it is one."""
+    units = [unit for unit in LAYOUT.upstream(("encoder", wildcards.encoder))]
+    return [f"{LAYOUT.folder(*unit)}/model.json" for unit in units[1:]]
+
+
+def encoder_base_options(wildcards):
+    """Params function: the option that names its folder."""
+    return [
+        word
+        for path in encoder_scratch_model(wildcards)
+        for word in ("--base", os.path.dirname(path))
+    ]
+
+
+def encoder_base(wildcards):
+    """Input function: the files of an encoder of the user's that is tuned; none of a package."""
+    record = ENCODER.base_record(wildcards.encoder)
+    return [record] if record else list(ENCODER.base_files(wildcards.encoder).values())
 
 
 def rewriter_named(wildcards):

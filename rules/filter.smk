@@ -231,6 +231,32 @@ rule filter_embedding_score:
         " --model {params.folder:q} --output {output.values:q} 2>&1 | tee {log:q}"
 
 
+rule filter_encoder_score:
+    input:
+        columns=unit_file("filter", "{shard}.parquet"),
+        model=encoder_column_model,
+    output:
+        values="<results>/filter/{encoder_column}-{system}/{version}/{shard}.parquet",
+        record="<results>/filter/{encoder_column}-{system}/{version}/{shard}.json",
+    params:
+        folder=encoder_column,
+    log:
+        "<results>/logs/filter/{encoder_column}-{system}/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/filter/{encoder_column}-{system}/{version}/{shard}.tsv"
+    threads: COMPUTE["search_threads"]
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(480),
+        device=COMPUTE["device"],
+    conda:
+        "../envs/embed.yaml"
+    shell:
+        "python -m workflow_scripts.filter.encoder_score --input {input.columns:q}"
+        " --model {params.folder:q} --device {resources.device} --threads {threads}"
+        " --output {output.values:q} 2>&1 | tee {log:q}"
+
+
 # The files of an encoder count by their content, which names the folder.
 rule filter_feature:
     input:

@@ -14,6 +14,7 @@ from workflow_scripts.core.stage import Stage
 from workflow_scripts.corpus.stage import Corpus
 from workflow_scripts.dual_filter.stage import DualFilter
 from workflow_scripts.embed.stage import Embed
+from workflow_scripts.encoder.stage import Encoder
 from workflow_scripts.evaluate.stage import Evaluate
 from workflow_scripts.filter.stage import Filter
 from workflow_scripts.generate.stage import Generate
@@ -41,6 +42,7 @@ STAGES: tuple[type[Stage], ...] = (
     Embed,
     Evaluate,
     Rewrite,
+    Encoder,
     Release,
 )
 

@@ -34,8 +34,13 @@ def column_embedding(column: str, system: str, config: dict[str, Any]) -> dict[s
     Its seed is the first seed of its entry.
     """
     named = config["columns"][column]["embedding"]
-    seed = filled(config["embeddings"][named["name"]], "embedding")["seeds"][0]
-    return _trained(named["name"], f"{named['training_set']}-{system}", seed, config)
+    return trained(named["name"], f"{named['training_set']}-{system}", config)
+
+
+def trained(entry: str, training_set: str, config: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the embedding of an entry on a training set, by its name, with its first seed."""
+    seed = filled(config["embeddings"][entry], "embedding")["seeds"][0]
+    return _trained(entry, training_set, seed, config)
 
 
 def _trained(

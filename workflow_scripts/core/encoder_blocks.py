@@ -22,31 +22,40 @@ _SOURCES = {
     "package": (("version",), ("path",)),
 }
 MODULES = "modules.json"
+# An encoder that is tuned needs no such file: it is one of transformers, in Hugging Face's form.
+PLAIN = "config.json"
 _SUFFIXES = (".json", ".txt", ".model")
 # Weights: the first kind that there is.
 _WEIGHTS = (".safetensors", ".bin")
+_LIBRARIES = {
+    MODULES: ("sentence-transformers", "SentenceTransformer.save"),
+    PLAIN: ("transformers", "save_pretrained"),
+}
 # The same weights for other engines.
 _OTHER_ENGINES = ("onnx", "openvino")
 
 
-def encoder_files(names: Iterable[str], where: str) -> list[str]:
+def encoder_files(names: Iterable[str], where: str, marker: str = MODULES) -> list[str]:
     """Return those files that an encoder consists of, among all below its folder.
 
     Args:
         names: paths relative to the folder.
         where: what messages call the folder.
+        marker: the file that it must have: `MODULES`, or `PLAIN`, which takes .safetensors alone.
 
     Raises:
         InputError: they are no encoder.
     """
     paths = [PurePosixPath(name) for name in sorted(names)]
     own = [path for path in paths if path.parts[0] not in _OTHER_ENGINES]
-    weights = [suffix for suffix in _WEIGHTS if any(path.suffix == suffix for path in own)]
-    if MODULES not in map(str, own) or not weights:
-        missing = "weights (.safetensors)" if MODULES in map(str, own) else MODULES
+    kinds = _WEIGHTS if marker == MODULES else _WEIGHTS[:1]
+    weights = [suffix for suffix in kinds if any(path.suffix == suffix for path in own)]
+    if marker not in map(str, own) or not weights:
+        missing = "weights (.safetensors)" if marker in map(str, own) else marker
+        library, method = _LIBRARIES[marker]
         raise InputError(
-            f"{where} is no model of sentence-transformers: it has no {missing}; name the folder "
-            "that SentenceTransformer.save wrote, or another model"
+            f"{where} is no model of {library}: it has no {missing}; name the folder that {method} "
+            "wrote, or another model"
         )
     return [str(path) for path in own if path.suffix in (*_SUFFIXES, weights[0])]
 
@@ -92,13 +101,16 @@ def hub_record(block: dict[str, Any] | None, config: dict[str, Any]) -> str:
     return f"{config['downloads']}/hub/{repository}/{block['revision']}.json"
 
 
-def own_files(block: dict[str, Any] | None, config: dict[str, Any], where: str) -> dict[str, str]:
+def own_files(
+    block: dict[str, Any] | None, config: dict[str, Any], where: str, marker: str = MODULES
+) -> dict[str, str]:
     """Return the path of each file of an encoder in a folder of the user's, by its name there.
 
     Args:
         block: of the encoder.
         config: of the run.
         where: the key of the block.
+        marker: as in `encoder_files`.
 
     Raises:
         InputError: there is no such folder, or it is no encoder.
@@ -110,6 +122,6 @@ def own_files(block: dict[str, Any] | None, config: dict[str, Any], where: str) 
         raise InputError(f"{where}.folder: {folder}: no such folder; correct the path")
     below = [path for path in folder.rglob("*") if path.is_file()]
     names = encoder_files(
-        (path.relative_to(folder).as_posix() for path in below), f"{where}.folder: {folder}"
+        (path.relative_to(folder).as_posix() for path in below), f"{where}.folder: {folder}", marker
     )
     return {name: str(folder / name) for name in names}

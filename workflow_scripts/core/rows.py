@@ -155,6 +155,20 @@ class TrainingPairRow(TypedDict):
     paraphrase: str
 
 
+class EncoderPairRow(TypedDict):
+    """A pair that paraphrase identification is learnt from: `encoder_pairs`.
+
+    `label`: 1 for a paraphrase; `kind`: how the second sentence was found; `cosine`: of the two
+    under the embedding that negatives are found by.
+    """
+
+    first: str
+    second: str
+    label: int
+    kind: str
+    cosine: float
+
+
 class PairColumnsRow(TrainingPairRow):
     """A reference and one of its paraphrases, with the columns of this pair: `pair_columns`."""
 

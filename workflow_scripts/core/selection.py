@@ -10,6 +10,7 @@ from typing import Any
 
 from workflow_scripts.core import judges
 from workflow_scripts.core.config import FILTER_ROLES, MAIN_ROLES, Config
+from workflow_scripts.core.encoders import encoders
 from workflow_scripts.core.features import KNOWN_WORDS, REFERENCE_NLLS, needs
 from workflow_scripts.core.merges import only_merges
 from workflow_scripts.core.model_blocks import UNKNOWN, as_trained_here
@@ -97,12 +98,13 @@ def knows_all_seen(config: Config) -> bool:
 def used(config: Config) -> Config:
     """Return a configuration without what its run does not use.
 
-    That are corpora, models, systems, judges and rewriters.
+    That are corpora, models, systems, judges, rewriters and encoders.
     """
     entries = {
         "corpora": set(corpora(config)),
         "models": set() if only_merges(config) else set(config["train"]["models"].values()),
         "rewriters": set(rewriters(config)),
+        "encoders": set(encoders(config)),
         "systems": set(config["run"]["systems"]),
         "judges": set(judges.judges(config)),
     }

@@ -14,6 +14,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.rows import (
     CandidatesRow,
     DocumentFrequencyRow,
+    EncoderPairRow,
     JudgedRow,
     PairColumnsRow,
     PairRow,
@@ -168,6 +169,15 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("second", pa.string()),
         ]
     ),
+    "encoder_pairs": pa.schema(
+        [
+            ("first", pa.string()),
+            ("second", pa.string()),
+            ("label", pa.int8()),
+            ("kind", pa.string()),
+            ("cosine", pa.float32()),
+        ]
+    ),
     # In Penn Treebank brackets; null where a sentence has no tree.
     "trees": pa.schema(
         [
@@ -309,6 +319,15 @@ def read_rows(
     columns: list[str] | None = ...,
     batch_size: int = ...,
 ) -> Iterator[StsPairRow]: ...
+
+
+@overload
+def read_rows(
+    path: str | Path,
+    schema_name: Literal["encoder_pairs"],
+    columns: list[str] | None = ...,
+    batch_size: int = ...,
+) -> Iterator[EncoderPairRow]: ...
 
 
 @overload

@@ -72,17 +72,59 @@ def columns_of(settings: dict[str, Any]) -> list[str]:
 
 
 def column_training_sets(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the training sets behind the columns that an embedding computes, as `training_sets`.
+    """Return the training sets behind columns and encoders, as `training_sets`.
 
-    The run need not name them. Such an entry has no grid (`filter.embedding_columns.problems`).
+    The run need not name them. Such an entry has no grid (`filter.embedding_columns.problems`,
+    `encoder.checks.problems`).
     """
-    needed = model_columns(config)
+    needed: dict[str, set[str]] = {}
+    behind = [encoder_sets(name, config) for name in config["run"].get("encoders", [])]
+    behind += [
+        sets_behind(column, system, config)
+        for column, systems in model_columns(config).items()
+        for system in systems
+    ]
+    for entry, system in (each for sets in behind for each in sets):
+        needed.setdefault(entry, set()).add(system)
     return {
         name: settings
-        for column, block in column_embeddings(config).items()
-        for name, settings in _expanded(block["training_set"], config)
-        if settings["system"] in needed[column]
+        for entry, systems in needed.items()
+        for name, settings in _expanded(entry, config)
+        if settings["system"] in systems
     }
+
+
+def sets_behind(column: str, system: str, config: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the training sets behind a column of a system: entries with systems.
+
+    Unknown names are passed over, here and in `encoder_sets`.
+    """
+    block = config["columns"][column]
+    if "encoder" in block:
+        return encoder_sets(block["encoder"]["name"], config)
+    entry = block.get("embedding", {}).get("training_set")
+    return [(entry, system)] if entry in config["training_sets"] else []
+
+
+def encoder_system(name: str, config: dict[str, Any]) -> str | None:
+    """Return the system, or corpus from outside, whose pairs an encoder learns from.
+
+    None if the encoder names none and its training set is of several (`encoder.checks`).
+    """
+    block = config["encoders"][name]
+    if "system" in block:
+        return block["system"]
+    found = sources(config["training_sets"].get(block["training_set"], {}), config)
+    return found[0] if len(found) == 1 else None
+
+
+def encoder_sets(name: str, config: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the training sets behind an encoder: its own, and that of its embedding."""
+    if name not in config.get("encoders", {}):
+        return []
+    block, system = config["encoders"][name], encoder_system(name, config)
+    entries = dict.fromkeys([block["training_set"], block["embedding"]["training_set"]])
+    return [(entry, system) for entry in entries if system and entry in config["training_sets"]]
 
 
 def column_embeddings(config: dict[str, Any]) -> dict[str, dict[str, str]]:
@@ -102,7 +144,8 @@ def model_columns(config: dict[str, Any]) -> dict[str, list[str]]:
     """Return the columns of the catalogue that the run needs, each with its systems.
 
     A column is needed if evaluate.columns names it, if a training set of the run is chosen by it,
-    or if a training set behind such a column is. Unknown names are passed over.
+    or if a training set behind such a column, or behind an encoder of the run, is. Unknown names
+    are passed over.
     """
     every = config["run"]["systems"]
     entries = config["training_sets"]
@@ -110,12 +153,19 @@ def model_columns(config: dict[str, Any]) -> dict[str, list[str]]:
     for block in (entries.get(name, {}) for name in config["run"]["training_sets"]):
         systems = [name for name in sources(block, config) if name in every]
         todo += [(column, system) for system in systems for column in entry_columns(block)]
+
+    def chosen_by(sets: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        # Pairs from outside have no such columns.
+        known = [(entries.get(entry, {}), system) for entry, system in sets if system in every]
+        return [(column, system) for block, system in known for column in entry_columns(block)]
+
+    for name in config["run"].get("encoders", []):
+        todo += chosen_by(encoder_sets(name, config))
     needed: dict[str, list[str]] = {}
     for column, system in todo:  # grows meanwhile
         if column in config["columns"] and system not in needed.setdefault(column, []):
             needed[column].append(system)
-            behind = config["columns"][column].get("embedding", {}).get("training_set")
-            todo += [(each, system) for each in entry_columns(entries.get(behind, {}))]
+            todo += chosen_by(sets_behind(column, system, config))
     return {column: needed[column] for column in config["columns"] if column in needed}
 
 

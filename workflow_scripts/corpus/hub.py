@@ -18,7 +18,7 @@ from huggingface_hub import HfApi, errors, hf_hub_download
 
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.encoder_blocks import encoder_files
+from workflow_scripts.core.encoder_blocks import MODULES, PLAIN, encoder_files
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.locking import locked
 from workflow_scripts.core.manifest import sha256
@@ -57,14 +57,17 @@ def _explained(what: str) -> Iterator[None]:
         raise InputError(f"{what}: {reason[0]}. {_ADVICE}") from error
 
 
-def look(repository: str, revision: str | None, path: str | None, encoder: bool = False) -> Commit:
+def look(
+    repository: str, revision: str | None, path: str | None, encoder: str | None = None
+) -> Commit:
     """Ask the hub for the files of a model; of the newest commit if no revision is given.
 
     Args:
         repository: OWNER/NAME.
         revision: the commit.
         path: the model's folder in the repository, if it is not its root.
-        encoder: whether it is an encoder of sentences, and no translation model.
+        encoder: of an encoder of sentences the file that it must have, see `encoder_files`; None:
+            it is a translation model.
 
     Raises:
         InputError: there is no such repository or commit, it holds no model that can be read, or
@@ -84,7 +87,7 @@ def look(repository: str, revision: str | None, path: str | None, encoder: bool 
         raise InputError(f"hub {repository}: {revision} is no commit, which is {info.sha}")
     where = f"hub {repository}, {info.sha}{f'/{path}' if path else ''}"
     if encoder:
-        names = encoder_files(found, where)
+        names = encoder_files(found, where, encoder)
     else:
         model = sorted_out(found, where)
         names = [*model.names, *model.about]
@@ -92,7 +95,7 @@ def look(repository: str, revision: str | None, path: str | None, encoder: bool 
 
 
 def fetch(
-    repository: str, revision: str, path: str | None, kept: Path, encoder: bool = False
+    repository: str, revision: str, path: str | None, kept: Path, encoder: str | None = None
 ) -> dict[str, str]:
     """Download the model of one commit, and write the record of its folder.
 
@@ -145,7 +148,11 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--repository", required=True, help="OWNER/NAME")
     parser.add_argument("--revision", required=True, help="its commit")
     parser.add_argument("--path", help="the model's folder in it")
-    parser.add_argument("--encoder", action="store_true", help="it is an encoder of sentences")
+    parser.add_argument(
+        "--encoder",
+        choices=(MODULES, PLAIN),
+        help="it is an encoder of sentences, which must have this file",
+    )
     parser.add_argument("--output", type=Path, required=True, help="the record, <commit>.json")
     arguments = parser.parse_args(argv)
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")

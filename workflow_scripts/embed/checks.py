@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.embeddings import model_of
+from workflow_scripts.core.encoders import encoders
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.training_sets import column_embeddings
 
@@ -15,8 +16,12 @@ _HIDDEN = ("lstm", "blstm", "blstm_average")
 
 
 def problems(config: Config) -> Iterator[str]:
-    """Yield what is wrong with the embeddings that the run names, or that its columns need."""
+    """Yield what is wrong with the embeddings that the run names, or that others of it need."""
     behind = [each["name"] for each in column_embeddings(config).values()]
+    catalogue = config.get("encoders", {})
+    behind += [
+        catalogue[each]["embedding"]["name"] for each in encoders(config) if each in catalogue
+    ]
     for name in dict.fromkeys([*config["run"]["embeddings"], *behind]):
         if name in config["embeddings"]:
             yield from _embedding_problems(name, config)
@@ -35,7 +40,7 @@ def notes(config: Config) -> Iterator[str]:
 def _embedding_problems(name: str, config: Config) -> Iterator[str]:
     block = filled(config["embeddings"][name], "embedding")
     where, model = f"embeddings.{name}", model_of(block)
-    # An embedding that only columns need is trained on what the columns name.
+    # An embedding that others need is trained on what these name.
     tested = name in config["run"]["embeddings"]
     for training_set in (block["training_sets"] or []) if tested else []:
         if training_set not in config["run"]["training_sets"]:

@@ -7,6 +7,7 @@ from typing import Any
 from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.embeddings import column_embedding, embeddings
+from workflow_scripts.core.encoders import encoder_embedding, encoders
 from workflow_scripts.core.input_files import as_list, files_below
 from workflow_scripts.core.rewriters import rewriters
 from workflow_scripts.core.selection import Unit
@@ -45,7 +46,7 @@ class Embed(Stage):
 
     @cached_property
     def embeddings(self) -> dict[str, dict[str, Any]]:
-        """The embeddings that the run names, and those that compute its columns."""
+        """The embeddings that the run names, and those behind its columns and its encoders."""
         behind = {
             name: embedding
             for column, systems in model_columns(self.config).items()
@@ -53,6 +54,8 @@ class Embed(Stage):
             for system in systems
             for name, embedding in column_embedding(column, system, self.config).items()
         }
+        for name in encoders(self.config):
+            behind |= encoder_embedding(self.config, name)
         return self.tested | behind
 
     def instances(self) -> list[str | None]:

@@ -15,7 +15,7 @@ from workflow_scripts.core.schema import filled
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.core.training_sets import (
     PAIR_COLUMNS,
-    column_embeddings,
+    column_training_sets,
     lacking_outside,
     model_columns,
     outside_corpora,
@@ -30,8 +30,8 @@ def problems(config: Config) -> Iterator[str]:
         yield from _column_problems(name, column, config)
     yield from embedding_columns.problems(config)
     yield from _outside_problems(config)
-    # The run also makes the training sets behind its columns.
-    behind = [each["training_set"] for each in column_embeddings(config).values()]
+    # The run also makes the training sets behind its columns and its encoders.
+    behind = [name.partition("-")[0] for name in column_training_sets(config)]
     for name in dict.fromkeys([*config["run"]["training_sets"], *behind]):
         if name in config["training_sets"]:
             yield from _training_set_problems(name, config["training_sets"][name], config)
@@ -79,6 +79,9 @@ def _column_problems(name: str, column: dict[str, Any], config: Config) -> Itera
         yield from strangers(
             f"{where}.training_set", [named["training_set"]], "training_sets", config
         )
+    if "encoder" in column:
+        named, catalogue = column["encoder"]["name"], {"encoders": config.get("encoders", {})}
+        yield from strangers(f"columns.{name}.encoder.name", [named], "encoders", catalogue)
     if "feature" in column:
         yield from _feature_problems(name, column["feature"], config)
     if "classifier" in column:

@@ -1,13 +1,15 @@
-"""What is wrong with columns that an embedding of the pipeline computes.
+"""What is wrong with columns that an embedding or an encoder of the pipeline computes.
 
 Such a column (`columns.<name>.embedding`) needs an embedding, which needs a training set, which
-other columns may choose, and so on. None of these may be the first column again.
+other columns may choose, and so on. None of these may be the first column again. An encoder
+(`columns.<name>.encoder`) needs two training sets: its own, and that of the embedding that finds
+its negatives.
 
 The Snakefile imports this module: only the standard library.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.training_sets import axes, entry_columns, model_columns
@@ -16,7 +18,9 @@ from workflow_scripts.core.training_sets import axes, entry_columns, model_colum
 def problems(config: dict[str, Any]) -> Iterator[str]:
     """Yield what is wrong with these columns; other checks report unknown names."""
     for column, systems in model_columns(config).items():
-        entry = _training_set(column, config)
+        if "embedding" not in config["columns"][column]:
+            continue
+        entry = config["columns"][column]["embedding"]["training_set"]
         block = filled(config["training_sets"].get(entry, {}), "training_set")
         where, named = f"columns.{column}.embedding.training_set", f"training_sets.{entry}"
         if axes(block["grid"]):
@@ -32,33 +36,66 @@ def problems(config: dict[str, Any]) -> Iterator[str]:
         circle = _circle(column, config)
         if circle and set(circle) not in known:
             known.append(set(circle))
-            yield _described(circle, config)
+            yield _described(circle)
 
 
-def _training_set(column: str, config: dict[str, Any]) -> str | None:
-    """Return the entry behind a column, None if no embedding computes it."""
-    return config["columns"].get(column, {}).get("embedding", {}).get("training_set")
+class Step(NamedTuple):
+    """A training set that a column needs.
+
+    Attributes:
+        entry: of `training_sets`.
+        key: of the configuration, that names it.
+        needs: says so, for messages.
+    """
+
+    entry: str
+    key: str
+    needs: str
 
 
-def _circle(column: str, config: dict[str, Any]) -> list[str]:
-    """Return a shortest way from a column to itself, each needed by the one before; or nothing."""
-    ways, seen = [[column]], set()
-    for way in ways:  # grows meanwhile
-        entry = _training_set(way[-1], config)
-        for each in entry_columns(config["training_sets"].get(entry, {})):
-            if each == column:
-                return way
-            if each not in seen:
-                seen.add(each)
-                ways.append([*way, each])
-    return []
+def _steps(column: str, config: dict[str, Any]) -> list[Step]:
+    """Return the training sets behind a column."""
+    block = config["columns"].get(column, {})
+    if "embedding" in block:
+        entry, key = block["embedding"]["training_set"], f"columns.{column}.embedding.training_set"
+        return [Step(entry, key, f"columns.{column} is trained on training_sets.{entry}")]
+    name = block.get("encoder", {}).get("name")
+    encoder = config.get("encoders", {}).get(name)
+    if encoder is None:
+        return []
+    own, negatives = encoder["training_set"], encoder["embedding"]["training_set"]
+    where, asks = f"encoders.{name}", f"columns.{column} asks encoders.{name}"
+    return [
+        Step(own, f"{where}.training_set", f"{asks}, which is trained on training_sets.{own}"),
+        Step(
+            negatives,
+            f"{where}.embedding.training_set",
+            f"{asks}, whose embedding is trained on training_sets.{negatives}",
+        ),
+    ]
 
 
-def _described(circle: list[str], config: dict[str, Any]) -> str:
-    steps = (
-        f"columns.{column} is trained on training_sets.{_training_set(column, config)}, which is "
-        f"chosen by columns.{following}"
-        for column, following in zip(circle, [*circle[1:], circle[0]], strict=True)
+def _circle(column: str, config: dict[str, Any]) -> dict[str, Step]:
+    """Return a shortest way from a column to itself: of each column how it needs the next."""
+    ways: list[tuple[str, dict[str, Step]]] = [(column, {})]
+    seen = set()
+    for last, way in ways:  # grows meanwhile
+        for step in _steps(last, config):
+            for each in entry_columns(config["training_sets"].get(step.entry, {})):
+                if each == column:
+                    return {**way, last: step}
+                if each not in seen:
+                    seen.add(each)
+                    ways.append((each, {**way, last: step}))
+    return {}
+
+
+def _described(circle: dict[str, Step]) -> str:
+    columns, steps = list(circle), list(circle.values())
+    ways = (
+        f"{step.needs}, which is chosen by columns.{following}"
+        for step, following in zip(steps, [*columns[1:], columns[0]], strict=True)
     )
-    where = f"columns.{circle[0]}.embedding.training_set"
-    return f"{where}: a circle: {'; '.join(steps)}; name a training set that it does not choose"
+    return (
+        f"{steps[0].key}: a circle: {'; '.join(ways)}; name a training set that it does not choose"
+    )

@@ -85,6 +85,8 @@ class Filter(Stage):
             model = [self.unit(column)]
         if column in self.columns_of_kind("embedding"):
             model = [self.embedding_of(column, system)]
+        if column in self.columns_of_kind("encoder"):
+            model = [self.encoder_of(column)]
         if column in self.columns_of_kind("feature"):
             model = list(self.feature_units(column).values())
         return [self.unit(system), *model]
@@ -111,6 +113,7 @@ class Filter(Stage):
             "classifier": self.columns_of_kind("classifier"),
             "vectors": self.columns_of_kind("vectors"),
             "embedding_column": self.columns_of_kind("embedding"),
+            "encoder_column": self.columns_of_kind("encoder"),
             "feature": self.columns_of_kind("feature"),
             "training_set": list(self.training_sets),
             "outside": outside_corpora(self.config),
@@ -170,6 +173,10 @@ class Filter(Stage):
         """Return the unit of the embedding behind a column of a system."""
         (name,) = column_embedding(column, system, self.config)
         return ("embed", name)
+
+    def encoder_of(self, column: str) -> Unit:
+        """Return the unit of the encoder behind a column."""
+        return ("encoder", self.config["columns"][column]["encoder"]["name"])
 
     def feature_units(self, column: str) -> dict[str, Unit]:
         """Return the units that a column that is a feature reads besides its pairs, by purpose."""
@@ -241,7 +248,7 @@ class Filter(Stage):
                 **(encoder if ENCODER in NEEDS[block["name"]] else {}),
             }
         # The settings are those of the model that it reads.
-        if kind == "embedding":
+        if kind in ("embedding", "encoder"):
             return {}
         if kind == "language_model":
             words, relative = selection.punctuation(self.config), block.get("relative", False)

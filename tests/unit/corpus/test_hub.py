@@ -83,7 +83,7 @@ def test_the_files_of_an_encoder_come_with_their_folders(served, output, path):
     files = {**ENCODER, **others}
     served.files = {f"{path}/{name}" if path else name: each for name, each in files.items()}
     words = ["--repository", REPOSITORY, "--revision", COMMIT, "--output", str(output)]
-    hub.main([*words, "--encoder", *(["--path", path] if path else [])])
+    hub.main([*words, "--encoder", "modules.json", *(["--path", path] if path else [])])
     folder = output.with_suffix("") / (path or ".")
     names = read_sealed(output)["files"]
     assert {name: (folder / name).read_bytes() for name in names} == ENCODER
@@ -94,7 +94,7 @@ def test_the_files_of_an_encoder_come_with_their_folders(served, output, path):
 
 def test_a_repository_without_an_encoder_is_refused(served, output):
     with pytest.raises(InputError, match=r"hub someone/.*has no modules\.json"):
-        hub.fetch(REPOSITORY, COMMIT, None, output.with_suffix(""), encoder=True)
+        hub.fetch(REPOSITORY, COMMIT, None, output.with_suffix(""), encoder="modules.json")
 
 
 @pytest.fixture

@@ -1,0 +1,112 @@
+rule encoder:
+    input:
+        stage_target("encoder"),
+
+
+rule encoder_pairs:
+    input:
+        pairs=encoder_training_pairs,
+        embedding=encoder_embedding_model,
+        evaluation=unit_file("embed", "evaluation.parquet", "evaluation"),
+    output:
+        train="<results>/encoder/{encoder}-pairs/{version}/train.parquet",
+        dev="<results>/encoder/{encoder}-pairs/{version}/dev.parquet",
+        record="<results>/encoder/{encoder}-pairs/{version}/pairs.json",
+    params:
+        config=unit_config("encoder", "{encoder}-pairs"),
+        embedding=encoder_embedding_folder,
+        folder=unit_folder("encoder", "{encoder}-pairs"),
+    log:
+        "<results>/logs/encoder/{encoder}-pairs/{version}.log",
+    benchmark:
+        "<results>/benchmarks/encoder/{encoder}-pairs/{version}.tsv"
+    threads: COMPUTE["search_threads"]
+    resources:
+        mem_mb=grows(6000),
+        runtime=grows(480),
+    conda:
+        "../envs/embed.yaml"
+    shell:
+        "python -m workflow_scripts.encoder.pairs --config {params.config:q}"
+        " --pairs {input.pairs:q} --evaluation {input.evaluation:q}"
+        " --embedding {params.embedding:q} --threads {threads}"
+        " --output {params.folder:q} 2>&1 | tee {log:q}"
+
+
+# The checkpoints in work/ are no output: Snakemake deletes outputs before a job starts again, and
+# training must go on from where it was killed.
+rule encoder_scratch:
+    input:
+        pairs="<pairs>/manifest.json",
+        evaluation=unit_file("embed", "evaluation.parquet", "evaluation"),
+    output:
+        multiext(
+            "<results>/encoder/{encoder}-scratch/{version}/",
+            "config.json",
+            "model.safetensors",
+            "tokenizer.json",
+            "tokenizer_config.json",
+            "metrics.json",
+            "model.json",
+        ),
+    params:
+        config=unit_config("encoder", "{encoder}-scratch"),
+        pairs=unit_folder(*PAIRS),
+        shards=len(EARLY),
+        folder=unit_folder("encoder", "{encoder}-scratch"),
+    log:
+        "<results>/logs/encoder/{encoder}-scratch/{version}.log",
+    benchmark:
+        "<results>/benchmarks/encoder/{encoder}-scratch/{version}.tsv"
+    threads: COMPUTE["train_threads"]
+    resources:
+        mem_mb=grows(6000),
+        runtime=grows(1440),
+        device=COMPUTE["device"],
+    conda:
+        "../envs/embed.yaml"
+    shell:
+        "python -m workflow_scripts.encoder.masked --config {params.config:q}"
+        " --folder {params.pairs:q} --shards {params.shards} --evaluation {input.evaluation:q}"
+        " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
+        " --output {params.folder:q} 2>&1 | tee {log:q}"
+
+
+# The files of an encoder count by their content, which names the folder.
+rule encoder_tune:
+    input:
+        ancient(encoder_base),
+        pairs=unit_file("encoder", "pairs.json", "{encoder}-pairs"),
+        scratch=encoder_scratch_model,
+    output:
+        multiext(
+            "<results>/encoder/{encoder}/{version}/",
+            "config.json",
+            "model.safetensors",
+            "tokenizer.json",
+            "tokenizer_config.json",
+            "metrics.json",
+            "model.json",
+        ),
+    params:
+        config=unit_config("encoder"),
+        inputs=unit_inputs("encoder"),
+        pairs=unit_folder("encoder", "{encoder}-pairs"),
+        base=encoder_base_options,
+        folder=unit_folder("encoder"),
+    log:
+        "<results>/logs/encoder/{encoder}/{version}.log",
+    benchmark:
+        "<results>/benchmarks/encoder/{encoder}/{version}.tsv"
+    threads: COMPUTE["train_threads"]
+    resources:
+        mem_mb=grows(6000),
+        runtime=grows(1440),
+        device=COMPUTE["device"],
+    conda:
+        "../envs/embed.yaml"
+    shell:
+        "python -m workflow_scripts.encoder.identify --config {params.config:q}"
+        " --inputs {params.inputs:q} {params.base:q} --pairs {params.pairs:q}"
+        " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
+        " --output {params.folder:q} 2>&1 | tee {log:q}"

@@ -1,0 +1,55 @@
+"""The folder of a finished encoder: its files in Hugging Face's form, its figures, its record."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.atomic import atomic_path, write_json
+from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.space import explained
+from workflow_scripts.encoder.models import save
+
+# The record `model.json` speaks for all files of the folder.
+RECORD, METRICS = "model", "metrics.json"
+CHECKPOINT = "checkpoint.pt"
+
+
+def publish(
+    model: Any,
+    tokenizer: Any,
+    metrics: dict[str, Any],
+    rows: tuple[int, dict[str, int]],
+    work: Path,
+    output: Path,
+) -> None:
+    """Write the folder of an encoder, file by file, and its record last.
+
+    Args:
+        model: of transformers, trained.
+        tokenizer: the one that it was trained with.
+        metrics: what is said of the training.
+        rows: how many were read, and how many of them were left out, by reason.
+        work: a folder for the files meanwhile.
+        output: the folder.
+    """
+    made = work / "model"
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir(parents=True)
+    with explained(made):
+        files = save(model.to("cpu"), tokenizer, made)
+    names = [file.relative_to(made) for file in files]
+    for name in names:
+        with atomic_path(output / name) as temporary:
+            shutil.copyfile(made / name, temporary)
+    write_json(output / METRICS, metrics)
+    read, rejected = rows
+    write_record(
+        output / RECORD,
+        read,
+        read - sum(rejected.values()),
+        rejected,
+        files=[output / METRICS, *(output / name for name in names)],
+    )
+    # What is published needs no checkpoint, which is as large as the model three times.
+    shutil.rmtree(made)
+    (work / CHECKPOINT).unlink(missing_ok=True)
