@@ -299,7 +299,7 @@ def test_parabanks_rewriter_is_trained_for_one_epoch_on_50_million_pairs():
         ("testbed", "rewriter-two-cores"),
         ("portuguese", "portuguese-8000", "rewriter-two-cores"),
         ("testbed", "rewriter-two-cores", "rewriter-testbed"),
-        ("testbed", "rewriter-two-cores", "rewriter-testbed", "rewriter-templates"),
+        ("testbed", "rewriter-templates"),
         ("portuguese", "portuguese-8000", "rewriter-templates-portuguese"),
     ],
 )
