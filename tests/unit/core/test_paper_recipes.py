@@ -13,7 +13,7 @@ from workflow_scripts.core.rewriters import (
     rewriters,
 )
 from workflow_scripts.core.training_sets import training_sets, tuned
-from workflow_scripts.stages import validate
+from workflow_scripts.stages import run_layout, validate
 
 
 def recipe(*names):
@@ -299,9 +299,21 @@ def test_parabanks_rewriter_is_trained_for_one_epoch_on_50_million_pairs():
         ("testbed", "rewriter-two-cores"),
         ("portuguese", "portuguese-8000", "rewriter-two-cores"),
         ("testbed", "rewriter-two-cores", "rewriter-testbed"),
+        ("portuguese", "portuguese-8000", "rewriter-portuguese"),
+        ("portuguese", "rewriter-portuguese", "rewriter-variants"),
     ],
 )
 def test_a_rewriter_is_laid_over_a_recipe(recipes):
     config = recipe(*recipes)
     (name,) = rewriters(config)
     assert rewriter_training_sets(config, name)
+
+
+def test_the_rewriter_under_the_papers_variants_is_the_one_without():
+    below = ("portuguese", "portuguese-8000", "rewriter-portuguese")
+    alone, beside = recipe(*below), recipe(*below, "rewriter-variants")
+    for unit in (("filter", "all-parabank2"), ("rewrite", "english")):
+        assert run_layout(alone).folder(*unit).name == run_layout(beside).folder(*unit).name
+    (both,) = beside["evaluate"]["rewriting"]
+    variants = [[*beside["systems"][name]["constraints"]["variants"]] for name in both]
+    assert variants == [["s17", "s21", "s28", "s31", "s34"]] * 2
