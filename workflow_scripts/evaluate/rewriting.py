@@ -1,7 +1,7 @@
 """A system that a rewriter writes beside one of the forward model (ParaBank, Tables 6 and 7).
 
 Both are compared over the same references, variant by variant: those that have an output of the
-variant in either system. All distinct outputs of a variant count, whether or not they were
+variant in both systems. All distinct outputs of a variant count, whether or not they were
 selected. The semantic score is the cosine of an encoder that no training has seen, x 100, where the
 paper asks people; the modified BLEU is the paper's. docs/rewrite-variants.md says what the paper's
 deviations are of.

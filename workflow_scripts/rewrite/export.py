@@ -1,6 +1,6 @@
 """Release a rewriter: a folder of its files with a model card, which any of our tools load.
 
-python -m workflow_scripts.rewrite.export --run runs/mine --rewriter plain --output FOLDER
+python -m workflow_scripts.rewrite.export --run mine --rewriter plain --output FOLDER
 """
 
 import argparse
@@ -17,6 +17,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.licences import licence_fields
 from workflow_scripts.core.manifest import read_manifest, read_record, sha256, verify
 from workflow_scripts.core.report.rendering import environment
+from workflow_scripts.core.runs import run_folder
 from workflow_scripts.core.seal import SEAL, sealed
 from workflow_scripts.core.version import version
 from workflow_scripts.nmt.kinds import SOCKEYE
@@ -45,16 +46,15 @@ _TOLD = ("continued", "licence", "inputs")
 
 def front_matter(about: dict[str, Any], licence: str, kind: str) -> dict[str, Any]:
     """Return the card's metadata; `kind` is that of the model."""
+    noise = about["noise"]
+    does = ["paraphrase", "paraphrasing"]
+    if noise and noise["identity"] == 1:  # it writes the sentence itself, without its damage
+        does = ["grammatical-error-correction"]
     return {
         **licence_fields(licence),
         "language": [about["language"]],
         "pipeline_tag": "text-generation",
-        "tags": [
-            "paraphrase",
-            "paraphrasing",
-            "sockeye" if kind == SOCKEYE else "marian",
-            "paraloom",
-        ],
+        "tags": [*does, "sockeye" if kind == SOCKEYE else "marian", "paraloom"],
     }
 
 
@@ -197,12 +197,13 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
 def main(argv: list[str] | None = None) -> None:
     """Release a rewriter of a run as a folder with a model card."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--run", type=Path, required=True, metavar="runs/NAME")
+    parser.add_argument("--run", type=Path, required=True, help="name or folder of a run")
     parser.add_argument("--rewriter", required=True, metavar="NAME")
     parser.add_argument("--licence", help="of the model; otherwise that of its inputs")
     parser.add_argument("--output", type=Path, required=True, help="a new folder")
     arguments = parser.parse_args(argv)
-    export(arguments.run, arguments.rewriter, arguments.output, arguments.licence)
+    run_of = run_folder(arguments.run)
+    export(run_of, arguments.rewriter, arguments.output, arguments.licence)
     print(f"{arguments.output}: the rewriter {arguments.rewriter}, described in {CARD}")
 
 

@@ -157,6 +157,8 @@ def sets_of(run: Path, config: Config, pieces: Path, idf: Path | None, system: s
     constraints = run_layout(config).settings(("generate", name))["constraints"]
     if variant:
         known = (constraints or {}).get("variants", {})
+        if not known:
+            raise RequestError(f"'system': {name} has no variants; leave ':{variant}' out")
         if variant not in known:
             raise RequestError(
                 f"'system': {name} has no variant {variant!r}{suggestion(variant, list(known))}"

@@ -133,6 +133,8 @@ def main(argv: list[str] | None = None) -> None:
     none = total = 0
     for number, answer in answered(rewriter, requests_of(read_lines(path), form, defaults)):
         total += 1
+        if answer.unknown:
+            print(f"line {number}: can't read {' '.join(answer.unknown)}", file=sys.stderr)
         if not answer.paraphrases:
             none += 1
             print(f"line {number}: {answer.why}", file=sys.stderr)

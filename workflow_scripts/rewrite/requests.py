@@ -145,8 +145,8 @@ class Paraphrase:
 
     `score`: NLL in nats per token, </s> included; lower is better. `meaning`: cosine of its
     embedding with the sentence's, 0 to 100; None where there is no encoder for the language.
-    `difference`: 1-BLEU to the sentence, 0 to 100. `variant`: whose words it was found with, where
-    a system chose them.
+    `difference`: share of the words and marks that differ from the sentence's, 0 to 100. `variant`:
+    whose words it was found with, where a system chose them.
     """
 
     text: str
@@ -160,7 +160,8 @@ class Paraphrase:
 class Answer:
     """The paraphrases of a request, best first: none of them breaks a constraint.
 
-    `avoided`, `used`: the constraints as they were, a system's choice among them;
+    `avoided`, `used`: the constraints as they were, a system's choice among them; `unknown`: words
+    of the sentence that the rewriter can't read, so that no paraphrase says what they say;
     `constraints_met`: whether there is a paraphrase, all of which were read again for them; `why`:
     None, or why there is no paraphrase.
     """
@@ -169,6 +170,7 @@ class Answer:
     paraphrases: list[Paraphrase]
     avoided: list[str] = field(default_factory=list)
     used: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
     why: str | None = None
 
     @property
@@ -185,6 +187,7 @@ class Answer:
             "constraints_met": self.constraints_met,
             "avoided": self.avoided,
             "used": self.used,
+            "unknown": self.unknown,
             "why": self.why,
         }
 

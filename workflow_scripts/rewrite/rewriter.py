@@ -6,7 +6,7 @@ and must not have.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import islice, product
 
@@ -15,11 +15,11 @@ import numpy as np
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.features import ENGLISH
 from workflow_scripts.core.text import letters_and_digits
-from workflow_scripts.evaluate.diversity import bleu_counts, one_minus_bleu
-from workflow_scripts.evaluate.diversity import sentence as counted
 from workflow_scripts.generate.inflection import inflections
 from workflow_scripts.generate.variants import SetMaker
+from workflow_scripts.judge.features import FEATURES, Models
 from workflow_scripts.judge.features.feature import Encoder
+from workflow_scripts.judge.pairs import Pairs
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.model import Model
@@ -39,6 +39,7 @@ from workflow_scripts.rewrite.requests import (
 from workflow_scripts.rewrite.spellings import (
     START,
     at_start,
+    capitals,
     every_segmentation,
     forms_of,
     holds,
@@ -87,7 +88,8 @@ class Search:
 class Plan:
     """The searches that answer a request, whose source is in pieces.
 
-    `why`: None, or why there is nothing to search.
+    `unknown`: words of the sentence that the model can't read; `why`: None, or why there is
+    nothing to search.
     """
 
     request: Request
@@ -95,6 +97,7 @@ class Plan:
     searches: list[Search]
     avoided: list[str]
     used: list[str]
+    unknown: list[str] = field(default_factory=list)
     why: str | None = None
 
     @property
@@ -193,7 +196,10 @@ class Rewriter:
         text = self._with_template(request)
         source = self._source.encode(text)
         searches = self._of_system(request) if request.system else self._of_words(request)
-        plan = Plan(request, source, searches, list(request.avoid), list(request.use))
+        plan = Plan(
+            *(request, source, searches, list(request.avoid), list(request.use)),
+            self._unknown(request.text) if UNK in source else [],
+        )
         if not self._model.can_read(source):
             most = self._model.max_source_pieces
             why = f"too long: the sentence has {len(source)} pieces, the model reads up to {most}"
@@ -202,6 +208,10 @@ class Rewriter:
             why = f"no words: {request.system} finds none here that the rewriter can write"
             return replace(plan, why=why)
         return plan
+
+    def _unknown(self, text: str) -> list[str]:
+        """Return the words that the model reads as unknown: it can't know what they say."""
+        return [each for each in dict.fromkeys(text.split()) if UNK in self._source.encode(each)]
 
     def _with_template(self, request: Request) -> str:
         """Return what the model reads: one with templates is also told that there is none."""
@@ -258,7 +268,8 @@ class Rewriter:
     def _avoid_phrases(self, banned: Iterable[str], pieces: bool) -> list[Phrase]:
         phrases: dict[Phrase, None] = {}
         for word in sorted({*banned, *map(plain, banned)}):
-            phrases |= dict.fromkeys(self._forbidden(word))
+            for written in capitals(word):
+                phrases |= dict.fromkeys(self._forbidden(written))
             if pieces:
                 phrases |= dict.fromkeys(self._in_pieces(word))
             if len(phrases) > MOST_AVOIDED:
@@ -374,13 +385,12 @@ class Rewriter:
     def _answer(self, plan: Plan, found: list[Found]) -> Answer:
         """Return the answer of a plan, yet without meaning scores."""
         request, lost = plan.request, Counter[str]()
-        answer = Answer(request, [], plan.avoided, plan.used, plan.why)
+        answer = Answer(request, [], plan.avoided, plan.used, plan.unknown, plan.why)
         if plan.why:
             return answer
         # What a system's sets of words give is ranked for each set by itself.
         best: dict[tuple[int, str], Paraphrase] = {}
         itself = letters_and_digits(request.text)
-        original = counted(request.text)
         for number, (search, each) in enumerate(zip(plan.searches, found, strict=True)):
             lost["unfinished"] += each.unfinished - bool(each.unmet)
             lost["unmet"] += bool(each.unmet)
@@ -389,8 +399,8 @@ class Rewriter:
                 if fault := self._fault(text, itself, search):
                     lost[fault] += 1
                 elif place not in best or nll < best[place].score:
-                    difference = float(one_minus_bleu(bleu_counts(original, counted(text))))
-                    best[place] = Paraphrase(text, nll, None, difference, search.variant)
+                    different = difference(request.text, text)
+                    best[place] = Paraphrase(text, nll, None, different, search.variant)
         if request.system:
             words = [word for search in plan.searches for word in search.banned]
             needed = [word for search in plan.searches for word in search.needed]
@@ -438,6 +448,15 @@ class Rewriter:
             )
             for answer in answers
         ]
+
+
+def difference(sentence: str, paraphrase: str) -> float:
+    """Return the feature `edit_distance` of two sentences, 0 to 100.
+
+    A BLEU of one sentence would be 0 wherever one of four words in a row has changed.
+    """
+    (distance,) = FEATURES["edit_distance"].compute(Pairs([sentence], [paraphrase]), Models())
+    return 100.0 * float(distance)
 
 
 def _has(form: str, banned: str) -> bool:

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, product
 
 import regex
 
@@ -12,6 +12,8 @@ from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, WORD_MARK, Vocabulary
 # Ways to write one spelling that a search is told; those of the fewest pieces come first.
 MOST_SEGMENTATIONS = 200
 START = SYMBOLS[BOS]
+# Words of a phrase of which each may have a capital of its own: there are 3 ways to write each.
+_WORDS_WITH_CAPITALS = 4
 
 # Signs that are typed one for the other: apostrophes and hyphens. Phones write the curved and the
 # long ones, vocabularies often know the straight and the short ones alone.
@@ -61,6 +63,19 @@ def holds(text: str, phrase: str, *, affirmed: bool = False) -> bool:
     after = f"(?!{_IN_WORD}{negated})" if ends else ""
     pattern = r"\s+".join(map(regex.escape, words.split()))
     return regex.search(f"{before}{pattern}{after}", plain(text).casefold()) is not None
+
+
+def capitals(phrase: str) -> list[str]:
+    """Return a phrase as it stands, and with each of its words in lower case and capitalised.
+
+    Of a phrase of more than `_WORDS_WITH_CAPITALS` words only as it stands.
+    """
+    start, words = at_start(phrase)
+    if len(words.split()) > _WORDS_WITH_CAPITALS:
+        return [phrase]
+    lead = f"{START} " if start else ""
+    choices = (spellings(word, case=True) for word in words.split())
+    return list(dict.fromkeys([phrase, *(lead + " ".join(each) for each in product(*choices))]))
 
 
 def forms_of(phrase: str, inflections: Forms) -> list[str]:

@@ -301,6 +301,8 @@ def test_parabanks_rewriter_is_trained_for_one_epoch_on_50_million_pairs():
         ("testbed", "rewriter-two-cores", "rewriter-testbed"),
         ("testbed", "rewriter-templates"),
         ("portuguese", "portuguese-8000", "rewriter-templates-portuguese"),
+        ("portuguese", "portuguese-8000", "rewriter-portuguese"),
+        ("portuguese", "rewriter-portuguese", "rewriter-variants"),
     ],
 )
 def test_a_rewriter_is_laid_over_a_recipe(recipes):
@@ -308,3 +310,17 @@ def test_a_rewriter_is_laid_over_a_recipe(recipes):
     (name,) = rewriters(config)
     assert rewriter_training_sets(config, name)
     assert (rewriter(config, name)["templates"] is not None) == ("templates" in recipes[-1])
+
+
+def test_the_rewriter_under_the_papers_variants_is_the_one_without():
+    below = ("portuguese", "portuguese-8000", "rewriter-portuguese")
+    alone, beside = recipe(*below), recipe(*below, "rewriter-variants")
+    (name,) = rewriter_training_sets(alone, "english")
+    assert rewriter_training_sets(beside, "english") == [name]
+    assert training_sets(beside)[name] == training_sets(alone)[name]
+    assert beside["systems"]["parabank2"] == alone["systems"]["parabank2"]
+    told = {"systems": None}
+    assert rewriter(beside, "english") | told == rewriter(alone, "english") | told
+    (both,) = beside["evaluate"]["rewriting"]
+    variants = [[*beside["systems"][name]["constraints"]["variants"]] for name in both]
+    assert variants == [["s17", "s21", "s28", "s31", "s34"]] * 2

@@ -93,6 +93,14 @@ def released(run_folder, tmp_path_factory):
     return output
 
 
+def test_a_run_may_be_given_by_its_name(run_folder, tmp_path, monkeypatch):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "mine").symlink_to(run_folder)
+    monkeypatch.chdir(tmp_path)
+    export.main(["--run", "mine", "--rewriter", "plain", "--output", "released"])
+    assert (tmp_path / "released" / "SHA256SUMS").is_file()
+
+
 def test_the_released_folder_paraphrases_by_our_command(released, run_folder, tmp_path):
     measured = list(read_paraphrases(run_folder / "rewrite.plain-measures"))
     lines = [json.dumps({"text": each["text"]}) + "\n" for each in measured]
@@ -216,6 +224,9 @@ def test_the_card_of_a_rewriter_with_noise_has_its_repair(run_folder, tmp_path):
     export.export(run, "plain", tmp_path / "out")
     text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "| omit | rewriter | 1,234 | 62.5 (50.0 to 75.0) | 62.5 (50.0 to 75.0) |" in text
+    assert ": a model that repairs sentences (en)" in text
+    assert "writes a paraphrase of it" not in text
+    assert "- paraphrase\n" not in text
     assert f"({', '.join(KINDS)}; 25 % of the" in text
     assert (
         "In 100 % of the examples it learnt to write the very sentence without its damage" in text

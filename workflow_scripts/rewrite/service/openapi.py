@@ -20,13 +20,18 @@ _PARAPHRASE = {
             "type": ["number", "null"],
             "description": "Cosine of the embeddings, 0 to 100; null without an encoder.",
         },
-        "difference": {"type": "number", "description": "1-BLEU to the sentence, 0 to 100."},
+        "difference": {
+            "type": "number",
+            "description": "Share of the words and marks that differ, 0 to 100.",
+        },
         "variant": {"type": ["string", "null"], "description": "Of the system that chose words."},
     },
 }
 _ANSWER = {
     "type": "object",
-    "required": ["id", "text", "paraphrases", "constraints_met", "avoided", "used", "why"],
+    "required": [
+        *("id", "text", "paraphrases", "constraints_met", "avoided", "used", "unknown", "why")
+    ],
     "properties": {
         "id": {"type": ["string", "integer", "null"]},
         "text": {"type": "string"},
@@ -37,6 +42,11 @@ _ANSWER = {
         },
         "avoided": {"type": "array", "items": {"type": "string"}},
         "used": {"type": "array", "items": {"type": "string"}},
+        "unknown": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Words of the sentence that the rewriter can't read.",
+        },
         "why": {"type": ["string", "null"], "description": "Why there is no paraphrase."},
     },
 }

@@ -206,6 +206,13 @@ def test_a_form_works_without_a_script(web):
     assert "without" in page.text
 
 
+def test_the_page_tells_what_the_model_can_not_read(web):
+    page = web.post("/", data={"text": f"{SENTENCE} \u4e2d"}).text
+    assert "This rewriter can't read" in page
+    assert "\u4e2d</span>: what it says of that is made up" in page
+    assert "can't read" not in web.post("/", data={"text": SENTENCE}).text
+
+
 def test_the_page_offers_what_the_rewriter_can_do(parts):
     with client(Rewriter(*parts, "cs", templates=[f"(S (X{n}))" for n in range(30)])) as web:
         page = web.get("/").text

@@ -61,7 +61,7 @@ def test_who_can_not_choose_is_told(systems):
     for system, message in [
         ("parabanc", "did you mean 'parabank'"),
         ("parabank:s99", "parabank has no variant 's99'"),
-        ("paranmt:s01", "paranmt has no variant 's01'"),
+        ("paranmt:s01", "paranmt has no variants; leave ':s01' out"),
     ]:
         with pytest.raises(RequestError, match=message):
             systems(system)

@@ -63,6 +63,13 @@ def test_a_sentence_without_paraphrase_keeps_its_line(call):
     assert "1 of 3 sentences have no paraphrase" in out.err
 
 
+def test_words_that_can_not_be_read_are_told(call):
+    out = call("Muž \u4e2d opravuje kolo.\n")
+    assert "line 1: can't read \u4e2d" in out.err
+    assert json.loads(out.out)["unknown"] == ["\u4e2d"]
+    assert call(SENTENCES).err == ""
+
+
 def test_a_table_says_the_wishes_of_each_line(call):
     out = call(f"text\tuse\n{SENTENCES.split(chr(10))[0]}\twoman\n", name="in.tsv").out
     assert "woman" in json.loads(out)["paraphrases"][0]["text"]

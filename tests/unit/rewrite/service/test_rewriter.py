@@ -12,7 +12,7 @@ from tests import oracles
 from workflow_scripts.generate.constraints import negative, unconstrained
 from workflow_scripts.generate.variants import set_maker
 from workflow_scripts.rewrite.requests import Request, RequestError
-from workflow_scripts.rewrite.rewriter import Rewriter, Settings
+from workflow_scripts.rewrite.rewriter import Rewriter, Settings, difference
 from workflow_scripts.rewrite.templates import prefixed
 
 SENTENCE = "Muž opravuje kolo."
@@ -37,7 +37,35 @@ def test_results_are_ranked_and_measured(rewriter):
     assert answer.constraints_met
     for each in answer.paraphrases:
         assert 0 < each.meaning <= 100
-        assert each.difference == 100  # no word of the Czech sentence
+        assert 75 <= each.difference < 100  # no word of the Czech sentence, but its full stop
+
+
+@pytest.mark.parametrize(
+    ("sentence", "paraphrase", "expected"),
+    [
+        ("He is here.", "He is there.", 25),
+        ("He is here.", "He is right here.", 20),
+        ("He is here.", "he is here.", 0),
+        ("The old man sees a big house.", "The old man sees a large house.", 12.5),
+        ("He is here.", "She was there!", 100),
+    ],
+)
+def test_one_changed_word_of_a_short_sentence_is_not_all_of_it(sentence, paraphrase, expected):
+    assert difference(sentence, paraphrase) == expected
+
+
+def test_words_that_the_model_can_not_read_are_told(rewriter):
+    (answer,) = rewriter.answer([Request("Muž \U0001f600 opravuje \u4e2d \u4e2d kolo.")])
+    assert answer.unknown == ["\U0001f600", "\u4e2d"]
+    assert answer.fields()["unknown"] == answer.unknown
+    (answer,) = rewriter.answer([Request(SENTENCE)])
+    assert answer.unknown == []
+
+
+def test_the_search_knows_the_capitals_of_each_word(rewriter, parts):
+    target = parts[2]
+    (search,) = rewriter.plan(Request(SENTENCE, avoid=("the old dog",))).searches
+    assert tuple(target.encode("the Old Dog")) in search.avoid
 
 
 @pytest.mark.parametrize("samples", [0, 8])

@@ -6,7 +6,7 @@ import pytest
 
 from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, Vocabulary
 from workflow_scripts.rewrite import spellings
-from workflow_scripts.rewrite.spellings import every_segmentation, forms_of, holds
+from workflow_scripts.rewrite.spellings import capitals, every_segmentation, forms_of, holds
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,14 @@ def test_words_are_found_in_whatever_case(text, phrase, found):
 def test_a_word_to_use_is_not_there_in_its_negation(text, found):
     assert holds(text, "can", affirmed=True) is found
     assert holds(text, "can")
+
+
+def test_each_word_of_a_phrase_may_have_a_capital():
+    assert set(capitals("get more")) == {"get more", "Get more", "get More", "Get More"}
+    assert set(capitals("<s> get NASA")) == {
+        f"<s> {get} {nasa}" for get in ("get", "Get") for nasa in ("NASA", "nasa", "Nasa")
+    }
+    assert capitals("a phrase of five words") == ["a phrase of five words"]
 
 
 def test_a_word_without_blanks_is_written_without_a_mark_too():
