@@ -39,7 +39,7 @@ class Entries(NamedTuple):
     Attributes:
         first: a phrase, packed, shape (entries,); so of all.
         second: the other.
-        count: pairs of sentences in which they are aligned.
+        pairs: of sentences in which they are aligned.
         total: of the first phrase: all its alignments, those with its like counting twice.
         other: of the second one.
         cross: mutual information across sentences; NaN unless both are single words.
@@ -48,7 +48,7 @@ class Entries(NamedTuple):
 
     first: NDArray[np.int64]
     second: NDArray[np.int64]
-    count: NDArray[np.int64]
+    pairs: NDArray[np.int64]
     total: NDArray[np.int64]
     other: NDArray[np.int64]
     cross: Figures
@@ -134,20 +134,20 @@ def columns(found: Entries, words: list[str]) -> Iterator[dict[str, Any]]:
 
     Each entry gives two rows, one for each of its phrases.
     """
-    values = score(found.count, found.total, found.other)
+    values = score(found.pairs, found.total, found.other)
     # Both rows of an entry have one score. Of equal scores the more frequent entry comes first,
     # then that with the more frequent words.
     one = np.concatenate([found.first, found.second])
     other = np.concatenate([found.second, found.first])
     entry = np.tile(np.arange(len(values)), 2)
-    order = np.lexsort((other, one, -found.count[entry], -values[entry]))
+    order = np.lexsort((other, one, -found.pairs[entry], -values[entry]))
     text = np.array(["", *words], object)
     for start in range(0, len(order), _ROWS):
         rows = order[start : start + _ROWS]
         each, turned = entry[rows], rows >= len(values)
         given = np.where(turned, found.other[each], found.total[each])
         made = np.where(turned, found.total[each], found.other[each])
-        count = found.count[each]
+        count = found.pairs[each]
         yield {
             "phrase": [" ".join(text[unpacked(phrase)]) for phrase in one[rows].tolist()],
             "paraphrase": [" ".join(text[unpacked(phrase)]) for phrase in other[rows].tolist()],
@@ -177,11 +177,11 @@ def ppdb_line(row: dict[str, Any]) -> str:
     The category of a row without a part of speech is [X], as in PPDB's phrases. The relation is
     not known; a pair of sentences says that both mean the same.
     """
-    names = {
+    figures = {
         **{"PPDB2.0Score": row["score"], "p(e|f)": row["p_phrase"], "p(f|e)": row["p_paraphrase"]},
         **{"PMICross": row["pmi_cross"], "PMIWithin": row["pmi_within"], "Count": row["count"]},
     }
-    features = " ".join(f"{name}={each:.6g}" for name, each in names.items() if each is not None)
+    features = " ".join(f"{name}={each:.6g}" for name, each in figures.items() if each is not None)
     fields = (
         f"[{row['tag'] or 'X'}]",
         row["phrase"],
@@ -241,13 +241,13 @@ def write_entries(
             f"{counts} has counts of {read:,} pairs and {words} the words of {used:,}; delete "
             "both and run again"
         )
-    beside = (
+    across, within = (
         _blocks([path.with_name(f"{path.stem}{each}.parquet") for path in paths], COUNTS)
         for each in (ACROSS, WITHIN)
     )
     phrases = _blocks(paths, PHRASES)
-    found = entries(phrases, *beside, known.sentences, 2 * used, settings["min_count"])
-    if not len(found.count):
+    found = entries(phrases, across, within, known.sentences, 2 * used, settings["min_count"])
+    if not len(found.pairs):
         raise InputError(
             f"no two different phrases are aligned in {settings['min_count']} of {used:,} pairs; "
             "lower min_count, or name training sets with more pairs"
