@@ -41,7 +41,7 @@ def test_without_lexicons_there_is_nothing_of_the_stage(config):
 def test_units_in_their_order_and_no_other_unit_changes(config):
     before, layout = keys(run_layout(config)), run_layout(with_lexicon(config))
     found = keys(layout)
-    names = ["phrases-words", "phrases-counts", "phrases"]
+    names = ["phrases-words", "phrases-counts", "phrases", "phrases-measures"]
     assert [unit for unit in found if unit[0] == "lexicon"] == [("lexicon", each) for each in names]
     assert before.items() <= found.items()
     assert layout.upstream(("lexicon", names[0])) == [("filter", "all-parabank2")]
