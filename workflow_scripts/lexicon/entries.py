@@ -2,9 +2,6 @@
 
 import argparse
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from gzip import GzipFile
-from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_record, shard_paths, verify, write_record
+from workflow_scripts.core.packed_writers import gzip_writer, zstd_writer
 from workflow_scripts.core.tables import SCHEMAS, TableWriter, read_batches
 from workflow_scripts.lexicon.counting import Block, merged
 from workflow_scripts.lexicon.phrases import first_words, last_words, unpacked
@@ -23,7 +20,6 @@ from workflow_scripts.lexicon.results import ACROSS, COUNTS, ENTRIES, PHRASES, W
 from workflow_scripts.lexicon.scores import mutual_information, probability, score
 from workflow_scripts.lexicon.texts import WORD_BITS
 from workflow_scripts.lexicon.together import word_pair
-from workflow_scripts.release.export import tsv_writer
 
 Blocks = Callable[[], Iterator[Block]]
 Figures = NDArray[np.float64]
@@ -193,18 +189,6 @@ def ppdb_line(row: dict[str, Any]) -> str:
     return " ||| ".join(fields)
 
 
-@contextmanager
-def gzip_writer(path: Path) -> Iterator[TextIOWrapper]:
-    """Open a gzip-compressed UTF-8 text file; it appears whole, with the same bytes each time."""
-    with (
-        atomic_path(path) as temporary,
-        temporary.open("wb") as raw,
-        GzipFile("", "wb", fileobj=raw, mtime=0) as compressed,
-        TextIOWrapper(compressed, encoding="utf-8", newline="\n") as text,
-    ):
-        yield text
-
-
 def _blocks(paths: list[Path], schema: str) -> Blocks:
     """Return what gives passes over the merged counts of all shards."""
 
@@ -255,7 +239,7 @@ def write_entries(
     files = [output / name for name in ("lexicon.parquet", "lexicon.tsv.zst", "ppdb.gz")]
     with (
         TableWriter(files[0], ENTRIES) as table,
-        tsv_writer(files[1]) as tsv,
+        zstd_writer(files[1]) as tsv,
         gzip_writer(files[2]) as ppdb,
     ):
         tsv.write("\t".join(_NAMES) + "\n")

@@ -51,7 +51,7 @@ class Lexicon(Stage):
         return {"lexicon": lexicons(self.config)}
 
     def sections(self) -> dict[int, str]:
-        return {78: "workflow_scripts.lexicon.report:lexicons"} if lexicons(self.config) else {}
+        return {78: "workflow_scripts.lexicon.report:lexicons"}
 
     def tables(self) -> dict[str, str]:
         names = ("lexicons",) if lexicons(self.config) else ()

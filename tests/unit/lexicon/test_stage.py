@@ -34,8 +34,7 @@ def test_without_lexicons_there_is_nothing_of_the_stage(config):
     config["lexicons"] = {"phrases": {"training_sets": ["all"]}}
     assert run_layout(config).key("release") == layout.key("release")
     assert used(config)["lexicons"] == {}
-    assert layout.declaration("lexicon").tables() == {}
-    assert layout.declaration("lexicon").sections() == {}
+    assert "lexicons" not in layout.declaration("release").released_tables()
 
 
 def test_units_in_their_order_and_no_other_unit_changes(config):
