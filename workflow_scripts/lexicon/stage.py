@@ -3,18 +3,21 @@
 from typing import Any
 
 from workflow_scripts.core.lexicons import lexicon, lexicon_training_sets, lexicons
+from workflow_scripts.core.parser_files import TAGGING, parser_files
+from workflow_scripts.core.paths import Located
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.lexicon.checks import problems
 
 # What follows a lexicon's name in the names of its units; the lexicon itself has the bare name.
-WORDS, COUNTS = "-words", "-counts"
+WORDS, COUNTS, TAGS = "-words", "-counts", "-tags"
 
 
 class Lexicon(Stage):
     """Three units of each lexicon: its words, what is counted of its pairs, and itself.
 
-    An instance is `<lexicon>-words`, `<lexicon>-counts` or `<lexicon>`.
+    An instance is `<lexicon>-words`, `<lexicon>-counts` or `<lexicon>`; with a tagger there is
+    also `<lexicon>-tags`.
     """
 
     name = "lexicon"
@@ -25,22 +28,28 @@ class Lexicon(Stage):
     problems = staticmethod(problems)
 
     def instances(self) -> list[str | None]:
-        return [f"{name}{part}" for name in lexicons(self.config) for part in (WORDS, COUNTS, "")]
+        return [f"{name}{part}" for name in lexicons(self.config) for part in self._parts(name)]
+
+    def _parts(self, name: str) -> list[str]:
+        """Return which units a lexicon has, in the order in which they are made."""
+        return [WORDS, COUNTS, *([TAGS] if lexicon(self.config, name)["tagger"] else []), ""]
 
     def reads(self, instance: str) -> list[Unit]:
         name, part = parted(instance)
         sets: list[Unit] = [("filter", each) for each in lexicon_training_sets(self.config, name)]
+        words = self.unit(f"{name}{WORDS}")
         return {
             WORDS: sets,
-            COUNTS: [*sets, self.unit(f"{name}{WORDS}")],
-            "": [self.unit(f"{name}{WORDS}"), self.unit(f"{name}{COUNTS}")],
+            COUNTS: [*sets, words],
+            TAGS: [*sets, words],
+            "": [self.unit(f"{name}{each}") for each in self._parts(name) if each],
         }[part]
 
     def shards(self, instance: str) -> int:
         return self.config["shards"]["early"] if parted(instance)[1] == COUNTS else 0
 
     def records(self, instance: str) -> list[str]:
-        return {WORDS: ["words"], COUNTS: [], "": ["lexicon"]}[parted(instance)[1]]
+        return {WORDS: ["words"], COUNTS: [], TAGS: ["tags"], "": ["lexicon"]}[parted(instance)[1]]
 
     def files(self, instance: str) -> list[str]:
         if parted(instance)[1]:
@@ -48,7 +57,11 @@ class Lexicon(Stage):
         return ["lexicon.parquet", "lexicon.tsv.zst", "ppdb.gz"]
 
     def wildcards(self) -> dict[str, list[str]]:
-        return {"lexicon": lexicons(self.config)}
+        names = lexicons(self.config)
+        return {
+            "lexicon": names,
+            "tagged_lexicon": [name for name in names if TAGS in self._parts(name)],
+        }
 
     def sections(self) -> dict[int, str]:
         return {78: "workflow_scripts.lexicon.report:lexicons"}
@@ -65,10 +78,35 @@ class Lexicon(Stage):
             COUNTS: ("max_tokens", "max_words"),
             "": ("min_count",),
         }
+        if part == TAGS:
+            language = self.config["languages"]["reference"]["code"]
+            tagger = block["tagger"]
+            return {**tagger, "folder": Located(tagger["folder"]), "language": language}
         return {key: block[key] for key in keys[part]}
+
+    def content(self, instance: str) -> dict[str, Any]:
+        settings, hashes = self.settings(instance), self.inputs(instance)
+        if files := self._tagger_files(instance):
+            settings |= {"folder": {model: hashes[path] for model, path in files.items()}}
+        return settings
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        key = f"{self._tagger_key(instance)}.folder"
+        return {path: self.sha256(path, key) for path in self._tagger_files(instance).values()}
+
+    def _tagger_files(self, instance: str) -> dict[str, str]:
+        """Return the files of the tagger that a unit's job loads, by what they are."""
+        if parted(instance)[1] != TAGS:
+            return {}
+        tagger = self.settings(instance)
+        key = self._tagger_key(instance)
+        return parser_files(tagger["folder"], tagger["language"], tagger["package"], key, TAGGING)
+
+    def _tagger_key(self, instance: str) -> str:
+        return f"lexicons.{parted(instance)[0]}.tagger"
 
 
 def parted(instance: str) -> tuple[str, str]:
-    """Return the lexicon of an instance, and which of its units it is: WORDS, COUNTS or ""."""
+    """Return the lexicon of an instance, and which of its units it is: WORDS ... or ""."""
     name, dash, part = instance.partition("-")
     return name, dash + part
