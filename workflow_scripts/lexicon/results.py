@@ -12,7 +12,7 @@ from workflow_scripts.core.tables import read_batches
 
 # The schemas of the tables (core/tables.py).
 WORDS, LINKS, COUNTS = "lexicon_words", "lexicon_links", "lexicon_counts"
-PHRASES, ENTRIES = "lexicon_phrases", "lexicon"
+PHRASES, TAGS, ENTRIES = "lexicon_phrases", "lexicon_tags", "lexicon"
 # Why a pair is left out.
 TOO_LONG = "too_long"
 # What follows the name of a shard: words across both sentences, and within one of them.

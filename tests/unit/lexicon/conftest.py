@@ -1,7 +1,10 @@
-"""Pairs whose lexicon is known by hand."""
+"""Pairs whose lexicon is known by hand, and a run that makes one."""
+
+import copy
 
 import pytest
 
+from tests.configs import run_on_testbed
 from tests.golden.inputs import write_table
 from workflow_scripts.lexicon import count, entries, words
 
@@ -42,3 +45,16 @@ def make(folder, sets, shards=1, rows=1 << 20, **changes):
 @pytest.fixture
 def pairs_file(tmp_path):
     return write_pairs(tmp_path / "set" / "pairs.parquet", PAIRS)
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return run_on_testbed()
+
+
+def with_lexicon(config, **changes):
+    other = copy.deepcopy(config)
+    other["run"]["lexicons"] = ["phrases"]
+    other["lexicons"] = {"phrases": {"training_sets": ["all"]} | changes}
+    return other

@@ -1,6 +1,7 @@
 """A whole lexicon from hand-made pairs: its rows, its files, and what reads them."""
 
 import gzip
+import math
 
 import pyarrow.parquet as pq
 import pytest
@@ -86,6 +87,8 @@ def test_the_next_run_reads_it_as_ppdb(pairs_file, tmp_path):
     assert relation == "Equivalence"
     values = dict(each.split("=") for each in features.split())
     assert float(values["PPDB2.0Score"]) == pytest.approx(best["score"], rel=1e-5)
+    for name, column in (("p(e|f)", "p_paraphrase"), ("p(f|e)", "p_phrase")):
+        assert float(values[name]) == pytest.approx(-math.log(best[column]), rel=1e-5)
 
 
 def test_the_tsv_has_the_rows_of_the_table(pairs_file, tmp_path):

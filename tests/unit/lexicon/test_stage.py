@@ -1,27 +1,12 @@
 """Planning with lexicons: which units there are, what they read, what is refused beforehand."""
 
-import copy
-
 import pytest
 
-from tests.configs import run_on_testbed
+from tests.unit.lexicon.conftest import with_lexicon
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.selection import used
 from workflow_scripts.lexicon.checks import problems
 from workflow_scripts.stages import run_layout, validate
-
-
-@pytest.fixture
-def config(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return run_on_testbed()
-
-
-def with_lexicon(config, **changes):
-    other = copy.deepcopy(config)
-    other["run"]["lexicons"] = ["phrases"]
-    other["lexicons"] = {"phrases": {"training_sets": ["all"]} | changes}
-    return other
 
 
 def keys(layout):
@@ -34,8 +19,7 @@ def test_without_lexicons_there_is_nothing_of_the_stage(config):
     config["lexicons"] = {"phrases": {"training_sets": ["all"]}}
     assert run_layout(config).key("release") == layout.key("release")
     assert used(config)["lexicons"] == {}
-    assert layout.declaration("lexicon").tables() == {}
-    assert layout.declaration("lexicon").sections() == {}
+    assert "lexicons" not in layout.declaration("release").released_tables()
 
 
 def test_units_in_their_order_and_no_other_unit_changes(config):
