@@ -594,7 +594,8 @@ def rewriter_training_sets(wildcards):
 
 def lexicon_training_sets(wildcards):
     """Input function: the training sets that a lexicon is made of."""
-    units = LAYOUT.upstream(("lexicon", f"{wildcards.lexicon}-words"))
+    name = getattr(wildcards, "tagged_lexicon", None) or wildcards.lexicon
+    units = LAYOUT.upstream(("lexicon", f"{name}-words"))
     return [f"{LAYOUT.folder(*unit)}/pairs.parquet" for unit in units]
 
 
@@ -650,6 +651,17 @@ def encoder_base(wildcards):
     """Input function: the files of an encoder of the user's that is tuned; none of a package."""
     record = ENCODER.base_record(wildcards.encoder)
     return [record] if record else list(ENCODER.base_files(wildcards.encoder).values())
+
+
+def lexicon_tags(wildcards):
+    """Input function: the parts of speech of a lexicon's words, if it has a tagger."""
+    unit = ("lexicon", f"{wildcards.lexicon}-tags")
+    return [f"{LAYOUT.folder(*unit)}/tags.parquet"] if unit in LAYOUT.units() else []
+
+
+def lexicon_tags_options(wildcards):
+    """Params function: the option that names that file."""
+    return [word for path in lexicon_tags(wildcards) for word in ("--tags", path)]
 
 
 def rewriter_named(wildcards):

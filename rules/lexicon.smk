@@ -54,10 +54,37 @@ rule lexicon_count:
         " --output {output.phrases:q} 2>&1 | tee {log:q}"
 
 
+rule lexicon_tag:
+    input:
+        sets=lexicon_training_sets,
+        words=unit_file("lexicon", "words.json", "{tagged_lexicon}-words"),
+    output:
+        tags="<results>/lexicon/{tagged_lexicon}-tags/{version}/tags.parquet",
+        record="<results>/lexicon/{tagged_lexicon}-tags/{version}/tags.json",
+    params:
+        config=unit_config("lexicon", "{tagged_lexicon}-tags"),
+        inputs=unit_inputs("lexicon", "{tagged_lexicon}-tags"),
+        words=unit_folder("lexicon", "{tagged_lexicon}-words"),
+    log:
+        "<results>/logs/lexicon/{tagged_lexicon}-tags/{version}.log",
+    benchmark:
+        "<results>/benchmarks/lexicon/{tagged_lexicon}-tags/{version}.tsv"
+    resources:
+        mem_mb=grows(3000),
+        runtime=grows(240),
+    conda:
+        "../envs/embed.yaml"
+    shell:
+        "python -m workflow_scripts.lexicon.tags --config {params.config:q}"
+        " --inputs {params.inputs:q} --training-sets {input.sets:q} --words {params.words:q}"
+        " --output {output.tags:q} 2>&1 | tee {log:q}"
+
+
 rule lexicon_entries:
     input:
         words=unit_file("lexicon", "words.json", "{lexicon}-words"),
         counts=unit_file("lexicon", "manifest.json", "{lexicon}-counts"),
+        tags=lexicon_tags,
     output:
         parquet="<results>/lexicon/{lexicon}/{version}/lexicon.parquet",
         tsv="<results>/lexicon/{lexicon}/{version}/lexicon.tsv.zst",
@@ -68,6 +95,7 @@ rule lexicon_entries:
         words=unit_folder("lexicon", "{lexicon}-words"),
         counts=unit_folder("lexicon", "{lexicon}-counts"),
         shards=len(EARLY),
+        tags=lexicon_tags_options,
         folder=unit_folder("lexicon", "{lexicon}"),
     log:
         "<results>/logs/lexicon/{lexicon}/{version}.log",
@@ -81,7 +109,7 @@ rule lexicon_entries:
     shell:
         "python -m workflow_scripts.lexicon.entries --config {params.config:q}"
         " --words {params.words:q} --counts {params.counts:q} --shards {params.shards}"
-        " --output {params.folder:q} 2>&1 | tee {log:q}"
+        " {params.tags:q} --output {params.folder:q} 2>&1 | tee {log:q}"
 
 
 rule lexicon_measure:

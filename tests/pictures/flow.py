@@ -42,6 +42,8 @@ def everything(results: Path) -> dict[str, Any]:
     select |= {"judge": "own", "score": "judge", "keep": {"max_sum": 3.5, "precision": 0.75}}
     config["run"]["rewriters"] = ["rewriter"]
     config["rewriters"] = {"rewriter": {"training_sets": ["all"], "model": "testbed"}}
+    config["run"]["lexicons"] = ["lexicon"]
+    config["lexicons"] = {"lexicon": {"training_sets": ["all"]}}
     config["evaluate"] |= {
         "columns": list(COLUMNS),
         "reference_scores": True,

@@ -173,6 +173,8 @@ SCHEMAS: dict[str, pa.Schema] = {
     "lexicon_phrases": pa.schema(
         [("first", pa.int64()), ("second", pa.int64()), ("count", pa.int64())]
     ),
+    # The most frequent part of speech of words.
+    "lexicon_tags": pa.schema([("word", pa.string()), ("tag", pa.string())]),
     # One row for each phrase and one of its paraphrases, best first (docs/lexicon.md).
     "lexicon": pa.schema(
         [

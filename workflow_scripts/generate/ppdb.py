@@ -22,6 +22,8 @@ from workflow_scripts.generate.parts_of_speech import coarse
 # wanted: one of them is new to any reference.
 MOST = 8
 SCORE = "PPDB2.0Score="
+# The category of a phrase that has none.
+UNTAGGED = "[X]"
 _MOST_BYTES = 1 << 16
 
 
@@ -29,7 +31,7 @@ class Rule(NamedTuple):
     """A word's paraphrase.
 
     `score`: higher is better; `relation` and `part`, the coarse part of speech of both words: None
-    in a plain list.
+    in a plain list, and `part` also where the category is [X].
     """
 
     word: str
@@ -71,8 +73,8 @@ class Paraphrases:
         Args:
             word: in lower case.
             relations: None: of a plain list, which has none.
-            parts: the coarse parts of speech that count, None: all; a plain list has none, and all
-                of it counts.
+            parts: the coarse parts of speech that count, None: all; rules without one all count,
+                as those of a plain list.
         """
         merged: dict[str, float] = {}
         among: Sequence[str | None] = relations or [None]
@@ -122,7 +124,8 @@ def ppdb_rules(path: Path) -> Iterator[Rule]:
         try:
             category, phrase, paraphrase, _, _, relation = fields
             value = finite(score.removeprefix(SCORE))
-            yield Rule(phrase, paraphrase, value, relation.strip(), coarse(category.strip()))
+            part = None if category.strip() == UNTAGGED else coarse(category.strip())
+            yield Rule(phrase, paraphrase, value, relation.strip(), part)
         except ValueError as error:
             raise InputError(
                 f"{path}, line {number}: no rule of PPDB 2.0 (six fields between ' ||| ', a "

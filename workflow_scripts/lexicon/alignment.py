@@ -138,9 +138,17 @@ def cells(pairs: Pairs, links: Links) -> Cells:
         ((1 - NULL) * near / np.bincount(group, near)[group]).astype(np.float32)
         for group in (columns, rows)
     )
-    small = [each.astype(np.int16) for each in (row, column)]
-    groups = [each.astype(np.int32) for each in (rows, columns)]
-    return Cells(pair.astype(np.int32), *small, one, other, *groups, of_row, of_column)
+    return Cells(
+        pair.astype(np.int32),
+        row.astype(np.int16),
+        column.astype(np.int16),
+        one,
+        other,
+        rows.astype(np.int32),
+        columns.astype(np.int32),
+        of_row,
+        of_column,
+    )
 
 
 def joined(some: list[Cells]) -> Cells:

@@ -84,11 +84,9 @@ def _rows_up_to(block: Block, last: tuple[np.int64, ...]) -> int:
     low, high = 0, len(block)
     for place, key in enumerate(last):
         column = block[low:high, place]
-        side = "right" if place == len(last) - 1 else "left"
-        start = low + int(np.searchsorted(column, key, side))
-        high = low + int(np.searchsorted(column, key, "right"))
-        low = start
-    return low
+        above = low + int(np.searchsorted(column, key, side="right"))
+        low, high = low + int(np.searchsorted(column, key)), above
+    return high
 
 
 class Counts:

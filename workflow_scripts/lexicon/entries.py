@@ -1,10 +1,8 @@
 """The entries of a lexicon from what was counted: as Parquet, as TSV, and in PPDB's columns."""
 
 import argparse
+import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from gzip import GzipFile
-from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,18 +10,25 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_record, shard_paths, verify, write_record
-from workflow_scripts.core.tables import SCHEMAS, TableWriter, read_batches
+from workflow_scripts.core.packed_writers import gzip_writer, zstd_writer
+from workflow_scripts.core.tables import SCHEMAS, TableWriter, read_batches, read_rows
 from workflow_scripts.lexicon.counting import Block, merged
 from workflow_scripts.lexicon.phrases import first_words, last_words, unpacked
-from workflow_scripts.lexicon.results import ACROSS, COUNTS, ENTRIES, PHRASES, WITHIN, read_words
+from workflow_scripts.lexicon.results import (
+    ACROSS,
+    COUNTS,
+    ENTRIES,
+    PHRASES,
+    TAGS,
+    WITHIN,
+    read_words,
+)
 from workflow_scripts.lexicon.scores import mutual_information, probability, score
 from workflow_scripts.lexicon.texts import WORD_BITS
 from workflow_scripts.lexicon.together import word_pair
-from workflow_scripts.release.export import tsv_writer
 
 Blocks = Callable[[], Iterator[Block]]
 Figures = NDArray[np.float64]
@@ -39,7 +44,7 @@ class Entries(NamedTuple):
     Attributes:
         first: a phrase, packed, shape (entries,); so of all.
         second: the other.
-        count: pairs of sentences in which they are aligned.
+        pairs: of sentences in which they are aligned.
         total: of the first phrase: all its alignments, those with its like counting twice.
         other: of the second one.
         cross: mutual information across sentences; NaN unless both are single words.
@@ -48,7 +53,7 @@ class Entries(NamedTuple):
 
     first: NDArray[np.int64]
     second: NDArray[np.int64]
-    count: NDArray[np.int64]
+    pairs: NDArray[np.int64]
     total: NDArray[np.int64]
     other: NDArray[np.int64]
     cross: Figures
@@ -129,29 +134,44 @@ def entries(
     return Entries(first, second, count, total, other, *figures)
 
 
-def columns(found: Entries, words: list[str]) -> Iterator[dict[str, Any]]:
+def read_tags(path: Path | None) -> dict[str, str]:
+    """Return the part of speech of each word that has one; none without a file."""
+    if path is None:
+        return {}
+    verify(path)
+    return {row["word"]: row["tag"] for row in read_rows(path, TAGS)}
+
+
+def columns(found: Entries, words: list[str], tags: dict[str, str]) -> Iterator[dict[str, Any]]:
     """Yield the columns of the lexicon's rows, best first, some rows at a time.
 
-    Each entry gives two rows, one for each of its phrases.
+    Each entry gives two rows, one for each of its phrases. It has a part of speech if both of its
+    phrases are single words that have the same.
     """
-    values = score(found.count, found.total, found.other)
+    values = score(found.pairs, found.total, found.other)
     # Both rows of an entry have one score. Of equal scores the more frequent entry comes first,
     # then that with the more frequent words.
     one = np.concatenate([found.first, found.second])
     other = np.concatenate([found.second, found.first])
     entry = np.tile(np.arange(len(values)), 2)
-    order = np.lexsort((other, one, -found.count[entry], -values[entry]))
+    order = np.lexsort((other, one, -found.pairs[entry], -values[entry]))
     text = np.array(["", *words], object)
     for start in range(0, len(order), _ROWS):
         rows = order[start : start + _ROWS]
         each, turned = entry[rows], rows >= len(values)
         given = np.where(turned, found.other[each], found.total[each])
         made = np.where(turned, found.total[each], found.other[each])
-        count = found.count[each]
+        count = found.pairs[each]
+        sides = [
+            [" ".join(text[unpacked(phrase)]) for phrase in side[rows].tolist()]
+            for side in (one, other)
+        ]
+        parts = [[tags.get(phrase) for phrase in side] for side in sides]
+        common = [part if part == second else None for part, second in zip(*parts, strict=True)]
         yield {
-            "phrase": [" ".join(text[unpacked(phrase)]) for phrase in one[rows].tolist()],
-            "paraphrase": [" ".join(text[unpacked(phrase)]) for phrase in other[rows].tolist()],
-            "tag": pa.nulls(len(rows), pa.string()),
+            "phrase": sides[0],
+            "paraphrase": sides[1],
+            "tag": pa.array(common, pa.string()),
             "score": values[each],
             "pmi_cross": pa.array(found.cross[each], from_pandas=True),
             "pmi_within": pa.array(found.within[each], from_pandas=True),
@@ -174,35 +194,19 @@ def tsv_line(row: dict[str, Any]) -> str:
 def ppdb_line(row: dict[str, Any]) -> str:
     """Return a row in the columns of PPDB 2.0: see `generate.ppdb`.
 
-    The category of a row without a part of speech is [X], as in PPDB's phrases. The relation is
-    not known; a pair of sentences says that both mean the same.
+    As there, p(e|f) is that of the paraphrase given the phrase, and probabilities are negative
+    logarithms. The category of a row without a part of speech is [X], as in PPDB's phrases. The
+    relation is not known; a pair of sentences says that both mean the same.
     """
-    names = {
-        **{"PPDB2.0Score": row["score"], "p(e|f)": row["p_phrase"], "p(f|e)": row["p_paraphrase"]},
+    figures = {
+        "PPDB2.0Score": row["score"],
+        "p(e|f)": -math.log(row["p_paraphrase"]),
+        "p(f|e)": -math.log(row["p_phrase"]),
         **{"PMICross": row["pmi_cross"], "PMIWithin": row["pmi_within"], "Count": row["count"]},
     }
-    features = " ".join(f"{name}={each:.6g}" for name, each in names.items() if each is not None)
-    fields = (
-        f"[{row['tag'] or 'X'}]",
-        row["phrase"],
-        row["paraphrase"],
-        features,
-        "",
-        "Equivalence",
-    )
-    return " ||| ".join(fields)
-
-
-@contextmanager
-def gzip_writer(path: Path) -> Iterator[TextIOWrapper]:
-    """Open a gzip-compressed UTF-8 text file; it appears whole, with the same bytes each time."""
-    with (
-        atomic_path(path) as temporary,
-        temporary.open("wb") as raw,
-        GzipFile("", "wb", fileobj=raw, mtime=0) as compressed,
-        TextIOWrapper(compressed, encoding="utf-8", newline="\n") as text,
-    ):
-        yield text
+    features = " ".join(f"{name}={each:.6g}" for name, each in figures.items() if each is not None)
+    category = f"[{row['tag'] or 'X'}]"
+    return " ||| ".join((category, row["phrase"], row["paraphrase"], features, "", "Equivalence"))
 
 
 def _blocks(paths: list[Path], schema: str) -> Blocks:
@@ -216,7 +220,12 @@ def _blocks(paths: list[Path], schema: str) -> Blocks:
 
 
 def write_entries(
-    words: Path, counts: Path, shards: int, output: Path, settings: dict[str, Any]
+    words: Path,
+    counts: Path,
+    shards: int,
+    output: Path,
+    settings: dict[str, Any],
+    tags: Path | None = None,
 ) -> None:
     """Write the entries of a lexicon and their record.
 
@@ -228,11 +237,12 @@ def write_entries(
         shards: of the counts.
         output: the folder of the lexicon.
         settings: `min_count`.
+        tags: the file of the words' parts of speech; None: there is none.
 
     Raises:
         InputError: there is no entry, or a file is damaged.
     """
-    known = read_words(words)
+    known, parts = read_words(words), read_tags(tags)
     used = read_record(words / "words.parquet")["rows_out"]
     paths = shard_paths(counts, shards)
     read = sum(verify(path)["rows_out"] for path in paths)
@@ -241,13 +251,13 @@ def write_entries(
             f"{counts} has counts of {read:,} pairs and {words} the words of {used:,}; delete "
             "both and run again"
         )
-    beside = (
+    across, within = (
         _blocks([path.with_name(f"{path.stem}{each}.parquet") for path in paths], COUNTS)
         for each in (ACROSS, WITHIN)
     )
     phrases = _blocks(paths, PHRASES)
-    found = entries(phrases, *beside, known.sentences, 2 * used, settings["min_count"])
-    if not len(found.count):
+    found = entries(phrases, across, within, known.sentences, 2 * used, settings["min_count"])
+    if not len(found.pairs):
         raise InputError(
             f"no two different phrases are aligned in {settings['min_count']} of {used:,} pairs; "
             "lower min_count, or name training sets with more pairs"
@@ -255,11 +265,11 @@ def write_entries(
     files = [output / name for name in ("lexicon.parquet", "lexicon.tsv.zst", "ppdb.gz")]
     with (
         TableWriter(files[0], ENTRIES) as table,
-        tsv_writer(files[1]) as tsv,
+        zstd_writer(files[1]) as tsv,
         gzip_writer(files[2]) as ppdb,
     ):
         tsv.write("\t".join(_NAMES) + "\n")
-        for some in columns(found, known.words):
+        for some in columns(found, known.words, parts):
             table.write_columns(some)
             rows = pa.table({name: some[name] for name in _NAMES}).to_pylist()
             tsv.writelines(f"{tsv_line(row)}\n" for row in rows)
@@ -280,10 +290,16 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--words", type=Path, required=True, help="folder of the words")
     parser.add_argument("--counts", type=Path, required=True, help="folder of the counts")
     parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument("--tags", type=Path, help="parts of speech of the words")
     parser.add_argument("--output", type=Path, required=True, help="folder of the lexicon")
     arguments = parser.parse_args(argv)
     write_entries(
-        arguments.words, arguments.counts, arguments.shards, arguments.output, arguments.config
+        arguments.words,
+        arguments.counts,
+        arguments.shards,
+        arguments.output,
+        arguments.config,
+        arguments.tags,
     )
 
 

@@ -41,6 +41,7 @@ from workflow_scripts.lexicon.measures_precision import (
     Best,
     Resource,
     antonyms,
+    length,
     listed_resource,
     precision,
     ranked,
@@ -262,7 +263,18 @@ def measure(
             (split(row["reference"]), split(row["paraphrase"]))
             for row in Input(training_sets, "training_pairs").rows(list(_SIDES)).items
         )
-        figures["testbed"] = exact(entries(lexicon), synonyms, *occurring(synonyms.pairs(), texts))
+        both, aligned = occurring(synonyms.pairs(), texts)
+        figures["testbed"] = {
+            kind: exact(
+                (each for each in entries(lexicon) if kind in (ALL, length(each[0]))),
+                synonyms,
+                *(
+                    {pair for pair in pairs if kind in (ALL, length(pair))}
+                    for pairs in (both, aligned)
+                ),
+            )
+            for kind in (ALL, LENGTHS[0])
+        }
     lines = ["among\tplace\tphrase\tparaphrase"]
     lines += ["\t".join(map(str, each)) for each in drawn(every.entries(), seed)]
     write_text(output, "".join(f"{line}\n" for line in lines))

@@ -83,9 +83,9 @@ def lexicon_synonyms(run: FinishedRun) -> Table:
         *("recall", "recall_aligned"),
     )
     rows = [
-        (name, *(cut[column] for column in columns))
+        (name, words, *(cut[column] for column in columns))
         for name, each in _each(run)
-        if each["testbed"]
-        for cut in each["testbed"]["cuts"]
+        for words, of_words in (each["testbed"] or {}).items()
+        for cut in of_words["cuts"]
     ]
-    return Table(("lexicon", *columns), rows)
+    return Table(("lexicon", "words", *columns), rows)

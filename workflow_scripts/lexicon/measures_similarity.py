@@ -55,11 +55,11 @@ def cosine_of(words: Mapping[str, NDArray[np.float32]], pairs: Iterable[Pair]) -
         norms = [0.0 if each is None else float(np.linalg.norm(each)) for each in vectors]
         if min(norms) > 0:
             first, second = (np.asarray(each, np.float64) for each in vectors)
-            found.append(float(first @ second) / (norms[0] * norms[1]))
+            cosine = float(first @ second) / (norms[0] * norms[1])
+            found.append(round(cosine, COSINE_DECIMALS))
         else:
             found.append(np.nan)
-    rounded: Numbers = np.round(np.array(found, np.float64), COSINE_DECIMALS)
-    return rounded
+    return np.array(found, np.float64)
 
 
 def _lowest(values: Numbers) -> Numbers:

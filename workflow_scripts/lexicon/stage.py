@@ -5,13 +5,15 @@ from typing import Any
 
 from workflow_scripts.core import lexicon_measures
 from workflow_scripts.core.lexicons import lexicon, lexicon_training_sets, lexicons
+from workflow_scripts.core.parser_files import TAGGING, parser_files
+from workflow_scripts.core.paths import Located
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.embed.stage import tested_embeddings
 from workflow_scripts.lexicon.checks import problems
 
 # What follows a lexicon's name in the names of its units; the lexicon itself has the bare name.
-WORDS, COUNTS = "-words", "-counts"
+WORDS, COUNTS, TAGS = "-words", "-counts", "-tags"
 # A unit of a lexicon that is measured (docs/lexicon-measures.md).
 MEASURES = "-measures"
 
@@ -19,8 +21,9 @@ MEASURES = "-measures"
 class Lexicon(Stage):
     """Three units of each lexicon: its words, what is counted of its pairs, and itself.
 
-    An instance is `<lexicon>-words`, `<lexicon>-counts` or `<lexicon>`; and `<lexicon>-measures`
-    where there is something to measure it against.
+    An instance is `<lexicon>-words`, `<lexicon>-counts` or `<lexicon>`; with a tagger there is
+    also `<lexicon>-tags`, and where there is something to measure it against
+    `<lexicon>-measures`.
     """
 
     name = "lexicon"
@@ -31,19 +34,27 @@ class Lexicon(Stage):
     problems = staticmethod(problems)
 
     def instances(self) -> list[str | None]:
-        parts = [WORDS, COUNTS, "", *([MEASURES] if self._measured() else [])]
-        return [f"{name}{part}" for name in lexicons(self.config) for part in parts]
+        measures = [MEASURES] if self._measured() else []
+        names = lexicons(self.config)
+        return [f"{name}{part}" for name in names for part in [*self._parts(name), *measures]]
 
     def _measured(self) -> bool:
+        """Tell whether lexicons are measured."""
         return bool(lexicons(self.config)) and lexicon_measures.measured(self.config)
+
+    def _parts(self, name: str) -> list[str]:
+        """Return which units make a lexicon, in the order in which they are made."""
+        return [WORDS, COUNTS, *([TAGS] if lexicon(self.config, name)["tagger"] else []), ""]
 
     def reads(self, instance: str) -> list[Unit]:
         name, part = parted(instance)
         sets: list[Unit] = [("filter", each) for each in lexicon_training_sets(self.config, name)]
+        words = self.unit(f"{name}{WORDS}")
         return {
             WORDS: sets,
-            COUNTS: [*sets, self.unit(f"{name}{WORDS}")],
-            "": [self.unit(f"{name}{WORDS}"), self.unit(f"{name}{COUNTS}")],
+            COUNTS: [*sets, words],
+            TAGS: [*sets, words],
+            "": [self.unit(f"{name}{each}") for each in self._parts(name) if each],
             MEASURES: [
                 self.unit(name),
                 *(("embed", each) for each in self.compared().values()),
@@ -67,9 +78,8 @@ class Lexicon(Stage):
         return self.config["shards"]["early"] if parted(instance)[1] == COUNTS else 0
 
     def records(self, instance: str) -> list[str]:
-        return {WORDS: ["words"], COUNTS: [], "": ["lexicon"], MEASURES: ["sample"]}[
-            parted(instance)[1]
-        ]
+        own = {WORDS: ["words"], COUNTS: [], TAGS: ["tags"], "": ["lexicon"]}
+        return {**own, MEASURES: ["sample"]}[parted(instance)[1]]
 
     def files(self, instance: str) -> list[str]:
         if parted(instance)[1]:
@@ -77,10 +87,14 @@ class Lexicon(Stage):
         return ["lexicon.parquet", "lexicon.tsv.zst", "ppdb.gz"]
 
     def wildcards(self) -> dict[str, list[str]]:
-        return {"lexicon": lexicons(self.config)}
+        names = lexicons(self.config)
+        return {
+            "lexicon": names,
+            "tagged_lexicon": [name for name in names if TAGS in self._parts(name)],
+        }
 
     def sections(self) -> dict[int, str]:
-        own = {78: "workflow_scripts.lexicon.report:lexicons"} if lexicons(self.config) else {}
+        own = {78: "workflow_scripts.lexicon.report:lexicons"}
         module = "workflow_scripts.lexicon.measures_report"
         return own | ({79: f"{module}:measures_of_lexicons"} if self._measured() else {})
 
@@ -109,27 +123,43 @@ class Lexicon(Stage):
             COUNTS: ("max_tokens", "max_words"),
             "": ("min_count",),
         }
+        if part == TAGS:
+            language = self.config["languages"]["reference"]["code"]
+            tagger = block["tagger"]
+            return {**tagger, "folder": Located(tagger["folder"]), "language": language}
         return {key: block[key] for key in keys[part]}
 
     def content(self, instance: str) -> dict[str, Any]:
-        settings = self.settings(instance)
-        if parted(instance)[1] != MEASURES:
-            return settings
-        # Names count: they tell the figures apart.
-        for key, paths in lexicon_measures.files(self.config).items():
-            settings[key.rpartition(".")[2]] = [
-                [Path(path).name, self.sha256(path, key)] for path in paths
-            ]
+        settings, hashes = self.settings(instance), self.inputs(instance)
+        if files := self._tagger_files(instance):
+            settings |= {"folder": {model: hashes[path] for model, path in files.items()}}
+        if parted(instance)[1] == MEASURES:
+            # Names count: they tell the figures apart.
+            for key, paths in lexicon_measures.files(self.config).items():
+                named = [[Path(path).name, hashes[path]] for path in paths]
+                settings[key.rpartition(".")[2]] = named
         return settings
 
     def inputs(self, instance: str) -> dict[str, str]:
-        if parted(instance)[1] != MEASURES:
+        if parted(instance)[1] == MEASURES:
+            files = lexicon_measures.files(self.config)
+            return {path: self.sha256(path, key) for key, paths in files.items() for path in paths}
+        key = f"{self._tagger_key(instance)}.folder"
+        return {path: self.sha256(path, key) for path in self._tagger_files(instance).values()}
+
+    def _tagger_files(self, instance: str) -> dict[str, str]:
+        """Return the files of the tagger that a unit's job loads, by what they are."""
+        if parted(instance)[1] != TAGS:
             return {}
-        files = lexicon_measures.files(self.config)
-        return {path: self.sha256(path, key) for key, paths in files.items() for path in paths}
+        tagger = self.settings(instance)
+        key = self._tagger_key(instance)
+        return parser_files(tagger["folder"], tagger["language"], tagger["package"], key, TAGGING)
+
+    def _tagger_key(self, instance: str) -> str:
+        return f"lexicons.{parted(instance)[0]}.tagger"
 
 
 def parted(instance: str) -> tuple[str, str]:
-    """Return the lexicon of an instance, and which of its units it is."""
+    """Return the lexicon of an instance, and which of its units it is: WORDS ... or ""."""
     name, dash, part = instance.partition("-")
     return name, dash + part

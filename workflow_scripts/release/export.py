@@ -10,19 +10,18 @@ with their source languages and corpora.
 import argparse
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import zstandard
 
 from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.merges import AND, OF
+from workflow_scripts.core.packed_writers import ZSTD_LEVEL, zstd_writer
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.rows import ParaphrasesRow
 from workflow_scripts.core.tables import read_rows
@@ -47,7 +46,6 @@ SOURCES = pa.list_(
     pa.struct([("run", pa.string()), ("language", pa.string()), ("corpus", pa.string())])
 )
 GROUP_ROWS = 8192
-ZSTD_LEVEL = 10
 # As PostgreSQL's COPY text format: a field never holds what ends a field or a line.
 _ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
@@ -168,19 +166,6 @@ def parquet_row(
 
 
 @contextmanager
-def tsv_writer(path: Path) -> Iterator[TextIOWrapper]:
-    """Open a zstd-compressed UTF-8 text file; it appears, whole, when the block ends."""
-    compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True)
-    with (
-        atomic_path(path) as temporary,
-        temporary.open("wb") as raw,
-        compressor.stream_writer(raw) as compressed,
-        TextIOWrapper(compressed, encoding="utf-8", newline="\n") as text,
-    ):
-        yield text
-
-
-@contextmanager
 def parquet_writer(path: Path, columns: pa.Schema) -> Iterator[pq.ParquetWriter]:
     """Open a Parquet file of that schema; it appears, whole, when the block ends."""
     with (
@@ -215,7 +200,7 @@ def export(
     )
     tsv, parquet = output / "paraphrases.tsv.zst", output / "paraphrases.parquet"
     paraphrases = 0
-    with tsv_writer(tsv) as lines, parquet_writer(parquet, schema(merged)) as tables:
+    with zstd_writer(tsv) as lines, parquet_writer(parquet, schema(merged)) as tables:
         lines.write(header(best, merged) + "\n")
         while group := list(islice(rows, GROUP_ROWS)):
             lines.writelines(tsv_line(row, best, merged) + "\n" for row in group)

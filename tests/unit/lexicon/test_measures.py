@@ -117,9 +117,11 @@ def test_exact_synonyms_on_the_testbed(tmp_path: Path) -> None:
     texts = _table(tmp_path / "set" / "pairs.parquet", "training_pairs", [pair])
     folder = _measured(tmp_path, "--training-sets", str(texts), testbed=True)
     found = read_measures(folder)["testbed"]
-    assert (found["occurring"], found["aligned"]) == (2, 2)
-    assert found["cuts"][-1]["recall"] == 1.0
-    assert found["cuts"][-1]["right"] == 6  # with buy, purchase, and big, large
+    assert (found["all"]["occurring"], found["all"]["aligned"]) == (2, 2)
+    assert found["all"]["cuts"][-1]["recall"] == 1.0
+    # teacher, instructor; buy, purchase; big, large; the teacher, the instructor
+    assert found["all"]["cuts"][-1]["right"] == 6
+    assert (found["1"]["cuts"][-1]["entries"], found["1"]["cuts"][-1]["right"]) == (7, 5)
 
 
 def test_the_sample_to_read_is_drawn_once(tmp_path: Path) -> None:

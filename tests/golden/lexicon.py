@@ -1,0 +1,35 @@
+"""A fixed input of the stage `lexicon`, and what it makes of it."""
+
+import gzip
+from pathlib import Path
+
+from tests.golden.figures import Outputs
+from tests.golden.inputs import arguments, counts, table
+from tests.golden.rewrite import training_sets
+from workflow_scripts.lexicon import count, entries, words
+
+
+def outputs(folder: Path) -> Outputs:
+    sets = training_sets(folder)
+    settings = {"max_tokens": 30, "min_count": 1, "sample": 100}
+    known = folder / "words"
+    words.main(arguments(settings, training_sets=sets, output=known / "words.parquet"))
+    found: Outputs = {
+        "words": table(known / "words.parquet", "lexicon_words"),
+        "links": table(known / "links.parquet", "lexicon_links"),
+        "words_record": counts(known / "words.json"),
+    }
+    made = folder / "counts"
+    options = {"training_sets": sets, "words": known, "shards": 2}
+    settings = {"max_tokens": 30, "max_words": 3}
+    for shard in ("0000", "0001"):
+        count.main(arguments(settings, **options, output=made / f"{shard}.parquet"))
+        found[shard] = table(made / f"{shard}.parquet", "lexicon_phrases")
+        for kind in ("across", "within"):
+            found[f"{shard}_{kind}"] = table(made / f"{shard}-{kind}.parquet", "lexicon_counts")
+    output = folder / "lexicon"
+    entries.main(arguments({"min_count": 1}, words=known, counts=made, shards=2, output=output))
+    found["lexicon"] = table(output / "lexicon.parquet", "lexicon")
+    lines = gzip.decompress((output / "ppdb.gz").read_bytes()).decode().splitlines()
+    found["ppdb"] = [line.split(" ||| ")[:3] for line in lines]
+    return found

@@ -1,0 +1,143 @@
+"""A whole lexicon from hand-made pairs: its rows, its files, and what reads them."""
+
+import gzip
+import math
+
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+from tests.unit.lexicon.conftest import PAIRS, make, write_pairs
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import read_record
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.report.section import sections
+from workflow_scripts.generate.ppdb import read_paraphrases
+from workflow_scripts.lexicon import entries
+from workflow_scripts.lexicon.report import lexicons_table
+
+FILES = ("lexicon.parquet", "lexicon.tsv.zst", "ppdb.gz")
+
+
+def rows_of(folder):
+    return pq.read_table(folder / "lexicon.parquet").to_pylist()
+
+
+def entry(rows, phrase, paraphrase):
+    (row,) = [row for row in rows if (row["phrase"], row["paraphrase"]) == (phrase, paraphrase)]
+    return row
+
+
+def contents(folder):
+    return {name: (folder / name).read_bytes() for name in FILES}
+
+
+def test_rows_of_known_pairs(pairs_file, tmp_path):
+    rows = rows_of(make(tmp_path, [pairs_file]))
+    pairs = {frozenset((row["phrase"], row["paraphrase"])) for row in rows}
+    # Phrases with a word in common at an end, as "big dog" and "large dog", are left out.
+    assert pairs == set(map(frozenset, [("big", "large"), ("gave up", "quit"), ("gave", "quit")]))
+    one, other = entry(rows, "big", "large"), entry(rows, "large", "big")
+    # "big" is aligned with "large" in three pairs, and in one with itself, in both sentences.
+    assert (one["count"], other["count"]) == (3, 3)
+    assert one["p_paraphrase"] == other["p_phrase"] == pytest.approx(3 / 5)
+    assert one["p_phrase"] == other["p_paraphrase"] == 1
+    assert one["score"] == other["score"]
+    phrase = entry(rows, "gave up", "quit")
+    assert phrase["count"] == 2 and phrase["pmi_cross"] is None
+    assert all(row["tag"] is None for row in rows)
+    scores = [row["score"] for row in rows]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_what_is_left_out_is_counted(pairs_file, tmp_path):
+    make(tmp_path, [pairs_file])
+    for name in ("words/words.parquet", "counts/0000.parquet"):
+        record = read_record(tmp_path / name)
+        assert record["rows_in"] == len(PAIRS)
+        assert record["rejected"] == {"too_long": 1}
+
+
+@pytest.mark.parametrize(("shards", "rows"), [(1, 7), (3, 1 << 20), (8, 11)])
+def test_shards_and_memory_make_no_difference(pairs_file, tmp_path, shards, rows):
+    wanted = contents(make(tmp_path / "one", [pairs_file]))
+    assert contents(make(tmp_path / "other", [pairs_file], shards, rows)) == wanted
+
+
+def test_several_training_sets_are_one_text(tmp_path):
+    whole = write_pairs(tmp_path / "whole" / "pairs.parquet", PAIRS)
+    parts = [
+        write_pairs(tmp_path / name / "pairs.parquet", some)
+        for name, some in (("a", PAIRS[:3]), ("b", PAIRS[3:]))
+    ]
+    wanted = contents(make(tmp_path / "one", [whole]))
+    assert contents(make(tmp_path / "two", parts, 2)) == wanted
+
+
+def test_the_next_run_reads_it_as_ppdb(pairs_file, tmp_path):
+    made = make(tmp_path, [pairs_file])
+    found = read_paraphrases("ppdb", made / "ppdb.gz", {"big", "large"})
+    assert found.of("big", ["Equivalence"]) == ["large"]
+    # A tagger of that run keeps rows without a part of speech.
+    assert found.of("large", ["Equivalence"], frozenset({"ADJ"})) == ["big"]
+    line = gzip.decompress((made / "ppdb.gz").read_bytes()).decode().splitlines()[0]
+    category, phrase, paraphrase, features, _, relation = line.split(" ||| ")
+    best = rows_of(made)[0]
+    assert (category, phrase, paraphrase) == ("[X]", best["phrase"], best["paraphrase"])
+    assert relation == "Equivalence"
+    values = dict(each.split("=") for each in features.split())
+    assert float(values["PPDB2.0Score"]) == pytest.approx(best["score"], rel=1e-5)
+    for name, column in (("p(e|f)", "p_paraphrase"), ("p(f|e)", "p_phrase")):
+        assert float(values[name]) == pytest.approx(-math.log(best[column]), rel=1e-5)
+
+
+def test_the_tsv_has_the_rows_of_the_table(pairs_file, tmp_path):
+    made = make(tmp_path, [pairs_file])
+    packed = (made / "lexicon.tsv.zst").read_bytes()
+    text = zstandard.ZstdDecompressor().stream_reader(packed).read().decode()
+    header, *lines = text.splitlines()
+    rows = rows_of(made)
+    assert header.split("\t") == list(rows[0])
+    for line, row in zip(lines, rows, strict=True):
+        for field, value in zip(line.split("\t"), row.values(), strict=True):
+            if value is None:
+                assert field == ""
+            elif isinstance(value, str):
+                assert field == value
+            else:
+                assert float(field) == pytest.approx(value, rel=1e-5)
+
+
+def test_words_alone_and_rare_entries(pairs_file, tmp_path):
+    rows = rows_of(make(tmp_path / "words", [pairs_file], max_words=1))
+    assert all(" " not in row["phrase"] for row in rows)
+    with pytest.raises(InputError, match="lower min_count"):
+        make(tmp_path / "many", [pairs_file], min_count=9)
+
+
+def test_no_pair_is_short_enough(pairs_file, tmp_path):
+    with pytest.raises(InputError, match="raise max_tokens"):
+        make(tmp_path, [pairs_file], max_tokens=1)
+
+
+def test_counts_of_other_pairs_are_refused(pairs_file, tmp_path):
+    make(tmp_path, [pairs_file])
+    path = tmp_path / "counts" / "0000.parquet"
+    path.write_bytes(path.read_bytes() + b"x")
+    command = ["--words", str(tmp_path / "words"), "--counts", str(tmp_path / "counts")]
+    with pytest.raises(InputError, match="differs from what its stage wrote"):
+        entries.main(["--config", '{"min_count": 2}', *command, "--shards", "1", "--output", "x"])
+
+
+def test_the_report_has_the_best_entries(pairs_file, tmp_path):
+    make(tmp_path, [pairs_file])
+    units = [("plain-words", "words"), ("plain-counts", "counts"), ("plain", "lexicon")]
+    run = FinishedRun({}, [(("lexicon", name), tmp_path / folder) for name, folder in units])
+    (section,) = sections(["workflow_scripts.lexicon.report:lexicons"], run)
+    assert "<td>large</td>" in section.html or "<td>big</td>" in section.html
+    table = lexicons_table(run)
+    (row,) = table.rows
+    found = dict(zip(table.columns, row, strict=True))
+    assert (found["lexicon"], found["pairs"], found["left_out"]) == ("plain", 7, 1)
+    assert found["rows"] == len(rows_of(tmp_path / "lexicon"))
+    assert sections(["workflow_scripts.lexicon.report:lexicons"], FinishedRun({}, [])) == []
