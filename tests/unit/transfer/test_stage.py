@@ -1,0 +1,128 @@
+"""Planning: which units there are, what they read, what is refused beforehand."""
+
+import copy
+
+import pytest
+
+from tests.configs import run_on_testbed
+from tests.unit.transfer.conftest import write, write_senteval
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.stages import run_layout
+from workflow_scripts.transfer.checks import notes
+from workflow_scripts.transfer.stage import Transfer
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_senteval(tmp_path / "senteval")
+    return {**run_on_testbed(), "data": str(tmp_path)}
+
+
+def with_transfer(config, **changes):
+    return {**copy.deepcopy(config), "transfer": {"data": ["senteval"], **changes}}
+
+
+def units(config):
+    layout = run_layout(config)
+    return {unit: layout.key(*unit) for unit in layout.units()}
+
+
+def test_without_data_there_is_nothing_of_the_stage_and_no_key_changes(config):
+    plain = units(config)
+    assert not [unit for unit in plain if unit[0] == "transfer"]
+    assert units({**config, "transfer": {}}) == plain
+    assert units({**config, "transfer": {"encoders": {"mini": None}}}) == plain
+
+
+def test_units_of_embeddings_encoders_vectors_and_bags(config, tmp_path):
+    write(tmp_path / "glove.txt", "a 1 2\n")
+    found = with_transfer(config, vectors={"glove": "glove.txt"}, encoders={"mini": None})
+    layout = run_layout(found)
+    stage = layout.stage(Transfer)
+    embeddings = list(stage.embeddings)
+    assert embeddings
+    assert stage.instances() == ["tasks", *embeddings, "mini", "glove", "bag_of_words"]
+    (first, *_) = embeddings
+    training_set = stage.embeddings[first]["training_set"]
+    assert layout.upstream(("transfer", first)) == [
+        ("transfer", "tasks"),
+        ("embed", first),
+        ("filter", training_set),
+    ]
+    assert layout.upstream(("transfer", "glove")) == [("transfer", "tasks")]
+    plain = {unit: key for unit, key in units(config).items() if unit[0] != "release"}
+    assert plain.items() <= units(found).items()
+    release = layout.upstream(("release", None))
+    assert {("transfer", each) for each in stage.instances()} <= set(release)
+
+
+def test_embeddings_and_bags_may_be_left_out(config):
+    found = with_transfer(config, embeddings=[], bag_of_words=False, encoders={"mini": None})
+    assert run_layout(found).stage(Transfer).instances() == ["tasks", "mini"]
+    nothing = with_transfer(config, embeddings=[], bag_of_words=False)
+    assert run_layout(nothing).stage(Transfer).instances() == []
+
+
+def test_files_count_by_their_content(config, tmp_path):
+    write(tmp_path / "glove.txt", "a 1 2\n")
+    found = with_transfer(config, vectors={"glove": "glove.txt"})
+    before = units(found)
+    write(tmp_path / "glove.txt", "a 1 3\n")
+    after = units(found)
+    assert before[("transfer", "glove")] != after[("transfer", "glove")]
+    assert before[("transfer", "tasks")] == after[("transfer", "tasks")]
+    path = tmp_path / "senteval/CR/custrev.pos"
+    write(path, path.read_text("utf-8") + "one more\n")
+    assert units(found)[("transfer", "tasks")] != after[("transfer", "tasks")]
+    # What no task reads does not count.
+    last = units(found)
+    write(tmp_path / "senteval/SOURCE", "from here\n")
+    assert units(found) == last
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"scaled": True}, {"classifier": "sklearn"}, {"folds": 5}, {"seeds": [1, 2]}],
+)
+def test_every_setting_counts(config, change):
+    plain, other = units(with_transfer(config)), units(with_transfer(config, **change))
+    assert plain[("transfer", "tasks")] == other[("transfer", "tasks")]
+    assert plain[("transfer", "bag_of_words")] != other[("transfer", "bag_of_words")]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"embeddings": ["other"]}, "'other' is not among run.embeddings"),
+        ({"encoders": {"tasks": None}}, "'tasks' is the name of a unit"),
+        ({"vectors": {"bag_of_words": "x"}}, "'bag_of_words' is the name of a unit"),
+        ({"encoders": {"a": None}, "vectors": {"a": "x"}}, "'a' is in encoders and in vectors"),
+        ({"encoders": {"a": {}}}, "transfer.encoders.a: one of folder"),
+        ({"tasks": ["MNLI"]}, "transfer.tasks"),
+        ({"folds": 1}, "transfer.folds"),
+        ({"seeds": []}, "transfer.seeds"),
+        ({"data": ["nothing"]}, "no such folder of transfer tasks"),
+        ({"vectors": {"a": "missing.txt"}}, "missing.txt"),
+    ],
+)
+def test_what_can_not_be_is_refused_before_the_run(config, change, message):
+    with pytest.raises(InputError, match=message):
+        run_layout(with_transfer(config, **change))
+
+
+def test_a_missing_task_is_noted_or_refused_where_it_is_named(config, tmp_path):
+    for path in (tmp_path / "senteval/MRPC").iterdir():
+        path.unlink()
+    assert any("MRPC not there and left out" in note for note in notes(with_transfer(config)))
+    assert "MRPC" not in run_layout(with_transfer(config)).stage(Transfer).task_files()
+    with pytest.raises(InputError, match="MRPC is in none of"):
+        run_layout(with_transfer(config, tasks=["MR", "MRPC"]))
+
+
+def test_another_language_is_noted(config):
+    found = with_transfer(config)
+    found["languages"]["reference"]["code"] = "cs"
+    assert any("SentEval's are English" in note for note in notes(found))
+    assert not list(notes(with_transfer(config)))
+    assert not list(notes(config))
