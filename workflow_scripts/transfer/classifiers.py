@@ -19,8 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
-# Features, shape (rows, features): of embeddings `Floats`, of bags of words a sparse matrix, of which
-# scipy has no types.
+# Features, shape (rows, features): of embeddings `Floats`, of bags of words a sparse matrix.
 Features = Any
 
 # SentEval's classifier, as its README sets it to compare with the literature.

@@ -33,7 +33,9 @@ def data(senteval, name):
 @pytest.mark.parametrize("name", TASKS)
 def test_every_task_is_learnt_and_all_its_rows_are_answered(senteval, name, classifier):
     task = data(senteval, name)
-    given = answers(task, hashed_words, Settings(classifier, FOLDS, 1111))
+    # So few rows give few batches, in which small features teach little.
+    size = np.float32(1 if name == "SICK-R" else 20)
+    given = answers(task, lambda each: size * hashed_words(each), Settings(classifier, FOLDS, 1111))
     gold = np.array([row.label for row in task.tested])
     assert given.found.shape == gold.shape
     if name == "SICK-R":

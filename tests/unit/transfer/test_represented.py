@@ -85,6 +85,10 @@ def test_an_embedding_stands_beside_its_untrained_self(folder):
     for task in NAMES:
         values = [result["states"][state][task]["value"] for state in ("trained", "untrained")]
         gain = result["gain"][task]
+        if task == "SICK-R":  # the embedding knows none of its words
+            assert gain is None
+            assert values == [0, 0]
+            continue
         assert gain["value"] == pytest.approx(values[0] - values[1], abs=0.011)
         assert gain["low"] <= gain["high"]
     assert not (folder / "word-all-x-seed1/work").exists()
