@@ -4,11 +4,14 @@ import copy
 
 import pytest
 
-from tests.configs import run_on_testbed
+from tests.configs import ROOT, run_on_testbed
 from tests.unit.transfer.conftest import write, write_senteval
+from workflow_scripts.core.embeddings import embeddings
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages import run_layout
-from workflow_scripts.transfer.checks import notes
+from workflow_scripts.core.resolve import resolve
+from workflow_scripts.core.training_sets import training_sets
+from workflow_scripts.stages import run_layout, validate
+from workflow_scripts.transfer.checks import notes, transfer
 from workflow_scripts.transfer.stage import Transfer
 
 
@@ -118,6 +121,16 @@ def test_a_missing_task_is_noted_or_refused_where_it_is_named(config, tmp_path):
     assert "MRPC" not in run_layout(with_transfer(config)).stage(Transfer).task_files()
     with pytest.raises(InputError, match="MRPC is in none of"):
         run_layout(with_transfer(config, tasks=["MR", "MRPC"]))
+
+
+def test_the_recipe_tests_three_embeddings_and_an_encoder(config):
+    names = ("portuguese", "portuguese-8000", "transfer")
+    recipe = resolve([ROOT / f"recipes/{name}.yaml" for name in names], [])
+    validate(recipe)
+    assert list(transfer(recipe)["encoders"]) == ["minilm"]
+    assert list(embeddings(recipe, training_sets(recipe))) == [
+        f"{each}-every-parabank2-seed1" for each in ("word", "trigram", "word_trigram")
+    ]
 
 
 def test_another_language_is_noted(config):
