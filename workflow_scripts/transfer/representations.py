@@ -161,14 +161,15 @@ def encoder(
     Args:
         representation: which one.
         data: the task. All its different sentences are encoded once.
-        work: folder in which vectors are kept, under the hashes of model and task; None: they are
+        work: folder in which vectors are kept, under the hashes of model and sentences; None: they are
             kept in memory alone.
         scaled: divide all by one number, see `protocol.Settings`; bags of words stay as they are.
 
     Raises:
         InputError: the model can't be read, or gives numbers that are not finite.
     """
-    sentences = list(dict.fromkeys(_sentences(data)))
+    # Sorted: SICK-R and SICK-E have the same sentences in another order, and share their vectors.
+    sentences = sorted(set(_sentences(data)))
     if representation.load is None:
         return _bags(sentences)
     name = hashed(representation.identity, sentences)

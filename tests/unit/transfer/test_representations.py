@@ -41,6 +41,15 @@ def test_each_different_sentence_is_encoded_once(tmp_path, kept):
     assert counted.encoded == ["a", "bb"]
 
 
+def test_tasks_of_the_same_sentences_share_their_vectors(tmp_path):
+    rows = [Row(1.0, "a", "bb"), Row(0.0, "c", "a")]
+    encoder(Counted().representation, TaskData("SICK-R", {"test": rows}, []), tmp_path)
+    again = Counted()
+    other = TaskData("SICK-E", {"test": rows[::-1]}, [])
+    assert encoder(again.representation, other, tmp_path)(["c"]).tolist() == [[1, 2]]
+    assert again.encoded == []
+
+
 def test_kept_vectors_are_not_made_again_but_for_another_model_or_task(tmp_path):
     encoder(Counted().representation, DATA, tmp_path)
     again = Counted()

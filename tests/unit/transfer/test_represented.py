@@ -147,7 +147,8 @@ def test_the_tables_have_a_row_for_each_model_and_task(folder):
     data = report.transfer_data(run)
     assert [row[0] for row in data.rows] == NAMES
     assert data.columns[-2:] == ("training_set", "seen")
-    assert data.rows[0][-2:] == ("all-x", 1)
+    result = json.loads((folder / "word-all-x-seed1/transfer.json").read_text("utf-8"))
+    assert data.rows[0][-2:] == ("all-x", result["seen"]["CR"])
 
 
 def test_a_grade_that_was_not_learnt_shows_as_0(folder, tmp_path):
