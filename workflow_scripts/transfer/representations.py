@@ -161,8 +161,8 @@ def encoder(
     Args:
         representation: which one.
         data: the task. All its different sentences are encoded once.
-        work: folder in which vectors are kept, under the hashes of model and sentences; None: they are
-            kept in memory alone.
+        work: folder in which vectors are kept, under the hash of model and sentences; None: they
+            are kept in memory alone.
         scaled: divide all by one number, see `protocol.Settings`; bags of words stay as they are.
 
     Raises:
