@@ -232,7 +232,7 @@ class Release(Stage):
         needed = model_columns({**config, "run": run}) if "rewriters" in run else {}
         shown = {*config["evaluate"]["columns"], *needed}
         columns = {name: each for name, each in config["columns"].items() if name in shown}
-        apart = ["results", "data", "downloads", "compute", "embeddings", "sts"]
+        apart = ["results", "data", "downloads", "compute", "embeddings", "sts", "transfer"]
         if "rewriters" not in run:
             apart += ["training_sets"]
         mine = selection.used({**config, "run": run, "columns": columns})

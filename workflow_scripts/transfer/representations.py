@@ -96,6 +96,8 @@ def word_vectors(path: Path, tasks: Iterable[TaskData]) -> Representation:
     Raises:
         InputError: the file is not what it should be, or has none of the words.
     """
+    if not path.is_file():
+        raise InputError(f"{path}: no such file of word vectors; correct the path")
     words = {
         word
         for task in tasks
@@ -122,9 +124,6 @@ def word_vectors(path: Path, tasks: Iterable[TaskData]) -> Representation:
                 f"{path}: it has none of the words of the tasks; name vectors of their language"
             )
         size = len(next(iter(table.values())))
-        for word, vector in table.items():
-            if len(vector) != size:
-                raise InputError(f"{path}: '{word}' has {len(vector)} numbers, others {size}")
 
         def encode(sentences: Sequence[str]) -> Floats:
             found = np.zeros((len(sentences), size), np.float32)

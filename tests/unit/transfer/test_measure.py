@@ -100,6 +100,9 @@ def test_missing_tasks_are_told_and_named_ones_needed(capsys, senteval, vectors)
         (["--bag-of-words", "--untrained"], "--untrained goes with --model"),
         (["--bag-of-words", "--folds", "1"], "at least 2"),
         (["--bag-of-words", "--bootstrap", "0"], "at least 1"),
+        (["--bag-of-words", "--seeds", str(2**32)], "is too great"),
+        (["--vectors", "nothing.txt"], "no such file of word vectors"),
+        (["--model", "nothing"], "no such folder of a model"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(capsys, senteval, arguments, message):

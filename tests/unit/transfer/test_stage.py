@@ -123,6 +123,30 @@ def test_a_missing_task_is_noted_or_refused_where_it_is_named(config, tmp_path):
         run_layout(with_transfer(config, tasks=["MR", "MRPC"]))
 
 
+def test_an_encoder_from_the_hub_is_downloaded_by_its_revision(config):
+    block = {"hub": "someone/model", "revision": "0" * 40}
+    found = with_transfer(config, encoders={"mini": block})
+    stage = run_layout(found).stage(Transfer)
+    (record,) = stage.read_files("mini")
+    assert record.endswith(f"hub/someone--model/{'0' * 40}.json")
+    assert stage.hub_block(record) == block
+    assert stage.hub_block("other.json") is None
+    assert stage.outside("mini") == [record.removesuffix(".json")]
+    other = with_transfer(config, encoders={"mini": {**block, "revision": "1" * 40}})
+    assert units(other)[("transfer", "mini")] != units(found)[("transfer", "mini")]
+    moved = {**found, "downloads": "elsewhere"}
+    assert units(moved)[("transfer", "mini")] == units(found)[("transfer", "mini")]
+
+
+def test_an_encoder_in_a_folder_counts_by_its_files(config, tmp_path):
+    write(tmp_path / "encoder/modules.json", "[]")
+    write(tmp_path / "encoder/model.safetensors", "1")
+    found = with_transfer(config, encoders={"mini": {"folder": "encoder"}})
+    before = units(found)
+    write(tmp_path / "encoder/model.safetensors", "2")
+    assert units(found)[("transfer", "mini")] != before[("transfer", "mini")]
+
+
 def test_the_recipe_tests_three_embeddings_and_an_encoder(config):
     names = ("portuguese", "portuguese-8000", "transfer")
     recipe = resolve([ROOT / f"recipes/{name}.yaml" for name in names], [])
