@@ -44,6 +44,7 @@ def everything(results: Path) -> dict[str, Any]:
     config["rewriters"] = {"rewriter": {"training_sets": ["all"], "model": "testbed"}}
     config["run"]["lexicons"] = ["lexicon"]
     config["lexicons"] = {"lexicon": {"training_sets": ["all"]}}
+    config["transfer"] = {"data": [str(_transfer_data(results / "senteval"))]}
     config["evaluate"] |= {
         "columns": list(COLUMNS),
         "reference_scores": True,
@@ -55,6 +56,15 @@ def everything(results: Path) -> dict[str, Any]:
         },
     }
     return config
+
+
+def _transfer_data(folder: Path) -> Path:
+    """Write the files of one transfer task, and return their folder."""
+    for name in ("custrev.pos", "custrev.neg"):
+        path = folder / "CR" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("a\n", encoding="utf-8")
+    return folder
 
 
 def visits(layout: Layout) -> dict[Unit, Visit]:

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2] / "workflow_scripts"
 DECLARATIONS = "declarations"
 # Modules of a stage that its declaration needs: its checks, and what these read.
 _OF_DECLARATIONS = {"stage.py", "checks.py", "filter/embedding_columns.py", "train/blocks.py"}
-_OF_DECLARATIONS |= {"train/model_files.py", "generate/rewriters.py"}
+_OF_DECLARATIONS |= {"train/model_files.py", "generate/rewriters.py", "transfer/tasks.py"}
 # The filter of the bitext has models of its own, which are trained before.
 _FLOW = [stage.name for stage in STAGES if stage.name != "dual_filter"]
 _FLOW.insert(_FLOW.index("train") + 1, "dual_filter")

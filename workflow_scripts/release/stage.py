@@ -233,7 +233,8 @@ class Release(Stage):
         needed = model_columns({**config, "run": run}) if "rewriters" in run else {}
         shown = {*config["evaluate"]["columns"], *needed}
         columns = {name: each for name, each in config["columns"].items() if name in shown}
-        apart = ["results", "data", "downloads", "compute", "embeddings", "sts", "lexicons"]
+        apart = ["results", "data", "downloads", "compute", "embeddings", "sts"]
+        apart += ["lexicons", "transfer"]
         if "rewriters" not in run:
             apart += ["training_sets"]
         mine = selection.used({**config, "run": run, "columns": columns})

@@ -8,19 +8,19 @@ nothing that is drawn: all of a grid are trained at once, each with its own earl
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy import sparse, stats
+from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
-# Features, shape (rows, features): of embeddings dense, of bags of words sparse.
-Features = Floats | sparse.csr_matrix
+# Features, shape (rows, features): of embeddings `Floats`, of bags of words a sparse matrix.
+Features = Any
 
 # SentEval's classifier, as its README sets it to compare with the literature.
 BATCH = 64

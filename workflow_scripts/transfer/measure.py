@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.cli import count, run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.core.seal import read_sealed, sealed
 from workflow_scripts.judge.encoder import encoder_folder
 from workflow_scripts.transfer.collect import described
@@ -44,6 +45,9 @@ from workflow_scripts.transfer.representations import (
     word_vectors,
 )
 from workflow_scripts.transfer.tasks import TASKS, chosen, missing
+
+# numpy takes no greater seed.
+_SEEDS = 1 << 32
 
 
 def read_tasks(folders: Sequence[str | Path], names: Sequence[str] | None) -> list[TaskData]:
@@ -101,7 +105,7 @@ def over_seeds(each: Sequence[dict[str, Any]]) -> dict[str, Any]:
     Values and the ends of intervals are means; `by_seed` has the values.
     """
     mean = {
-        key: round(fmean(one[key] for one in each), 2)
+        key: round(fmean(one[key] for one in each), DECIMALS)
         for key, value in each[0].items()
         if isinstance(value, float) and all(one[key] is not None for one in each)
     }
@@ -150,6 +154,8 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     if options.folds < 2:
         raise InputError("--folds: at least 2 are needed")
+    if max(options.seeds) >= _SEEDS:
+        raise InputError(f"--seeds: {max(options.seeds)} is too great; a seed is below 2^32")
     if options.bootstrap < 1:
         raise InputError("--bootstrap: at least 1 sample is needed")
     limit_threads()

@@ -104,9 +104,9 @@ def _read(task: Task, place: int, path: Path, latin1: list[str]) -> Iterator[Row
     may_be_latin1 = task.form in (LINES, QUESTIONS)
     lines = _lines(path, latin1 if may_be_latin1 else None)
     if task.form == LINES:
-        label = len(task.files["all"]) - 1 - place
+        own = float(len(task.files["all"]) - 1 - place)
         # An empty line is a sentence without words, as SentEval has it.
-        yield from (Row(float(label), _tokens(line)) for line in lines)
+        yield from (Row(own, _tokens(line)) for line in lines)
     elif task.form == LABEL_LAST:
         for number, row in _columns(path, lines, 2, exactly=True):
             yield Row(_class(path, number, row[1], task.classes), _tokens(row[0]))

@@ -76,8 +76,10 @@ def _gains(found: list[Tested]) -> list[dict[str, Any]]:
 
 def transfer(run: FinishedRun) -> Table:
     """Return every model in every task; an interval stands where the embedding has one seed."""
-    columns = ("model", "training_set", "state", "task", "metric", "rows", "seeds")
-    columns += ("value", "deviation", "low", "high", "development")
+    columns = (
+        *("model", "training_set", "state", "task", "metric", "rows", "seeds"),
+        *("value", "deviation", "low", "high", "development"),
+    )
     told = results.tasks(run)["tasks"]
     rows = []
     for each in results.tested(run):
@@ -99,8 +101,10 @@ def transfer(run: FinishedRun) -> Table:
 def transfer_gains(run: FinishedRun) -> Table:
     """Return what training gained in each task, by seed, with 95 % intervals."""
     rows: list[tuple[Any, ...]] = []
+    names = results.tasks(run)["tasks"]
     for each in _gains(results.tested(run)):
-        for task, gain in each["gain"].items():
+        for task in names:
+            gain = each["gain"][task]
             ends = (gain["value"], gain["low"], gain["high"]) if gain else (None, None, None)
             rows.append((each["name"], each["training_set"], each["seed"], task, *ends))
     columns = ("model", "training_set", "seed", "task", "gain", "low", "high")

@@ -96,6 +96,8 @@ def word_vectors(path: Path, tasks: Iterable[TaskData]) -> Representation:
     Raises:
         InputError: the file is not what it should be, or has none of the words.
     """
+    if not path.is_file():
+        raise InputError(f"{path}: no such file of word vectors; correct the path")
     words = {
         word
         for task in tasks
@@ -122,9 +124,6 @@ def word_vectors(path: Path, tasks: Iterable[TaskData]) -> Representation:
                 f"{path}: it has none of the words of the tasks; name vectors of their language"
             )
         size = len(next(iter(table.values())))
-        for word, vector in table.items():
-            if len(vector) != size:
-                raise InputError(f"{path}: '{word}' has {len(vector)} numbers, others {size}")
 
         def encode(sentences: Sequence[str]) -> Floats:
             found = np.zeros((len(sentences), size), np.float32)
@@ -161,14 +160,15 @@ def encoder(
     Args:
         representation: which one.
         data: the task. All its different sentences are encoded once.
-        work: folder in which vectors are kept, under the hashes of model and task; None: they are
-            kept in memory alone.
+        work: folder in which vectors are kept, under the hash of model and sentences; None: they
+            are kept in memory alone.
         scaled: divide all by one number, see `protocol.Settings`; bags of words stay as they are.
 
     Raises:
         InputError: the model can't be read, or gives numbers that are not finite.
     """
-    sentences = list(dict.fromkeys(_sentences(data)))
+    # Sorted: SICK-R and SICK-E have the same sentences in another order, and share their vectors.
+    sentences = sorted(set(_sentences(data)))
     if representation.load is None:
         return _bags(sentences)
     name = hashed(representation.identity, sentences)

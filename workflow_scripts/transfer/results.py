@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from workflow_scripts.core.manifest import read_json, verify
 from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.transfer.tasks import TASKS
 
 TASKS_UNIT = "tasks"
 
@@ -31,7 +32,9 @@ class Tested(NamedTuple):
 
 def tasks(run: FinishedRun) -> dict[str, Any]:
     """Return what is told of the run's tasks: `tasks` by name, and those that are `missing`."""
-    return verify(run.folder("transfer", TASKS_UNIT) / "sentences.json")["extra"]
+    told = verify(run.folder("transfer", TASKS_UNIT) / "sentences.json")["extra"]
+    # Records have sorted keys.
+    return {**told, "tasks": {name: told["tasks"][name] for name in TASKS if name in told["tasks"]}}
 
 
 def tested(run: FinishedRun) -> list[Tested]:

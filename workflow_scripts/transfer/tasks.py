@@ -3,7 +3,7 @@
 The Snakefile imports this module: only the standard library.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,7 +42,7 @@ class Task(NamedTuple):
     name: str
     title: str
     folder: str
-    files: dict[str, tuple[str, ...]]
+    files: Mapping[str, tuple[str, ...]]
     form: str
     kind: str
     classes: int

@@ -240,6 +240,7 @@ def test_the_pages_have_their_tables():
         "rewrite.md rewriters.<name>.continued",
         "testbed.md corpora.<name>.testbed",
         "train.md models.<name>",
+        "transfer.md transfer",
     }
 
 
