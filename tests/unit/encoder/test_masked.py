@@ -29,7 +29,7 @@ TEXTS = [
     for mark in (".", "!")
 ]
 SCRATCH = defaults("encoder_scratch") | {
-    **{"vocab_size": 90, "layers": 1, "hidden": 16, "heads": 2, "feed_forward": 32},
+    **{"vocab_size": 32, "layers": 1, "hidden": 16, "heads": 2, "feed_forward": 32},
     **{"max_tokens": 24, "held_out": 0.1},
     "training": defaults("scratch_training")
     | {"epochs": 2, "batch": 16, "learning_rate": 0.01, "precision": "float32"},
@@ -122,13 +122,15 @@ def test_the_loss_is_that_of_the_whole_model():
     tokens = tokenised(tokenizer, TestMasks.texts, None, 24)
     given = Masks(tokens, tokenizer, 0.3, 1, "masks")(np.arange(3), 0)
     with torch.no_grad():
-        assert masked_losses(model, given).mean() == pytest.approx(model(**given).loss, abs=1e-5)
+        assert masked_losses(model, given).mean().item() == pytest.approx(
+            model(**given).loss.item(), abs=1e-5
+        )
 
 
 def test_the_vocabulary_is_the_same_each_time_and_saved_whole(tmp_path):
-    one, other = (tokenizer_of(TEXTS, 90, True) for _ in range(2))
+    one, other = (tokenizer_of(TEXTS, 34, True) for _ in range(2))
     assert one.get_vocab() == other.get_vocab()
-    assert len(one) == 90
+    assert len(one) == 34
     one.save_pretrained(tmp_path)
     again = open_tokenizer(tmp_path)
     assert again("The CAT sees me.")["input_ids"] == one("the cat sees me.")["input_ids"]
@@ -145,7 +147,7 @@ def test_the_vocabulary_is_the_same_each_time_and_saved_whole(tmp_path):
 
 def test_a_vocabulary_too_large_for_the_text_is_lowered(capsys):
     found = tokenizer_of(TEXTS, 5000, True)
-    assert 40 < len(found) < 1000
+    assert 34 < len(found) < 1000
     assert f"allows a vocabulary of {len(found)} tokens, and not 5000" in capsys.readouterr().err
 
 
@@ -158,7 +160,7 @@ def test_a_model_is_trained_and_published(model, data):
     """What every user of transformers can open, with its figures and its record."""
     verify(model / "model.json")
     metrics = json.loads((model / "metrics.json").read_text())
-    assert metrics["perplexity"] < metrics["vocabulary"] / 2
+    assert metrics["perplexity"] < 0.8 * metrics["vocabulary"]
     points = [each["perplexity"] for each in metrics["history"] if "perplexity" in each]
     assert len(points) == 2 and points[-1] == metrics["perplexity"]
     record = read_record(model / "model")
