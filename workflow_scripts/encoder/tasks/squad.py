@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from workflow_scripts.core.encoder_tasks import chosen_files
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.encoder.tasks.examples import (
     Question,
     TaskData,
-    files_of,
     require_examples,
     task_data,
 )
@@ -38,7 +38,7 @@ def read_squad(folder: Path) -> TaskData[Question]:
     Raises:
         InputError: files are missing, or not as their format says.
     """
-    train, dev = files_of("SQuAD", folder)
+    train, dev = (folder / name for name in chosen_files("SQuAD", folder))
     learnt, misplaced = [], 0
     for each in _questions(train):
         found = tuple(
