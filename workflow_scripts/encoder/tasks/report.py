@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from workflow_scripts.core.encoder_tasks import PLAIN_STATE, TUNED_STATE
+from workflow_scripts.core.encoder_tasks import ENCODER_TASKS, PLAIN_STATE, TUNED_STATE
 from workflow_scripts.core.manifest import read_json
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.table import Table
@@ -49,11 +49,16 @@ def encoder_tasks(run: FinishedRun) -> dict[str, Any] | None:
         "spans": {name: span_rows(each) for name, each in found.items()},
         "states": _STATES,
         "about": {
-            name: [_about(task, block) for task, block in each["tasks"].items()]
+            name: [_about(task, block) for task, block in _in_order(each["tasks"])]
             for name, each in found.items()
         },
-        "missing": next(iter(found.values()))["missing"],
+        "missing": _in_order(next(iter(found.values()))["missing"]),
     }
+
+
+def _in_order(of_tasks: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return what is known of tasks in the order of `ENCODER_TASKS`."""
+    return [(task, of_tasks[task]) for task in ENCODER_TASKS if task in of_tasks]
 
 
 def _pair_columns(comparison: dict[str, Any]) -> list[dict[str, Any]]:
@@ -120,7 +125,7 @@ def encoder_tasks_table(run: FinishedRun) -> Table:
             *(figures["gain"][what] for what in parts),
         )
         for name, comparison in comparisons(run).items()
-        for task, block in comparison["tasks"].items()
+        for task, block in _in_order(comparison["tasks"])
         for part, each in block["parts"].items()
         for measure, figures in each["measures"].items()
     ]
