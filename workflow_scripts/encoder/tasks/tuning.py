@@ -261,7 +261,7 @@ def main(argv: list[str] | None = None) -> None:
     if not options.encoder and "base" not in given:
         parser.error("--encoder: name the folder of the encoder")
     encoder = options.encoder or encoder_folder(given["base"])
-    if (encoder / RECORD).exists():  # a unit of a run
+    if (encoder / f"{RECORD}.json").exists():  # a unit of a run
         verify(encoder / RECORD)
     with unchanged(options.inputs):
         tune(
