@@ -143,12 +143,11 @@ class Encoder(Stage):
         if parted(instance)[1] == TASKS:
             # What the encoder was tuned from counts by the unit of the encoder.
             own = {key: each for key, each in settings.items() if key != "base"}
-            files = self.task_files()
-            hashes = {
+            data = {
                 task: {Path(path).name: self._task_hash(task, path) for path in paths}
-                for task, paths in files.items()
+                for task, paths in self.task_files().items()
             }
-            return own | {"data": hashes}
+            return own | {"data": data}
         if "base" not in settings:
             return settings
         base = {key: each for key, each in settings["base"].items() if key != "record"}

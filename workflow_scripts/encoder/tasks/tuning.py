@@ -34,7 +34,14 @@ from workflow_scripts.judge.encoder import encoder_folder
 _CHOOSING_PARTS = 10
 
 # The keys of `encoder_tasks` that a tuning follows from.
-SETTINGS = ("epochs", "batch", "learning_rates", "warmup", "weight_decay", "precision")
+SETTINGS: tuple[str, ...] = (
+    "epochs",
+    "batch",
+    "learning_rates",
+    "warmup",
+    "weight_decay",
+    "precision",
+)
 SETTINGS += ("length", "span_length", "stride", "folds")
 
 Examples = Sequence[Pair] | Sequence[Question]
@@ -85,7 +92,7 @@ class Tuning:
             are `in_folds`; and `choices`, the learning rates that were taken.
         """
         parts: dict[str, Any] = {}
-        choices = []
+        choices: list[float] = []
         if data.in_folds:
             ((part, examples),) = data.tested.items()
             found, choices = self._in_folds(examples)
