@@ -19,6 +19,7 @@ from snakemake.logging import logger
 from workflow_scripts.core import selection
 from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.encoder_blocks import MODULES, PLAIN
+from workflow_scripts.core.encoder_tasks import PLAIN_STATE, TUNED_STATE
 from workflow_scripts.core.environment import require_good_place, require_utf8
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.events import record_events
@@ -645,6 +646,42 @@ def encoder_base_options(wildcards):
         for path in encoder_scratch_model(wildcards)
         for word in ("--base", os.path.dirname(path))
     ]
+
+
+def encoder_state_model(wildcards):
+    """Input function: the record of an encoder in one of its states, if a unit made it."""
+    if wildcards.encoder_state == TUNED_STATE:
+        return [f"{LAYOUT.folder('encoder', wildcards.encoder)}/model.json"]
+    return encoder_scratch_model(wildcards)
+
+
+def encoder_state_options(wildcards):
+    """Params function: the option that names its folder."""
+    return [
+        word
+        for path in encoder_state_model(wildcards)
+        for word in ("--encoder", os.path.dirname(path))
+    ]
+
+
+def encoder_task_files(wildcards):
+    """Input function: the user's files of a task."""
+    return ENCODER.task_files()[wildcards.encoder_task]
+
+
+def encoder_task_folder(wildcards):
+    """Params function: their folder."""
+    return os.path.dirname(encoder_task_files(wildcards)[0])
+
+
+def encoder_answers(state):
+    """Input function: what an encoder in one of its states answered in all tasks."""
+
+    def files(wildcards):
+        folder = LAYOUT.folder("encoder", f"{wildcards.encoder}-tasks")
+        return [f"{folder}/{name}.jsonl" for name in ENCODER.answers(state)]
+
+    return files
 
 
 def encoder_base(wildcards):

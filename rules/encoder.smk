@@ -110,3 +110,60 @@ rule encoder_tune:
         " --inputs {params.inputs:q} {params.base:q} --pairs {params.pairs:q}"
         " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
+
+
+# One tuning, in one job: what it keeps in work/ is no output, as above.
+rule encoder_task:
+    input:
+        ancient(encoder_base),
+        ancient(encoder_task_files),
+        model=encoder_state_model,
+    output:
+        answers="<results>/encoder/{encoder}-tasks/{version}/{encoder_task}-{encoder_state}-{encoder_seed}.jsonl",
+        record="<results>/encoder/{encoder}-tasks/{version}/{encoder_task}-{encoder_state}-{encoder_seed}.json",
+    params:
+        config=unit_config("encoder", "{encoder}-tasks"),
+        inputs=unit_inputs("encoder", "{encoder}-tasks"),
+        encoder=encoder_state_options,
+        data=encoder_task_folder,
+    log:
+        "<results>/logs/encoder/{encoder}-tasks/{version}/{encoder_task}-{encoder_state}-{encoder_seed}.log",
+    benchmark:
+        "<results>/benchmarks/encoder/{encoder}-tasks/{version}/{encoder_task}-{encoder_state}-{encoder_seed}.tsv"
+    threads: COMPUTE["train_threads"]
+    resources:
+        mem_mb=grows(6000),
+        runtime=grows(1440),
+        device=COMPUTE["device"],
+    conda:
+        "../envs/embed.yaml"
+    shell:
+        "python -m workflow_scripts.encoder.tasks.tuning --config {params.config:q}"
+        " --inputs {params.inputs:q} {params.encoder:q} --task {wildcards.encoder_task:q}"
+        " --data {params.data:q} --seed {wildcards.encoder_seed}"
+        " --device {resources.device} --threads {threads}"
+        " --output {output.answers:q} 2>&1 | tee {log:q}"
+
+
+rule encoder_tasks:
+    input:
+        plain=encoder_answers(PLAIN_STATE),
+        tuned=encoder_answers(TUNED_STATE),
+    output:
+        tasks="<results>/encoder/{encoder}-tasks/{version}/tasks.json",
+        record="<results>/encoder/{encoder}-tasks/{version}/comparison.json",
+    params:
+        config=unit_config("encoder", "{encoder}-tasks"),
+    log:
+        "<results>/logs/encoder/{encoder}-tasks/{version}/comparison.log",
+    benchmark:
+        "<results>/benchmarks/encoder/{encoder}-tasks/{version}/comparison.tsv"
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(240),
+    conda:
+        "../envs/embed.yaml"
+    shell:
+        "python -m workflow_scripts.encoder.tasks.comparison --config {params.config:q}"
+        " --plain {input.plain:q} --tuned {input.tuned:q}"
+        " --output {output.tasks:q} 2>&1 | tee {log:q}"

@@ -10,6 +10,7 @@ from typing import Any
 
 from workflow_scripts.core import judges
 from workflow_scripts.core.config import FILTER_ROLES, MAIN_ROLES, Config
+from workflow_scripts.core.encoder_tasks import tested_encoders
 from workflow_scripts.core.encoders import encoders
 from workflow_scripts.core.features import KNOWN_WORDS, REFERENCE_NLLS, needs
 from workflow_scripts.core.lexicons import lexicons
@@ -99,7 +100,7 @@ def knows_all_seen(config: Config) -> bool:
 def used(config: Config) -> Config:
     """Return a configuration without what its run does not use.
 
-    That are corpora, models, systems, judges, rewriters, lexicons and encoders.
+    That are corpora, models, systems, judges, rewriters, lexicons, and encoders with their tasks.
     """
     entries = {
         "corpora": set(corpora(config)),
@@ -116,6 +117,7 @@ def used(config: Config) -> Config:
         if key in entries
         else value
         for key, value in config.items()
+        if key != "encoder_tasks" or tested_encoders(config)
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from workflow_scripts.core import encoder_blocks
 from workflow_scripts.core.config import Config, strangers
+from workflow_scripts.core.encoder_tasks import encoder_tasks
 from workflow_scripts.core.encoders import encoder, encoders
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.training_sets import axes, encoder_system, sources
@@ -20,6 +21,16 @@ def problems(config: Config) -> Iterator[str]:
     for name in encoders(config):
         if name in catalogue["encoders"]:
             yield from _encoder_problems(name, config)
+    if "encoder_tasks" in config:
+        yield from _task_problems(encoder_tasks(config))
+
+
+def _task_problems(block: dict[str, Any]) -> Iterator[str]:
+    if block["stride"] > block["span_length"]:
+        yield (
+            f"encoder_tasks.stride: {block['stride']} tokens are more than span_length, which is "
+            f"{block['span_length']}: parts of passages would be left out; lower it"
+        )
 
 
 def _encoder_problems(name: str, config: Config) -> Iterator[str]:

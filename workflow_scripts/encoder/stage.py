@@ -1,28 +1,39 @@
 """The stage `encoder`: encoders that tell paraphrases from neighbours (docs/encoder.md)."""
 
+from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core import encoder_blocks, selection
 from workflow_scripts.core.encoder_blocks import PLAIN
+from workflow_scripts.core.encoder_tasks import (
+    PLAIN_STATE,
+    TUNED_STATE,
+    answers_name,
+    chosen_files,
+    encoder_tasks,
+    tested_encoders,
+)
 from workflow_scripts.core.encoders import (
     encoder,
     encoder_embedding,
     encoder_training_set,
     encoders,
 )
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.paths import Located
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.encoder.checks import problems
 
 # What follows an encoder's name in the names of its units; the tuned encoder has the bare name.
-PAIRS, SCRATCH = "-pairs", "-scratch"
+PAIRS, SCRATCH, TASKS = "-pairs", "-scratch", "-tasks"
 
 
 class Encoder(Stage):
-    """Units of each encoder: its pairs, maybe what it is tuned from, and the encoder.
+    """Units of each encoder: its pairs, maybe what it is tuned from, the encoder, maybe its tasks.
 
-    An instance is `<encoder>-pairs`, `<encoder>-scratch` (where it is trained from scratch) or
-    `<encoder>`.
+    An instance is `<encoder>-pairs`, `<encoder>-scratch` (where it is trained from scratch),
+    `<encoder>` or `<encoder>-tasks` (where the run has tasks: docs/encoder-tasks.md).
     """
 
     name = "encoder"
@@ -36,7 +47,8 @@ class Encoder(Stage):
         found: list[str | None] = []
         for name in encoders(self.config):
             scratch = [SCRATCH] if self._block(name)["scratch"] else []
-            found += [f"{name}{part}" for part in (PAIRS, *scratch, "")]
+            tasks = [TASKS] if name in tested_encoders(self.config) else []
+            found += [f"{name}{part}" for part in (PAIRS, *scratch, "", *tasks)]
         return found
 
     def reads(self, instance: str) -> list[Unit]:
@@ -47,31 +59,62 @@ class Encoder(Stage):
         if part == SCRATCH:
             return [selection.pairs(self.config), ("embed", "evaluation")]
         scratch = [self.unit(f"{name}{SCRATCH}")] if self._block(name)["scratch"] else []
-        return [self.unit(f"{name}{PAIRS}"), *scratch]
+        return [self.unit(name if part == TASKS else f"{name}{PAIRS}"), *scratch]
 
     def records(self, instance: str) -> list[str]:
-        return ["pairs"] if parted(instance)[1] == PAIRS else ["model"]
+        part = parted(instance)[1]
+        if part == TASKS:
+            return [*self.answers(), "comparison"]
+        return ["pairs"] if part == PAIRS else ["model"]
 
     def files(self, instance: str) -> list[str]:
-        if parted(instance)[1] == PAIRS:
+        part = parted(instance)[1]
+        if part == PAIRS:
             return ["train.parquet", "dev.parquet"]
+        if part == TASKS:
+            return [*(f"{name}.jsonl" for name in self.answers()), "tasks.json"]
         return ["metrics.json"]
 
     def trains(self, instance: str) -> bool:
-        return parted(instance)[1] != PAIRS
+        return parted(instance)[1] not in (PAIRS, TASKS)
 
     def wildcards(self) -> dict[str, list[str]]:
-        return {"encoder": encoders(self.config)}
+        block = encoder_tasks(self.config) if self._tested() else {"data": {}, "seeds": []}
+        return {
+            "encoder": encoders(self.config),
+            "encoder_task": list(block["data"]),
+            "encoder_state": [PLAIN_STATE, TUNED_STATE],
+            "encoder_seed": list(map(str, block["seeds"])),
+        }
 
     def sections(self) -> dict[int, str]:
-        return {78: "workflow_scripts.encoder.report:encoders"}
+        module = "workflow_scripts.encoder"
+        tasks = {79: f"{module}.tasks.report:encoder_tasks"} if self._tested() else {}
+        return {78: f"{module}.report:encoders", **tasks}
 
     def tables(self) -> dict[str, str]:
-        return {"encoders": "workflow_scripts.encoder.report:encoders_table"}
+        module, name = "workflow_scripts.encoder", "encoder_tasks"
+        tasks = {name: f"{module}.tasks.report:{name}_table"} if self._tested() else {}
+        return {"encoders": f"{module}.report:encoders_table", **tasks}
+
+    def answers(self, state: str | None = None) -> list[str]:
+        """Return the names of the answers to the tasks, of one state of an encoder or of both."""
+        block = encoder_tasks(self.config)
+        return [
+            answers_name(task, each, seed)
+            for each in ([state] if state else [PLAIN_STATE, TUNED_STATE])
+            for task in block["data"]
+            for seed in block["seeds"]
+        ]
+
+    def _tested(self) -> list[str]:
+        return tested_encoders(self.config)
 
     def settings(self, instance: str) -> dict[str, Any]:
         name, part = parted(instance)
         block = self._block(name)
+        if part == TASKS:
+            return self._task_settings(name)
         if part == PAIRS:
             wanted: tuple[str, ...] = ("sentences", "negatives", "held_out", "seed")
         elif part == SCRATCH:
@@ -83,8 +126,28 @@ class Encoder(Stage):
             return found
         return found | {"base": encoder_blocks.encoder_settings(block["base"], self.config)}
 
+    def _task_settings(self, name: str) -> dict[str, Any]:
+        """Return the settings of the unit of an encoder's tasks."""
+        block, base = encoder_tasks(self.config), self._block(name).get("base")
+        folders = selection.located(self.config, list(block["data"].values()))
+        return {
+            **block,
+            "data": dict(zip(block["data"], folders, strict=True)),
+            "bootstrap": self.config["evaluate"]["bootstrap"],
+            "seed": self.config["seed"],
+            **({"base": encoder_blocks.encoder_settings(base, self.config)} if base else {}),
+        }
+
     def content(self, instance: str) -> dict[str, Any]:
         settings = self.settings(instance)
+        if parted(instance)[1] == TASKS:
+            # What the encoder was tuned from counts by the unit of the encoder.
+            own = {key: each for key, each in settings.items() if key != "base"}
+            data = {
+                task: {Path(path).name: self._task_hash(task, path) for path in paths}
+                for task, paths in self.task_files().items()
+            }
+            return own | {"data": data}
         if "base" not in settings:
             return settings
         base = {key: each for key, each in settings["base"].items() if key != "record"}
@@ -94,8 +157,25 @@ class Encoder(Stage):
         return settings | {"base": base}
 
     def inputs(self, instance: str) -> dict[str, str]:
-        key = f"encoders.{parted(instance)[0]}.base.folder"
-        return {path: self.sha256(path, key) for path in self.base_files(instance).values()}
+        name, part = parted(instance)
+        key = f"encoders.{name}.base.folder"
+        found = {path: self.sha256(path, key) for path in self.base_files(instance).values()}
+        if part == TASKS:
+            for task, paths in self.task_files().items():
+                found |= {path: self._task_hash(task, path) for path in paths}
+        return found
+
+    def task_files(self) -> dict[str, list[str]]:
+        """Return the user's files of each task."""
+        folders = encoder_tasks(self.config)["data"]
+        located = selection.located(self.config, list(folders.values()))
+        return {
+            task: [str(Path(folder, name)) for name in _chosen(task, folder)]
+            for task, folder in zip(folders, located, strict=True)
+        }
+
+    def _task_hash(self, task: str, path: str) -> str:
+        return self.sha256(path, f"encoder_tasks.data.{task}")
 
     def outside(self, instance: str) -> list[str]:
         record = self.base_record(instance)
@@ -108,7 +188,7 @@ class Encoder(Stage):
 
     def base_files(self, instance: str) -> dict[str, str]:
         """Return the files of the encoder that is tuned, in a folder of the user's, by name."""
-        where = f"encoders.{instance}.base"
+        where = f"encoders.{parted(instance)[0]}.base"
         return encoder_blocks.own_files(self._base(instance), self.config, where, PLAIN)
 
     def base_record(self, instance: str) -> str:
@@ -128,7 +208,15 @@ class Encoder(Stage):
     def _base(self, instance: str) -> dict[str, Any] | None:
         """Return the block of the encoder that a unit tunes; None: none, or the one installed."""
         name, part = parted(instance)
-        return None if part else self._block(name).get("base")
+        return self._block(name).get("base") if part in ("", TASKS) else None
+
+
+def _chosen(task: str, folder: Located) -> list[str]:
+    """Return the names of a task's files; an error names the key of its folder."""
+    try:
+        return chosen_files(task, Path(folder))
+    except InputError as error:
+        raise InputError(f"encoder_tasks.data.{error}") from error
 
 
 def parted(instance: str) -> tuple[str, str]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from workflow_scripts.core.encoder_tasks import ENCODER_TASKS
 from workflow_scripts.core.errors import InputError
 
 
@@ -110,22 +109,6 @@ def task_data(
 
 def _duplicates(keys: Iterable[Hashable]) -> int:
     return sum(count - 1 for count in Counter(keys).values())
-
-
-def files_of(task: str, folder: Path) -> list[Path]:
-    """Return the files of a task's folder, in the order in which `ENCODER_TASKS` names them.
-
-    Raises:
-        InputError: they are not there.
-    """
-    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    chosen = ENCODER_TASKS[task].chosen(names)
-    if chosen is None:
-        raise InputError(
-            f"{task}: {folder} does not hold the files of {ENCODER_TASKS[task].source}: "
-            f"{ENCODER_TASKS[task].needed()}; put them there, or leave the task out"
-        )
-    return [folder / name for name in chosen]
 
 
 def require_examples(path: Path, examples: Sequence[object]) -> None:

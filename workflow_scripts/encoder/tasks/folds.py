@@ -12,9 +12,7 @@ from workflow_scripts.core.seeding import generator
 from workflow_scripts.encoder.tasks.examples import Pair, Question
 
 
-def folds(
-    examples: Sequence[Pair] | Sequence[Question], count: int, seed: int
-) -> list[NDArray[np.int64]]:
+def folds(examples: Sequence[Pair | Question], count: int, seed: int) -> list[NDArray[np.int64]]:
     """Return the places of examples in folds of about the same size, each in rising order.
 
     Examples that share a text, also through others, are in one fold: what is tested was not seen.

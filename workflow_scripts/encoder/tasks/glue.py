@@ -9,6 +9,7 @@ the annotators did not agree. Both are counted.
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from workflow_scripts.core.encoder_tasks import chosen_files
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.lines import read_lines
 from workflow_scripts.core.numbers import finite
@@ -17,7 +18,6 @@ from workflow_scripts.embed.readers import read_data_sets
 from workflow_scripts.encoder.tasks.examples import (
     Pair,
     TaskData,
-    files_of,
     require_examples,
     task_data,
 )
@@ -45,7 +45,7 @@ def read_pairs(task: str, folder: Path) -> TaskData[Pair]:
     Raises:
         InputError: files are missing, or not as their format says.
     """
-    return READERS[task](files_of(task, folder))
+    return READERS[task]([folder / name for name in chosen_files(task, folder)])
 
 
 def _label(path: Path, number: int, text: str, labels: Sequence[str]) -> float:

@@ -55,7 +55,7 @@ class Task(Protocol, Generic[E]):
     def scored(self, rows: Rows) -> Rows:
         """Return what measures are computed from, given the answers to all of a part."""
 
-    def figures(self, rows: Rows) -> dict[str, float]:
+    def figures(self, rows: dict[str, Any]) -> dict[str, float]:
         """Return the measures of scored rows."""
 
 
@@ -197,7 +197,7 @@ class PairTask:
         """Return what measures are computed from, given the answers to all of a part."""
         return rows
 
-    def figures(self, rows: Rows) -> dict[str, float]:
+    def figures(self, rows: dict[str, Any]) -> dict[str, float]:
         """Return the measures of scored rows."""
         return measured(rows, self._measures)
 
@@ -267,7 +267,7 @@ class SpanTask:
         found = squad.with_threshold(raw, no_answer, threshold)
         return {name: values.tolist() for name, values in found._asdict().items()}
 
-    def figures(self, rows: Rows) -> dict[str, float]:
+    def figures(self, rows: dict[str, Any]) -> dict[str, float]:
         """Return the measures of scored rows."""
         return squad.figures(
             squad.Scores(*(np.asarray(rows[name]) for name in squad.Scores._fields))

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from workflow_scripts.core.encoder_tasks import chosen_files
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.encoder.tasks.examples import (
     Question,
     TaskData,
-    files_of,
     require_examples,
     task_data,
 )
@@ -38,7 +38,7 @@ def read_squad(folder: Path) -> TaskData[Question]:
     Raises:
         InputError: files are missing, or not as their format says.
     """
-    train, dev = files_of("SQuAD", folder)
+    train, dev = (folder / name for name in chosen_files("SQuAD", folder))
     learnt, misplaced = [], 0
     for each in _questions(train):
         found = tuple(
@@ -57,7 +57,7 @@ def _questions(path: Path) -> list[Question]:
         articles = json.loads(path.read_bytes().decode("utf-8-sig"))["data"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{path} is no file of SQuAD 2.0 ({error or type(error).__name__}); get it again"
+            f"{path} is no file of SQuAD 2.0 ({str(error) or type(error).__name__}); get it again"
         ) from error
     questions, where = [], "data"
     try:
@@ -187,10 +187,12 @@ def figures(scores: Scores) -> dict[str, float]:
 
     A type that no question has is left out.
     """
-    chosen = dict(zip(TYPES, (scores.has_answer, ~scores.has_answer, True), strict=True))
+    has_answer = scores.has_answer
+    of_types = (has_answer, ~has_answer, np.ones_like(has_answer))
+    chosen = dict(zip(TYPES, of_types, strict=True))
     return {
-        f"{name}_{kind}": float(values[np.broadcast_to(which, values.shape)].mean())
+        f"{name}_{kind}": float(values[which].mean())
         for name, values in (("f1", scores.f1), ("exact", scores.exact))
         for kind, which in chosen.items()
-        if np.any(which)
+        if which.any()
     }

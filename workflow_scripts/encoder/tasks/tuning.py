@@ -15,14 +15,16 @@ from workflow_scripts.core.atomic import remove_folder, write_json, write_text
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.encoder_tasks import ENCODER_TASKS
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.locking import locked
-from workflow_scripts.core.manifest import sha256, write_record
+from workflow_scripts.core.manifest import sha256, verify, write_record
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.seal import canonical
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.encoder.fitting import Fitting
 from workflow_scripts.encoder.models import CONFIG, WEIGHTS
+from workflow_scripts.encoder.publishing import RECORD
 from workflow_scripts.encoder.tasks.examples import Pair, Question, TaskData
 from workflow_scripts.encoder.tasks.folds import folds
 from workflow_scripts.encoder.tasks.problems import Rows, task_of
@@ -32,7 +34,14 @@ from workflow_scripts.judge.encoder import encoder_folder
 _CHOOSING_PARTS = 10
 
 # The keys of `encoder_tasks` that a tuning follows from.
-SETTINGS = ("epochs", "batch", "learning_rates", "warmup", "weight_decay", "precision")
+SETTINGS: tuple[str, ...] = (
+    "epochs",
+    "batch",
+    "learning_rates",
+    "warmup",
+    "weight_decay",
+    "precision",
+)
 SETTINGS += ("length", "span_length", "stride", "folds")
 
 Examples = Sequence[Pair] | Sequence[Question]
@@ -66,6 +75,12 @@ class Tuning:
         self._encoder, self.seed, self._work, self._device = encoder, seed, work, device
         self._settings = settings
         self.task = task_of(task, settings)
+        for name in (CONFIG, WEIGHTS):
+            if not (encoder / name).is_file():
+                raise InputError(
+                    f"{encoder}: no {name}; an encoder is a folder in Hugging Face's form, its "
+                    "weights in one file of safetensors"
+                )
         weights = {name: sha256(encoder / name) for name in (CONFIG, WEIGHTS)}
         self._plan = {"weights": weights, "task": task, "settings": settings, "seed": seed}
 
@@ -77,7 +92,7 @@ class Tuning:
             are `in_folds`; and `choices`, the learning rates that were taken.
         """
         parts: dict[str, Any] = {}
-        choices = []
+        choices: list[float] = []
         if data.in_folds:
             ((part, examples),) = data.tested.items()
             found, choices = self._in_folds(examples)
@@ -250,7 +265,11 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     torch.set_num_threads(options.threads)
     given = filled(options.config, "encoder_tasks")
+    if not options.encoder and "base" not in given:
+        parser.error("--encoder: name the folder of the encoder")
     encoder = options.encoder or encoder_folder(given["base"])
+    if (encoder / f"{RECORD}.json").exists():  # a unit of a run
+        verify(encoder / RECORD)
     with unchanged(options.inputs):
         tune(
             encoder,

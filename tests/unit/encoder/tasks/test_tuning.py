@@ -15,10 +15,10 @@ from transformers import (
 from tests.unit.encoder.conftest import tiny_config, tiny_tokenizer
 from tests.unit.encoder.tasks.samples import SETTINGS, sick, squad, stsb_dev
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify
+from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.encoder.fitting import Fitting
 from workflow_scripts.encoder.tasks.problems import with_new_layer
-from workflow_scripts.encoder.tasks.tuning import tune
+from workflow_scripts.encoder.tasks.tuning import main, tune
 
 FILES = {"SICK-E": sick, "STS-B": stsb_dev, "SQuAD": squad}
 
@@ -178,6 +178,32 @@ def test_only_the_pooler_may_be_missing(encoder):
     save_file(without, encoder / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(InputError, match="lacks the weights"):
         with_new_layer(AutoModelForSequenceClassification, encoder, 5, num_labels=3)
+
+
+def command(encoder, data, output):
+    return [
+        *("--encoder", str(encoder), "--task", "STS-B", "--data", str(data / "STS-B")),
+        *("--config", json.dumps({"epochs": 1, "folds": 2, "length": 20}), "--seed", "3"),
+        *("--device", "cpu", "--output", str(output)),
+    ]
+
+
+def test_the_command_fills_in_defaults(encoder, data):
+    main(command(encoder, data, data / "x.jsonl"))
+    extra = verify(data / "x.json")["extra"]
+    assert (extra["seed"], extra["choices"]) == (3, [5e-5, 5e-5])
+
+
+def test_a_damaged_encoder_of_a_run_and_a_folder_without_weights_are_refused(encoder, data):
+    write_record(encoder / "model.safetensors", 1, 1, {})
+    weights = (encoder / "model.safetensors").read_bytes()
+    (encoder / "model.safetensors").write_bytes(weights[:-1] + bytes([weights[-1] ^ 1]))
+    with pytest.raises(InputError, match=r"model.safetensors"):
+        main(command(encoder, data, data / "x.jsonl"))
+    (encoder / "model.json").unlink()
+    (encoder / "model.safetensors").unlink()
+    with pytest.raises(InputError, match=r"no model.safetensors; an encoder is a folder"):
+        main(command(encoder, data, data / "x.jsonl"))
 
 
 def test_an_encoder_learns_what_can_be_learnt(encoder, tmp_path):

@@ -1,0 +1,76 @@
+"""An encoder from scratch, tuned on paraphrases, and both states of it tuned on two tasks."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e import micro
+from tests.rules.test_commands import damage, flipped, in_process, jobs, run_alone
+from tests.unit.encoder.tasks.samples import sick, stsb_dev
+from workflow_scripts.core.errors import InputError
+
+pytestmark = pytest.mark.e2e
+
+SCRATCH = {
+    **{"layers": 1, "hidden": 16, "heads": 2, "feed_forward": 32, "vocab_size": 100},
+    "training": {"epochs": 1},
+}
+CHANGES = {
+    "run": {"encoders": ["pbert"]},
+    "encoders": {
+        "pbert": {
+            "training_set": "half",
+            "embedding": {"name": "tiny", "training_set": "half"},
+            "scratch": SCRATCH,
+            "training": {"epochs": 1},
+        }
+    },
+    "encoder_tasks": {
+        "data": {"SICK-E": "tasks/SICK", "STS-B": "tasks/sts"},
+        "seeds": [1, 2],
+        "epochs": 1,
+        "folds": 2,
+    },
+}
+
+
+def test_both_states_of_an_encoder_are_tuned_on_the_tasks(finished, copy_of, monkeypatch):
+    pipeline = copy_of(finished)
+    tasks = pipeline.folder / finished.config["data"] / "tasks"
+    sick(tasks / "SICK")
+    stsb_dev(tasks / "sts")
+    pipeline = pipeline.with_config(micro.merged(finished.config, CHANGES))
+    assert pipeline.planned("encoder") == {
+        **{"encoder_pairs": 1, "encoder_scratch": 1, "encoder_tune": 1},
+        **{"encoder_task": 8, "encoder_tasks": 1, "manifest": 4, "encoder": 1},
+    }
+    pipeline.run("encoder")
+    unit = pipeline.unit("encoder.pbert-tasks")
+    found = json.loads((unit / "tasks.json").read_text(encoding="utf-8"))
+    assert list(found["tasks"]) == ["SICK-E", "STS-B"]
+    assert found["tasks"]["STS-B"]["parts"]["dev"]["in_folds"]
+    for task in found["tasks"].values():
+        assert task["seeds"] == [1, 2]
+        assert task["learning_rates"] == {"plain": [5e-5], "tuned": [5e-5]}
+    manifest = json.loads((unit / "manifest.json").read_text(encoding="utf-8"))
+    assert set(manifest["parts"]) == {
+        "comparison",
+        *(
+            f"{task}-{state}-{seed}"
+            for task in ("SICK-E", "STS-B")
+            for state in ("plain", "tuned")
+            for seed in (1, 2)
+        ),
+    }
+
+    # The commands alone, and on damaged files.
+    output = pipeline.run("encoder", "--dry-run", "--forceall", "--printshellcmds")
+    printed = {job.rule: job for job in jobs(output)}
+    for rule in ("encoder_task", "encoder_tasks"):
+        run_alone(printed[rule], pipeline.folder)
+    monkeypatch.chdir(pipeline.folder)
+    answers = Path(printed["encoder_tasks"].inputs[0])
+    damage(answers, flipped)
+    with pytest.raises(InputError, match=answers.name):
+        in_process(printed["encoder_tasks"])()

@@ -1,0 +1,128 @@
+"""Planning of the tasks: which units and jobs there are, what they follow from, what is refused."""
+
+import copy
+
+import pytest
+
+from tests.configs import run_on_testbed
+from tests.unit.encoder.tasks.samples import sick, stsb_dev
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.selection import used
+from workflow_scripts.encoder.stage import Encoder
+from workflow_scripts.stages import run_layout, validate
+
+ENCODER = {
+    "training_set": "all",
+    "embedding": {"name": "word", "training_set": "all"},
+    "scratch": {},
+}
+UNIT = ("encoder", "pbert-tasks")
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sick(tmp_path / "data" / "SICK")
+    stsb_dev(tmp_path / "data" / "sts")
+    found = run_on_testbed()
+    found["data"] = str(tmp_path / "data")
+    found["run"]["encoders"], found["encoders"] = ["pbert"], {"pbert": ENCODER}
+    return found
+
+
+def with_tasks(config, **block):
+    other = copy.deepcopy(config)
+    other["encoder_tasks"] = {"data": {"SICK-E": "SICK", "STS-B": "sts"}} | block
+    return other
+
+
+def keys(layout):
+    return {unit: layout.key(*unit) for unit in layout.units() if unit[0] != "release"}
+
+
+def test_without_tasks_no_unit_changes(config):
+    before, after = keys(run_layout(config)), keys(run_layout(with_tasks(config)))
+    assert UNIT not in before
+    assert after == {**before, UNIT: after[UNIT]}
+
+
+def test_without_encoders_the_block_counts_for_nothing(config):
+    config["run"]["encoders"] = []
+    before, after = run_layout(config), run_layout(with_tasks(config))
+    assert before.key("release") == after.key("release")
+    assert "encoder_tasks" not in used(with_tasks(config))
+    assert UNIT not in after.units()
+
+
+def test_each_task_state_and_seed_is_a_job_of_its_own(config):
+    layout = run_layout(with_tasks(config, seeds=[4, 5]))
+    names = [
+        f"{task}-{state}-{seed}"
+        for state in ("plain", "tuned")
+        for task in ("STS-B", "SICK-E")
+        for seed in (4, 5)
+    ]
+    assert layout.other_records(*UNIT) == [*names, "comparison"]
+    stage = layout.stage(Encoder)
+    assert stage.jobs("pbert-tasks") == 9
+    assert set(stage.files("pbert-tasks")) == {*(f"{name}.jsonl" for name in names), "tasks.json"}
+    assert stage.answers("tuned") == names[4:]
+    assert not stage.trains("pbert-tasks")
+    assert layout.upstream(UNIT) == [("encoder", "pbert"), ("encoder", "pbert-scratch")]
+
+
+def test_the_users_files_count_by_their_content(config, tmp_path):
+    layout = run_layout(with_tasks(config))
+    before = layout.key(*UNIT)
+    stage = layout.stage(Encoder)
+    assert stage.task_files()["STS-B"] == [str(tmp_path / "data" / "sts" / "sts-dev.csv")]
+    assert len(stage.inputs("pbert-tasks")) == 4
+    (tmp_path / "data" / "sts" / "readme.txt").write_text("x")
+    assert run_layout(with_tasks(config)).key(*UNIT) == before
+    stsb_dev(tmp_path / "data" / "sts", 13)
+    assert run_layout(with_tasks(config)).key(*UNIT) != before
+
+
+def test_settings_of_the_tasks_are_those_of_their_unit_alone(config):
+    before = keys(run_layout(with_tasks(config)))
+    after = keys(run_layout(with_tasks(config, learning_rates=[2e-5, 5e-5])))
+    assert [unit for unit in before if before[unit] != after[unit]] == [UNIT]
+
+
+def test_a_base_of_the_users_is_read_by_the_tasks_too(config, tmp_path):
+    folder = tmp_path / "data" / "bert"
+    folder.mkdir()
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        (folder / name).write_text("{}", encoding="utf-8")
+    other = with_tasks(config)
+    block = {key: value for key, value in ENCODER.items() if key != "scratch"}
+    other["encoders"]["pbert"] = block | {"base": {"folder": "bert"}}
+    layout = run_layout(other)
+    assert str(folder / "model.safetensors") in layout.stage(Encoder).inputs("pbert-tasks")
+    assert layout.settings(UNIT)["base"] == {"folder": str(folder)}
+    before = layout.key(*UNIT)
+    (folder / "model.safetensors").write_text("{ }", encoding="utf-8")
+    assert run_layout(other).key(*UNIT) != before
+
+
+def test_a_folder_without_the_files_is_refused_with_its_key(config):
+    other = with_tasks(config, data={"MRPC": "SICK"})
+    with pytest.raises(
+        InputError, match=r"encoder_tasks.data.MRPC: .*SICK does not hold .* train.tsv and dev.tsv"
+    ):
+        run_layout(other).key(*UNIT)
+
+
+@pytest.mark.parametrize(
+    ("block", "expected"),
+    [
+        ({"data": {"MRPB": "x"}}, "encoder_tasks.data"),
+        ({"data": {}}, "encoder_tasks.data"),
+        ({"seeds": []}, "encoder_tasks.seeds"),
+        ({"stride": 300, "span_length": 200}, "encoder_tasks.stride: 300 tokens are more than"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_its_key(config, block, expected):
+    with pytest.raises(InputError) as error:
+        validate(with_tasks(config, **block))
+    assert expected in str(error.value)
