@@ -143,12 +143,12 @@ class Shard:
 
         Both directions of a pair have the same fate.
         """
-        if pair.row["corpus"] != TRAIN:
+        if pair.row["corpus"] != TRAIN or "equal" not in self._settings:
             return False
         reference = reference_id(pair.row["id"])
         both = sorted((pair.row["source"], pair.row["reference"]))
         drawn = fraction(self._settings["seed"], "equal templates", reference, *both)
-        return drawn < self._settings.get("equal", 0)
+        return drawn < self._settings["equal"]
 
 
 def write_pairs(
