@@ -6,6 +6,7 @@ their entries. JSON lines: the requests themselves. What a line does not say, `d
 
 import json
 from collections.abc import Iterable, Iterator
+from pathlib import PurePath
 from typing import Any
 
 from workflow_scripts.core.suggestion import suggestion
@@ -13,9 +14,29 @@ from workflow_scripts.rewrite.requests import SCHEMA, Request, RequestError, req
 
 FORMS = ("text", "tsv", "jsonl")
 SUFFIXES = {".txt": "text", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+# What would be taken for lines of text, and is none.
+_OTHERS = {
+    ".json": "requests stand one on each line (.jsonl)",
+    ".csv": "tables have tabs between their columns (.tsv)",
+}
 BETWEEN = "|"
 _MOST_DIGITS = 20
 _TRUE_FALSE = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
+def form_of(name: str) -> str:
+    """Return which of `FORMS` a file has by its name: text, where its suffix says nothing.
+
+    Raises:
+        RequestError: it is of another form, whose lines are no sentences.
+    """
+    suffix = PurePath(name).suffix.lower()
+    if suffix in _OTHERS:
+        raise RequestError(
+            f"a file of the kind {suffix} is not read: {_OTHERS[suffix]}; give it another name if "
+            "it is one, or text (.txt)"
+        )
+    return SUFFIXES.get(suffix, "text")
 
 
 def requests_of(

@@ -19,7 +19,7 @@ import torch
 from workflow_scripts.core.cli import count, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.lines import read_lines
-from workflow_scripts.rewrite.lines import FORMS, SUFFIXES, requests_of
+from workflow_scripts.rewrite.lines import FORMS, form_of, requests_of
 from workflow_scripts.rewrite.opening import add_options, open_rewriter
 from workflow_scripts.rewrite.requests import Answer, Request, RequestError, request_of
 from workflow_scripts.rewrite.rewriter import Plan, Rewriter
@@ -127,7 +127,7 @@ def main(argv: list[str] | None = None) -> None:
     if arguments.threads < 1:
         raise InputError("--threads must be above zero")
     torch.set_num_threads(arguments.threads)
-    form = arguments.form or SUFFIXES.get(arguments.input.suffix.lower(), "text")
+    form = arguments.form or form_of(arguments.input.name)
     path = Path("/dev/stdin") if str(arguments.input) == "-" else arguments.input
     rewriter = open_rewriter(arguments)
     none = total = 0

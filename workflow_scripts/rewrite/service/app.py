@@ -19,7 +19,7 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from workflow_scripts.core.report.rendering import environment
-from workflow_scripts.rewrite.lines import SUFFIXES, json_value, requests_of
+from workflow_scripts.rewrite.lines import form_of, json_value, requests_of
 from workflow_scripts.rewrite.requests import (
     MOST_CHARACTERS,
     MOST_RESULTS,
@@ -202,7 +202,7 @@ class Service:
         try:
             form = fields_of(await http.body(), http.headers.get("content-type", ""))
             text = form.pop("file", "")
-            kind = SUFFIXES.get(Path(form.pop("file.name", "")).suffix.lower(), "text")
+            kind = form_of(form.pop("file.name", ""))
             defaults = request_fields({"text": "", **form})
             del defaults["text"]
             file = self._start(text, kind, defaults)

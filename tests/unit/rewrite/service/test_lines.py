@@ -2,7 +2,7 @@
 
 import pytest
 
-from workflow_scripts.rewrite.lines import requests_of
+from workflow_scripts.rewrite.lines import form_of, requests_of
 from workflow_scripts.rewrite.requests import Request, RequestError
 
 DEFAULTS = {"avoid": ["x"], "number": 2}
@@ -10,6 +10,19 @@ DEFAULTS = {"avoid": ["x"], "number": 2}
 
 def read(form, *lines):
     return list(requests_of(lines, form, DEFAULTS))
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [("a.txt", "text"), ("A.TSV", "tsv"), ("a.jsonl", "jsonl"), ("a.en", "text")]
+)
+def test_the_name_of_a_file_says_its_form(name, form):
+    assert form_of(name) == form
+
+
+@pytest.mark.parametrize(("name", "instead"), [("a.json", r"\.jsonl"), ("A.CSV", r"\.tsv")])
+def test_files_whose_lines_are_no_sentences_are_refused(name, instead):
+    with pytest.raises(RequestError, match=instead):
+        form_of(name)
 
 
 def test_text_has_a_sentence_on_each_line():
