@@ -13,10 +13,11 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.features import ENGLISH
 from workflow_scripts.core.input_files import files_below
 from workflow_scripts.core.paths import Located
+from workflow_scripts.core.regular_files import regular_file
 from workflow_scripts.core.schema import filled
 
 KEY = "evaluate.lexicons"
-# Lists of files and folders of the user's.
+# Lists of files of the user's; of the first one folders, too.
 LISTS = ("word_similarity", "ppdb", "antonyms", "vectors")
 # Database files of WordNet: data.noun, noun.exc and so on.
 WORDNET_FILES = tuple(
@@ -62,7 +63,14 @@ def files(config: Config) -> dict[str, list[str]]:
         InputError: a file or folder is missing.
     """
     found = settings(config)
-    named = {f"{KEY}.{key}": files_below(found[key], f"{KEY}.{key}") for key in LISTS}
+    # Of a folder with word pairs all files count; elsewhere each file is named, for a folder may
+    # have others that would be read as lists of words.
+    named = {
+        f"{KEY}.{key}": [regular_file(Path(path), f"{KEY}.{key}") for path in found[key]]
+        for key in LISTS[1:]
+    }
+    named = {key: list(map(str, paths)) for key, paths in named.items()}
+    named[f"{KEY}.{LISTS[0]}"] = files_below(found[LISTS[0]], f"{KEY}.{LISTS[0]}")
     folder: Located | None = found["wordnet"]
     if folder is None:
         return named

@@ -30,6 +30,7 @@ from workflow_scripts.lexicon.measures_data import (
     Listed,
     Pair,
     WordPairs,
+    name_of,
     read_antonyms,
     read_rules,
     read_word_pairs,
@@ -122,7 +123,7 @@ def word_vectors(
             model = embedding.load(folder, untrained, device)
             yield what, vectors_by(model.encode, vocabulary)
     for path in map(Path, config["vectors"]):
-        yield path.name.split(".")[0], vectors_in(path, vocabulary)
+        yield name_of(path), vectors_in(path, vocabulary)
     if config["encoder"]:
         folder = encoder_folder()
         yield "encoder", vectors_by(load_encoder(folder, device).encode, vocabulary)

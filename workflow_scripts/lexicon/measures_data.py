@@ -16,6 +16,8 @@ from workflow_scripts.core.packed_lines import read_lines as packed_lines
 from workflow_scripts.generate.ppdb import list_rules, ppdb_rules
 
 Pair = tuple[str, str]
+# What is no part of a file's name: how it is compressed, and that it is text.
+_ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".txt", ".tsv", ".vec")
 _SEPARATOR = b" ||| "
 _MOST_BYTES = 1 << 16
 
@@ -95,6 +97,14 @@ def _names_column(text: str) -> bool:
     return text[:1].isalpha() and text.lower() not in ("nan", "inf", "infinity", "na", "none")
 
 
+def name_of(path: Path) -> str:
+    """Return what a file is called: its name without endings that say how it is written."""
+    name = path.name
+    for ending in _ENDINGS:
+        name = name.removesuffix(ending)
+    return name or path.name
+
+
 class Rule(NamedTuple):
     """A phrase and its paraphrase, in lower case; a list has no score."""
 
@@ -142,7 +152,7 @@ class Listed:
         Raises:
             InputError: as of `read_rules`.
         """
-        self.name = path.name.split(".")[0]
+        self.name = name_of(path)
         self.scored = is_scored(path)
         self._known: set[str] = set()
         self._scores: dict[Pair, float] = {}

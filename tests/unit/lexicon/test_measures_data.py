@@ -8,6 +8,7 @@ from workflow_scripts.lexicon.measures_data import (
     Listed,
     Rule,
     is_scored,
+    name_of,
     read_antonyms,
     read_rules,
     read_word_pairs,
@@ -117,8 +118,13 @@ def test_listed_keeps_what_is_asked_for(tmp_path: Path) -> None:
     assert listed.scores == {("car", "automobile"): 5.5}
     assert listed.knows("car") and not listed.knows("automobile") and not listed.knows("bus")
     assert listed.has("car", "automobile") and listed.has("automobile", "car")
-    # The name ends at the first full stop.
-    assert (listed.name, listed.scored) == ("ppdb-2", True)
+    assert (listed.name, listed.scored) == ("ppdb-2.0-s", True)
+
+
+def test_files_are_called_by_their_names_without_endings() -> None:
+    names = ["ppdb-2.0-xl-lexical.gz", "ppdb-xl.txt", "glove.6B.300d.txt.xz", ".txt"]
+    found = [name_of(Path(name)) for name in names]
+    assert found == ["ppdb-2.0-xl-lexical", "ppdb-xl", "glove.6B.300d", ".txt"]
 
 
 def test_antonyms_have_no_order(tmp_path: Path) -> None:

@@ -107,8 +107,12 @@ def test_files_count_by_their_content(config, tmp_path):
 
 
 def test_missing_files_say_what_to_do(config, tmp_path):
-    with pytest.raises(InputError, match=r"evaluate\.lexicons\.ppdb: .*no such file"):
+    with pytest.raises(InputError, match=r"evaluate\.lexicons\.ppdb: .*No such file"):
         run_layout(measuring(config, ppdb=["nothing"])).key(*UNIT)
+    # A folder may have other files, which would be read as lists of words.
+    for key in ("ppdb", "antonyms", "vectors"):
+        with pytest.raises(InputError, match=rf"evaluate\.lexicons\.{key}: .*sets"):
+            run_layout(measuring(config, **{key: ["sets"]})).key(*UNIT)
     (tmp_path / "wordnet" / "verb.exc").unlink()
     with pytest.raises(InputError, match=r"wordnet: .* has no verb\.exc; .*wordnet-base"):
         run_layout(measuring(config, wordnet="wordnet")).key(*UNIT)
