@@ -234,6 +234,7 @@ def test_the_pages_have_their_tables():
         "corpus.md corpora.<name>",
         "embed.md embeddings.<name>.model",
         "embed.md embeddings.<name>.training",
+        "encoder-tasks.md encoder_tasks",
         "filter.md training_sets.<name>",
         "generate.md systems.<name>.constraints",
         "generate.md systems.<name>.search",
@@ -250,7 +251,8 @@ def test_defaults_of_a_page_are_those_of_the_schema(table):
     told = set()
     for keys, cell, _ in TABLES[table]:
         names = [each.partition(":")[0] for each in re.findall(r"`([^`]+)`", keys)]
-        values = [each.strip("` ") for each in cell.split(",")] if cell else [""] * len(names)
+        cells = cell.split(",") if len(names) > 1 else [cell]  # one default may be a list
+        values = [each.strip("` ") for each in cells] if cell else [""] * len(names)
         for name, value in zip(names, values, strict=True):
             told.add(name)
             if "default" in known[name]:
