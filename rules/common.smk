@@ -388,8 +388,14 @@ def transfer_files(wildcards):
 
 
 def representation_files(wildcards):
-    """Input function: what the test of a representation reads besides the tasks."""
+    """Input function: the files of an encoder or of word vectors."""
     return TRANSFER.read_files(wildcards.representation)
+
+
+def representation_model(wildcards):
+    """Input function: the record of an embedding, and the training set behind it."""
+    options = representation_options(wildcards)
+    return [f"{options[1]}/model.json", options[3]] if options else []
 
 
 def representation_options(wildcards):

@@ -31,6 +31,7 @@ rule transfer_tasks:
 rule transfer_test:
     input:
         ancient(representation_files),
+        model=representation_model,
         sentences=unit_file("transfer", "sentences.parquet", "tasks"),
     output:
         transfer="<results>/transfer/{representation}/{version}/transfer.json",

@@ -35,7 +35,7 @@ def test_embeddings_are_tested_and_stand_in_the_release(finished, copy_of, monke
     report = (pipeline.unit("release") / "report.html").read_text("utf-8")
     assert 'id="transfer_tasks"' in report
     absent = ", ".join(name for name in TASKS if name not in ("CR", "SICK-R"))
-    assert f"Not in the data: {absent}." in report
+    assert f"Not tested: {absent}." in report
 
     # The commands alone, and on damaged files.
     output = pipeline.run("transfer", "--dry-run", "--forceall", "--printshellcmds")

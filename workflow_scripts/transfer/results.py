@@ -34,7 +34,10 @@ def tasks(run: FinishedRun) -> dict[str, Any]:
     """Return what is told of the run's tasks: `tasks` by name, and those that are `missing`."""
     told = verify(run.folder("transfer", TASKS_UNIT) / "sentences.json")["extra"]
     # Records have sorted keys.
-    return {**told, "tasks": {name: told["tasks"][name] for name in TASKS if name in told["tasks"]}}
+    tasks = {name: told["tasks"][name] for name in TASKS if name in told["tasks"]}
+    for name, task in tasks.items():
+        task["rows"] = {part: task["rows"][part] for part in TASKS[name].files}
+    return {**told, "tasks": tasks}
 
 
 def tested(run: FinishedRun) -> list[Tested]:

@@ -166,10 +166,7 @@ class Transfer(Stage):
         return [record.removesuffix(".json")] if record else []
 
     def read_files(self, instance: str) -> list[str]:
-        """Return the files that a unit's job reads besides the tasks."""
-        if self.kinds[instance] == EMBEDDING:
-            model, pairs = self.embedding_files(instance)
-            return [f"{model}/model.json", pairs]
+        """Return the files of an encoder or of word vectors that a unit's job reads."""
         record = self.encoder_record(instance)
         return [record] if record else list(self.inputs(instance))
 

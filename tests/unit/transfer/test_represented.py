@@ -128,6 +128,7 @@ def test_the_section_shows_models_by_task_gains_and_data(folder):
     assert shown["rows"][2]["cells"]["CR"]["low"] is not None
     assert [row["seed"] for row in shown["gains"]] == [1, 2]
     (section,) = sections(["workflow_scripts.transfer.report:transfer_tasks"], run)
+    assert "train 144, test 144" in section.html
     for text in ("Transfer tasks", "bag_of_words", "SICK-R", "MRPC", "scaled", "untrained"):
         assert text in section.html
 
