@@ -16,7 +16,7 @@ from workflow_scripts.stages import STAGES, run_layout
 # Letters in a line of units: the longest name of one.
 WIDTH = 25
 # One of each kind but `vectors`, which needs a file of the user's.
-COLUMNS = ("perplexity", "lstm", "paraphrase_score", "unknown_words")
+COLUMNS = ("perplexity", "lstm", "paraphrase_score", "unknown_words", "identified")
 # A visit of a stage: a stage that is needed, then left, then needed again has two.
 Visit = tuple[str, int]
 LEGEND = (
@@ -42,6 +42,12 @@ def everything(results: Path) -> dict[str, Any]:
     select |= {"judge": "own", "score": "judge", "keep": {"max_sum": 3.5, "precision": 0.75}}
     config["run"]["rewriters"] = ["rewriter"]
     config["rewriters"] = {"rewriter": {"training_sets": ["all"], "model": "testbed"}}
+    embedding = {"name": "word", "training_set": "all"}
+    config["run"]["encoders"] = ["pbert"]
+    config["encoders"] = {
+        "pbert": {"training_set": "all", "embedding": embedding, "scratch": {}},
+    }
+    config["columns"]["identified"] = {"encoder": {"name": "pbert"}}
     config["evaluate"] |= {
         "columns": list(COLUMNS),
         "reference_scores": True,

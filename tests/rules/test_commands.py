@@ -69,7 +69,7 @@ def workplace(finished, tmp_path_factory) -> Pipeline:
 # What the micro run does without, and tests of its own try: downloads, the filter of the bitext,
 # finished models, variants, constraints by IDF, trees, columns that an embedding computes or that
 # are features, judges, right answers, merges of other runs, systems that a rewriter writes,
-# rewriters with templates, and those that go on from a model.
+# rewriters with templates, and those that go on from a model; encoders.
 APART = (
     "corpus_download",
     "corpus_hub",
@@ -80,6 +80,7 @@ APART = (
 )
 APART += ("filter_embedding_score", "filter_feature", "generate_words", "judge")
 APART += ("evaluate_answers", "evaluate_variants", "score_merge", "evaluate_rewriting")
+APART += ("encoder", "filter_encoder_score")
 APART += ("rewrite_parse", "rewrite_templates", "rewrite_control", "rewrite_continue")
 KENLM = set() if micro.HAS_KENLM else {"filter_language_model", "filter_perplexity"}
 RULES = [

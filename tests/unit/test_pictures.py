@@ -48,7 +48,8 @@ def test_everything_is_enabled(tmp_path):
     instances = {stage.name: stage.instances() for stage in layout.stages}
     assert all(instances.values())
     kinds = {next(iter(layout.config["columns"][name])) for name in flow.COLUMNS}
-    assert kinds == {"language_model", "classifier", "embedding", "feature"}  # and a user's vectors
+    # And a user's vectors.
+    assert kinds == {"language_model", "classifier", "embedding", "encoder", "feature"}
     assert "idf" in instances["generate"]
     assert {"filter_forward", "filter_backward"} <= set(instances["train"])
     assert "sts" in instances["embed"]

@@ -30,10 +30,11 @@ ON_THE_CORE_ALONE = {"nmt", "testbed", DECLARATIONS}
 KINDS_OF_MODELS = ("train/stage.py", "nmt")
 # File and room, the only imports against the order. A column may be read off an embedding that was
 # trained on the pairs of an earlier training set: there `filter` comes after `embed`.
-# The judge reads such embeddings, too. A rewriter is released from a finished run, which is read as
-# `status` reads it.
+# The same holds for an encoder. The judge reads such embeddings, too. A rewriter is released from a
+# finished run, which is read as `status` reads it.
 UPWARD = {
     ("filter/embedding_score.py", "embed"),
+    ("filter/encoder_score.py", "encoder"),
     ("judge/encoder.py", "embed"),
     ("rewrite/export.py", "status"),
 }

@@ -22,7 +22,7 @@ from workflow_scripts.encoder.fitting import CHECKPOINT_SECONDS, Fitting, output
 from workflow_scripts.encoder.models import longest, open_model, open_tokenizer
 from workflow_scripts.encoder.pairs import DEV, NEIGHBOUR, PARAPHRASE, RANDOM, RECORD, TRAIN
 from workflow_scripts.encoder.publishing import CHECKPOINT, publish
-from workflow_scripts.encoder.publishing import RECORD as MODEL
+from workflow_scripts.encoder.results import RECORD as MODEL
 from workflow_scripts.encoder.tokens import Tokens, tokenised
 from workflow_scripts.judge.encoder import encoder_folder
 

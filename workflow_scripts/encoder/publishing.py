@@ -8,9 +8,9 @@ from workflow_scripts.core.atomic import atomic_path, write_json
 from workflow_scripts.core.manifest import write_record
 from workflow_scripts.core.space import explained
 from workflow_scripts.encoder.models import save
+from workflow_scripts.encoder.results import METRICS, RECORD
 
-# The record `model.json` speaks for all files of the folder.
-RECORD, METRICS = "model", "metrics.json"
+# In the work folder.
 CHECKPOINT = "checkpoint.pt"
 
 

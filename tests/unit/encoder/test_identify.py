@@ -1,0 +1,149 @@
+import json
+
+import numpy as np
+import pytest
+from transformers import AutoModelForSequenceClassification
+
+from tests.unit.filter.conftest import arguments, pair, write_table
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.schema import defaults
+from workflow_scripts.core.tables import read_rows
+from workflow_scripts.encoder import identify
+from workflow_scripts.encoder.identify import Labelled, by_negatives, measures
+from workflow_scripts.encoder.models import longest, open_model, open_tokenizer
+from workflow_scripts.filter import encoder_score
+
+pytestmark = pytest.mark.slow  # it loads transformers
+
+NOUNS = ["cat", "dog", "house", "tree", "bird"]
+TRAINING = defaults("encoder_training") | {"epochs": 8, "batch": 8, "learning_rate": 0.01}
+CONFIG = {"max_tokens": 32, "seed": 1, "training": TRAINING}
+
+
+def rows(nouns):
+    """Return pairs that are paraphrases unless the second sentence has `not`."""
+    kinds = [("a", "paraphrase"), ("not", "neighbour"), ("not . not", "random")]
+    return [
+        {
+            **{"first": f"the {one}", "second": f"{word} {other}", "cosine": 0.5},
+            **{"label": int(kind == "paraphrase"), "kind": kind},
+        }
+        for one in nouns
+        for other in nouns
+        for word, kind in kinds
+    ]
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    folder = tmp_path / "pairs"
+    write_table(folder / "train.parquet", "encoder_pairs", rows(NOUNS[:4]))
+    write_table(folder / "dev.parquet", "encoder_pairs", rows(NOUNS[4:]))
+    for name in ("train", "dev"):
+        (folder / f"{name}.json").unlink()
+    files = [folder / "train.parquet", folder / "dev.parquet"]
+    write_record(folder / "pairs", 10, 10, {}, files=files)
+    return folder
+
+
+def tuned(encoder, pairs, output, **changes):
+    config = CONFIG | {"base": {"folder": str(encoder)}} | changes
+    words = arguments(
+        config, inputs="{}", pairs=pairs, work=f"{output}-work", device="cpu", output=output
+    )
+    identify.main(words)
+    return output
+
+
+def test_an_encoder_learns_to_tell_paraphrases(encoder, pairs, tmp_path):
+    output = tuned(encoder, pairs, tmp_path / "tuned")
+    verify(output / "model.json")
+    metrics = json.loads((output / "metrics.json").read_text())
+    assert metrics["held_out"]["neighbour"]["auc"] > 0.9
+    assert metrics["pairs"] == len(rows(NOUNS[:4]))
+    assert [each["auc"] for each in metrics["history"] if "auc" in each][-1] == (
+        metrics["held_out"]["neighbour"]["auc"]
+    )
+    model = open_model(AutoModelForSequenceClassification, output)
+    assert model.config.id2label == {0: "other", 1: "paraphrase"}
+    assert open_tokenizer(output).model_max_length == 32
+    again = tuned(encoder, pairs, tmp_path / "again")
+    records = [json.loads((each / "model.json").read_text()) for each in (output, again)]
+    assert records[0]["files"] == records[1]["files"]
+
+
+def test_the_column_is_the_probability(encoder, pairs, tmp_path):
+    """As the model's own, of the reference and the paraphrase in this order."""
+    model = tuned(encoder, pairs, tmp_path / "tuned")
+    texts = [("the cat", "a dog"), ("the cat", "not dog"), ("a tree", "")]
+    table = [pair(f"c:{number}", 1, *both) for number, both in enumerate(texts)]
+    shard = write_table(tmp_path / "in" / "0000.parquet", "pair_columns", table)
+    output = tmp_path / "out" / "0000.parquet"
+    encoder_score.main(arguments(input=shard, model=model, device="cpu", output=output))
+    values = [row["value"] for row in read_rows(output, "pair_values")]
+    tokenizer = open_tokenizer(model)
+    opened = open_model(AutoModelForSequenceClassification, model)
+    for value, both in zip(values, texts, strict=True):
+        logits = opened(**tokenizer(*([each] for each in both), return_tensors="pt")).logits
+        assert value == pytest.approx(float(logits.softmax(1)[0, 1].detach()), abs=1e-5)
+    assert values[0] > 0.5 > values[1]
+
+
+def test_a_damaged_encoder_is_not_asked(encoder, pairs, tmp_path):
+    model = tuned(encoder, pairs, tmp_path / "tuned", training=TRAINING | {"epochs": 1})
+    (model / "config.json").write_text("{}", encoding="utf-8")
+    shard = write_table(
+        tmp_path / "in" / "0000.parquet", "pair_columns", [pair("c:1", 1, "a", "b")]
+    )
+    with pytest.raises(InputError, match=r"config\.json"):
+        encoder_score.main(
+            arguments(input=shard, model=model, device="cpu", output=tmp_path / "0000.parquet")
+        )
+
+
+def test_measures():
+    labels, values = np.array([1, 1, 0, 0]), np.array([0.9, 0.4, 0.6, 0.1])
+    found = measures(labels, values, 0.5)
+    assert found == {"pairs": 4, "accuracy": 0.5, "f1": 0.5, "auc": 0.75}
+
+
+def test_each_kind_of_negatives_is_measured_by_itself():
+    kinds = np.array(["paraphrase", "neighbour", "random", "paraphrase"])
+    cosines = np.array([0.5, 0.9, 0.1, 0.6], np.float32)
+    given = Labelled(None, np.array([1, 0, 0, 1]), kinds, cosines)
+    found = by_negatives(given, np.array([0.9, 0.2, 0.95, 0.8]))
+    assert [found[kind]["auc"] for kind in ("neighbour", "random")] == [1.0, 0.0]
+    assert [found[kind]["cosine_auc"] for kind in ("neighbour", "random")] == [0.0, 1.0]
+    assert found["neighbour"]["pairs"] == 3
+    alone = by_negatives(
+        given._replace(kinds=np.where(kinds == "random", "neighbour", kinds)), kinds == "paraphrase"
+    )
+    assert list(alone) == ["neighbour"]
+
+
+class TestModels:
+    def test_weights_that_are_pickled_are_refused(self, encoder):
+        """A pickle may run code."""
+        (encoder / "model.safetensors").rename(encoder / "pytorch_model.bin")
+        with pytest.raises(InputError, match="transformers can't read this encoder"):
+            open_model(AutoModelForSequenceClassification, encoder, num_labels=2)
+
+    def test_code_that_a_model_brings_is_not_run(self, encoder, tmp_path):
+        config = json.loads((encoder / "config.json").read_text())
+        config |= {"model_type": "own", "auto_map": {"AutoConfig": "own.Own"}}
+        (encoder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+        mark = tmp_path / "ran"
+        (encoder / "own.py").write_text(f"open({str(mark)!r}, 'w')\n", encoding="utf-8")
+        with pytest.raises(InputError, match="transformers can't read this encoder"):
+            open_model(AutoModelForSequenceClassification, encoder, num_labels=2)
+        assert not mark.exists()
+
+    def test_an_empty_folder_is_an_error(self, tmp_path):
+        with pytest.raises(InputError, match="transformers can't read this encoder"):
+            open_tokenizer(tmp_path)
+
+    def test_pairs_are_not_longer_than_the_positions(self, encoder):
+        model = open_model(AutoModelForSequenceClassification, encoder, num_labels=2)
+        assert longest(model, 30) == 30
+        assert longest(model, 128) == 40
