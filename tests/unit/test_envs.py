@@ -19,6 +19,7 @@ NAMES = sorted({path.stem for path in ROOT.glob("envs/*.yaml")} - {MXNET})
 # Distributions whose module has another name.
 DISTRIBUTIONS = {
     "yaml": "pyyaml",
+    "faiss": "faiss-cpu",
     "huggingface_hub": "huggingface-hub",
     "sklearn": "scikit-learn",
     "spellchecker": "pyspellchecker",

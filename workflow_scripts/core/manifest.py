@@ -26,7 +26,17 @@ from workflow_scripts.core.seal import read_sealed, sealed
 
 # The packages whose version can change what a stage writes; a record names those it has loaded.
 TOOLS = (
-    *("jinja2", "lemminflect", "matplotlib", "numpy", "py3langid", "pyarrow", "rapidfuzz", "regex"),
+    *(
+        "faiss-cpu",
+        "jinja2",
+        "lemminflect",
+        "matplotlib",
+        "numpy",
+        "py3langid",
+        "pyarrow",
+        "rapidfuzz",
+        "regex",
+    ),
     *(
         "pyspellchecker",
         "sacrebleu",
@@ -41,7 +51,7 @@ TOOLS = (
 
 
 # Tools whose module has another name.
-_MODULES = {"pyspellchecker": "spellchecker"}
+_MODULES = {"faiss-cpu": "faiss", "pyspellchecker": "spellchecker"}
 
 
 def module(tool: str) -> str:

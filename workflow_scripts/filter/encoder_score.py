@@ -23,7 +23,7 @@ from workflow_scripts.filter.values import write_values
 
 # Pairs that are sorted by length together, and those that the encoder reads at once.
 BATCH = 4096
-_READ = {"batch": 64, "precision": "float32"}
+_READ = {"batch": 128, "precision": "float32"}
 
 
 def write_scores(input_path: Path, folder: Path, output: Path, device: str) -> None:
