@@ -140,7 +140,7 @@ rule encoder_task:
     shell:
         "python -m workflow_scripts.encoder.tasks.tuning --config {params.config:q}"
         " --inputs {params.inputs:q} {params.encoder:q} --task {wildcards.encoder_task:q}"
-        " --data {params.data:q} --seed {wildcards.encoder_seed}"
+        " --data {params.data:q} --seed {wildcards.encoder_seed:q}"
         " --device {resources.device} --threads {threads}"
         " --output {output.answers:q} 2>&1 | tee {log:q}"
 

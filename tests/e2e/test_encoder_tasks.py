@@ -27,7 +27,6 @@ CHANGES = {
         }
     },
     "encoder_tasks": {
-        "data": {"SICK-E": "tasks/SICK", "STS-B": "tasks/sts"},
         "seeds": [1, 2],
         "epochs": 1,
         "folds": 2,
@@ -35,12 +34,12 @@ CHANGES = {
 }
 
 
-def test_both_states_of_an_encoder_are_tuned_on_the_tasks(finished, copy_of, monkeypatch):
-    pipeline = copy_of(finished)
-    tasks = pipeline.folder / finished.config["data"] / "tasks"
-    sick(tasks / "SICK")
-    stsb_dev(tasks / "sts")
-    pipeline = pipeline.with_config(micro.merged(finished.config, CHANGES))
+def test_both_states_of_an_encoder_are_tuned_on_the_tasks(finished, copy_of, tmp_path, monkeypatch):
+    sick(tmp_path / "SICK")
+    stsb_dev(tmp_path / "sts")
+    folders = {"SICK-E": str(tmp_path / "SICK"), "STS-B": str(tmp_path / "sts")}
+    changes = micro.merged(CHANGES, {"encoder_tasks": {"data": folders}})
+    pipeline = copy_of(finished).with_config(micro.merged(finished.config, changes))
     assert pipeline.planned("encoder") == {
         **{"encoder_pairs": 1, "encoder_scratch": 1, "encoder_tune": 1},
         **{"encoder_task": 8, "encoder_tasks": 1, "manifest": 4, "encoder": 1},

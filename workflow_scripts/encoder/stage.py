@@ -128,15 +128,18 @@ class Encoder(Stage):
 
     def _task_settings(self, name: str) -> dict[str, Any]:
         """Return the settings of the unit of an encoder's tasks."""
-        block, base = encoder_tasks(self.config), self._block(name).get("base")
+        block, of_encoder = encoder_tasks(self.config), self._block(name)
         folders = selection.located(self.config, list(block["data"].values()))
-        return {
+        found = {
             **block,
             "data": dict(zip(block["data"], folders, strict=True)),
             "bootstrap": self.config["evaluate"]["bootstrap"],
             "seed": self.config["seed"],
-            **({"base": encoder_blocks.encoder_settings(base, self.config)} if base else {}),
         }
+        if of_encoder["scratch"]:
+            return found
+        base = encoder_blocks.encoder_settings(of_encoder["base"], self.config)
+        return found | {"base": base}
 
     def content(self, instance: str) -> dict[str, Any]:
         settings = self.settings(instance)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.configs import run_on_testbed
 from tests.unit.encoder.tasks.samples import sick, stsb_dev
+from workflow_scripts.core.encoder_blocks import DEFAULT
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.selection import used
 from workflow_scripts.encoder.stage import Encoder
@@ -89,7 +90,7 @@ def test_settings_of_the_tasks_are_those_of_their_unit_alone(config):
     assert [unit for unit in before if before[unit] != after[unit]] == [UNIT]
 
 
-def test_a_base_of_the_users_is_read_by_the_tasks_too(config, tmp_path):
+def test_a_base_is_read_by_the_tasks_too(config, tmp_path):
     folder = tmp_path / "data" / "bert"
     folder.mkdir()
     for name in ("config.json", "model.safetensors", "tokenizer.json"):
@@ -103,6 +104,8 @@ def test_a_base_of_the_users_is_read_by_the_tasks_too(config, tmp_path):
     before = layout.key(*UNIT)
     (folder / "model.safetensors").write_text("{ }", encoding="utf-8")
     assert run_layout(other).key(*UNIT) != before
+    other["encoders"]["pbert"]["base"] = None
+    assert run_layout(other).settings(UNIT)["base"] == DEFAULT
 
 
 def test_a_folder_without_the_files_is_refused_with_its_key(config):
