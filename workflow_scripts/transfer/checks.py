@@ -28,14 +28,15 @@ def problems(config: Config) -> Iterator[str]:
     for name in block["embeddings"] or []:
         if name not in config["run"]["embeddings"]:
             yield f"transfer.embeddings: '{name}' is not among run.embeddings"
-    named = [*block["encoders"], *block["vectors"]]
+    named = [*block["sentence_transformers"], *block["vectors"]]
     for name in dict.fromkeys(named):
         if name in (TASKS_UNIT, BAG_OF_WORDS):
             yield f"transfer: '{name}' is the name of a unit of this stage; choose another one"
         if named.count(name) > 1:
-            yield f"transfer: '{name}' is in encoders and in vectors; give one of them another name"
-    for name, encoder in block["encoders"].items():
-        yield from encoder_blocks.problems(encoder, f"transfer.encoders.{name}")
+            both = "sentence_transformers and in vectors"
+            yield f"transfer: '{name}' is in {both}; give one of them another name"
+    for name, encoder in block["sentence_transformers"].items():
+        yield from encoder_blocks.problems(encoder, f"transfer.sentence_transformers.{name}")
 
 
 def notes(config: Config) -> Iterator[str]:

@@ -54,7 +54,7 @@ class Transfer(Stage):
             return {}
         return {
             **dict.fromkeys(self.embeddings, EMBEDDING),
-            **dict.fromkeys(self.block["encoders"], ENCODER),
+            **dict.fromkeys(self.block["sentence_transformers"], ENCODER),
             **dict.fromkeys(self.block["vectors"], VECTORS),
             **({BAG_OF_WORDS: BAG_OF_WORDS} if self.block["bag_of_words"] else {}),
         }
@@ -102,7 +102,9 @@ class Transfer(Stage):
             keys = ("entry", "training_set", "repetition")
             settings |= {key: self.embeddings[instance][key] for key in keys}
         if kind == ENCODER:
-            settings["encoder"] = encoder_settings(self.block["encoders"][instance], self.config)
+            settings["encoder"] = encoder_settings(
+                self.block["sentence_transformers"][instance], self.config
+            )
         if kind == VECTORS:
             (settings["vectors"],) = located(self.config, [self.block["vectors"][instance]])
         return settings
@@ -130,7 +132,7 @@ class Transfer(Stage):
         if self.kinds[instance] == VECTORS:
             (path,) = located(self.config, [self.block["vectors"][instance]])
             return {path: self.sha256(path, f"transfer.vectors.{instance}")}
-        key = f"transfer.encoders.{instance}.folder"
+        key = f"transfer.sentence_transformers.{instance}.folder"
         return {path: self.sha256(path, key) for path in self.encoder_files(instance).values()}
 
     def task_files(self) -> dict[str, list[str]]:
@@ -145,20 +147,20 @@ class Transfer(Stage):
         """Return the files of an encoder in a folder of the user's, by name."""
         if self.kinds[instance] != ENCODER:
             return {}
-        block = self.block["encoders"][instance]
-        return own_files(block, self.config, f"transfer.encoders.{instance}")
+        block = self.block["sentence_transformers"][instance]
+        return own_files(block, self.config, f"transfer.sentence_transformers.{instance}")
 
     def encoder_record(self, instance: str) -> str:
         """Return the record of the download of an encoder; empty if there is none."""
         if self.kinds[instance] != ENCODER:
             return ""
-        return hub_record(self.block["encoders"][instance], self.config)
+        return hub_record(self.block["sentence_transformers"][instance], self.config)
 
     def hub_block(self, record: str) -> dict[str, Any] | None:
         """Return the block of the encoder whose files a record of downloads tells, if any."""
         for instance in self.kinds:
             if self.encoder_record(instance) == record:
-                return self.block["encoders"][instance]
+                return self.block["sentence_transformers"][instance]
         return None
 
     def outside(self, instance: str) -> list[str]:

@@ -35,12 +35,14 @@ def test_without_data_there_is_nothing_of_the_stage_and_no_key_changes(config):
     plain = units(config)
     assert not [unit for unit in plain if unit[0] == "transfer"]
     assert units({**config, "transfer": {}}) == plain
-    assert units({**config, "transfer": {"encoders": {"mini": None}}}) == plain
+    assert units({**config, "transfer": {"sentence_transformers": {"mini": None}}}) == plain
 
 
 def test_units_of_embeddings_encoders_vectors_and_bags(config, tmp_path):
     write(tmp_path / "glove.txt", "a 1 2\n")
-    found = with_transfer(config, vectors={"glove": "glove.txt"}, encoders={"mini": None})
+    found = with_transfer(
+        config, vectors={"glove": "glove.txt"}, sentence_transformers={"mini": None}
+    )
     layout = run_layout(found)
     stage = layout.stage(Transfer)
     embeddings = list(stage.embeddings)
@@ -61,7 +63,9 @@ def test_units_of_embeddings_encoders_vectors_and_bags(config, tmp_path):
 
 
 def test_embeddings_and_bags_may_be_left_out(config):
-    found = with_transfer(config, embeddings=[], bag_of_words=False, encoders={"mini": None})
+    found = with_transfer(
+        config, embeddings=[], bag_of_words=False, sentence_transformers={"mini": None}
+    )
     assert run_layout(found).stage(Transfer).instances() == ["tasks", "mini"]
     nothing = with_transfer(config, embeddings=[], bag_of_words=False)
     assert run_layout(nothing).stage(Transfer).instances() == []
@@ -98,10 +102,13 @@ def test_every_setting_counts(config, change):
     ("change", "message"),
     [
         ({"embeddings": ["other"]}, "'other' is not among run.embeddings"),
-        ({"encoders": {"tasks": None}}, "'tasks' is the name of a unit"),
+        ({"sentence_transformers": {"tasks": None}}, "'tasks' is the name of a unit"),
         ({"vectors": {"bag_of_words": "x"}}, "'bag_of_words' is the name of a unit"),
-        ({"encoders": {"a": None}, "vectors": {"a": "x"}}, "'a' is in encoders and in vectors"),
-        ({"encoders": {"a": {}}}, "transfer.encoders.a: one of folder"),
+        (
+            {"sentence_transformers": {"a": None}, "vectors": {"a": "x"}},
+            "'a' is in sentence_transformers and in vectors",
+        ),
+        ({"sentence_transformers": {"a": {}}}, "transfer.sentence_transformers.a: one of folder"),
         ({"tasks": ["MNLI"]}, "transfer.tasks"),
         ({"folds": 1}, "transfer.folds"),
         ({"seeds": []}, "transfer.seeds"),
@@ -125,14 +132,14 @@ def test_a_missing_task_is_noted_or_refused_where_it_is_named(config, tmp_path):
 
 def test_an_encoder_from_the_hub_is_downloaded_by_its_revision(config):
     block = {"hub": "someone/model", "revision": "0" * 40}
-    found = with_transfer(config, encoders={"mini": block})
+    found = with_transfer(config, sentence_transformers={"mini": block})
     stage = run_layout(found).stage(Transfer)
     (record,) = stage.read_files("mini")
     assert record.endswith(f"hub/someone--model/{'0' * 40}.json")
     assert stage.hub_block(record) == block
     assert stage.hub_block("other.json") is None
     assert stage.outside("mini") == [record.removesuffix(".json")]
-    other = with_transfer(config, encoders={"mini": {**block, "revision": "1" * 40}})
+    other = with_transfer(config, sentence_transformers={"mini": {**block, "revision": "1" * 40}})
     assert units(other)[("transfer", "mini")] != units(found)[("transfer", "mini")]
     moved = {**found, "downloads": "elsewhere"}
     assert units(moved)[("transfer", "mini")] == units(found)[("transfer", "mini")]
@@ -141,7 +148,7 @@ def test_an_encoder_from_the_hub_is_downloaded_by_its_revision(config):
 def test_an_encoder_in_a_folder_counts_by_its_files(config, tmp_path):
     write(tmp_path / "encoder/modules.json", "[]")
     write(tmp_path / "encoder/model.safetensors", "1")
-    found = with_transfer(config, encoders={"mini": {"folder": "encoder"}})
+    found = with_transfer(config, sentence_transformers={"mini": {"folder": "encoder"}})
     before = units(found)
     write(tmp_path / "encoder/model.safetensors", "2")
     assert units(found)[("transfer", "mini")] != before[("transfer", "mini")]
@@ -151,7 +158,7 @@ def test_the_recipe_tests_three_embeddings_and_an_encoder(config):
     names = ("portuguese", "portuguese-8000", "transfer")
     recipe = resolve([ROOT / f"recipes/{name}.yaml" for name in names], [])
     validate(recipe)
-    assert list(transfer(recipe)["encoders"]) == ["minilm"]
+    assert list(transfer(recipe)["sentence_transformers"]) == ["minilm"]
     assert list(embeddings(recipe, training_sets(recipe))) == [
         f"{each}-every-parabank2-seed1" for each in ("word", "trigram", "word_trigram")
     ]
