@@ -82,9 +82,17 @@ class Lexicon(Stage):
         return {**own, MEASURES: ["sample"]}[parted(instance)[1]]
 
     def files(self, instance: str) -> list[str]:
-        if parted(instance)[1]:
-            return self.shard_files(instance)
-        return ["lexicon.parquet", "lexicon.tsv.zst", "ppdb.gz"]
+        shards = [
+            name
+            for suffix in ("", "-across", "-within")
+            for name in self.shard_files(instance, f"{suffix}.parquet")
+        ]
+        return {
+            WORDS: ["words.parquet", "links.parquet"],
+            COUNTS: shards,
+            TAGS: ["tags.parquet"],
+            "": ["lexicon.parquet", "lexicon.tsv.zst", "ppdb.gz"],
+        }[parted(instance)[1]]
 
     def wildcards(self) -> dict[str, list[str]]:
         names = lexicons(self.config)
@@ -160,6 +168,6 @@ class Lexicon(Stage):
 
 
 def parted(instance: str) -> tuple[str, str]:
-    """Return the lexicon of an instance, and which of its units it is: WORDS ... or ""."""
+    """Return the lexicon of an instance, and which of its units it is: WORDS, or "" for itself."""
     name, dash, part = instance.partition("-")
     return name, dash + part

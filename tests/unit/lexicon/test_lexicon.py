@@ -58,7 +58,7 @@ def test_what_is_left_out_is_counted(pairs_file, tmp_path):
         assert record["rejected"] == {"too_long": 1}
 
 
-@pytest.mark.parametrize(("shards", "rows"), [(1, 7), (3, 1 << 20), (8, 11)])
+@pytest.mark.parametrize(("shards", "rows"), [(1, 7), (3, 1 << 20), (12, 11)])
 def test_shards_and_memory_make_no_difference(pairs_file, tmp_path, shards, rows):
     wanted = contents(make(tmp_path / "one", [pairs_file]))
     assert contents(make(tmp_path / "other", [pairs_file], shards, rows)) == wanted
@@ -113,6 +113,13 @@ def test_words_alone_and_rare_entries(pairs_file, tmp_path):
     assert all(" " not in row["phrase"] for row in rows)
     with pytest.raises(InputError, match="lower min_count"):
         make(tmp_path / "many", [pairs_file], min_count=9)
+
+
+def test_equal_sentences_have_no_entry(tmp_path):
+    pairs = [("A dog sleeps.", "A dog sleeps."), ("", "A cat."), ("3 !", "")]
+    path = write_pairs(tmp_path / "set" / "pairs.parquet", pairs)
+    with pytest.raises(InputError, match="no two different phrases are aligned"):
+        make(tmp_path, [path], min_count=1)
 
 
 def test_no_pair_is_short_enough(pairs_file, tmp_path):

@@ -29,6 +29,8 @@ def test_units_in_their_order_and_no_other_unit_changes(config):
     assert [unit for unit in found if unit[0] == "lexicon"] == [("lexicon", each) for each in names]
     assert before.items() <= found.items()
     assert layout.upstream(("lexicon", names[0])) == [("filter", "all-parabank2")]
+    files = layout.declaration("lexicon").files("phrases-counts")
+    assert {"0000.parquet", "0000-across.parquet", "0001-within.parquet"} <= set(files)
     released = layout.upstream(("release", None))
     assert set(released) >= {("lexicon", each) for each in names}
 
