@@ -66,7 +66,7 @@ def files(config: Config) -> dict[str, list[str]]:
     # Of a folder with word pairs all files count; elsewhere each file is named, for a folder may
     # have others that would be read as lists of words.
     named = {
-        f"{KEY}.{key}": [str(regular_file(Path(path), f"{KEY}.{key}")) for path in found[key]]
+        f"{KEY}.{key}": [str(regular_file(path, f"{KEY}.{key}")) for path in found[key]]
         for key in LISTS[1:]
     }
     named[f"{KEY}.{LISTS[0]}"] = files_below(found[LISTS[0]], f"{KEY}.{LISTS[0]}")

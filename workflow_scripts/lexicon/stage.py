@@ -92,6 +92,7 @@ class Lexicon(Stage):
             COUNTS: shards,
             TAGS: ["tags.parquet"],
             "": ["lexicon.parquet", "lexicon.tsv.zst", "ppdb.gz"],
+            MEASURES: ["sample.tsv", "measures.json"],
         }[parted(instance)[1]]
 
     def wildcards(self) -> dict[str, list[str]]:

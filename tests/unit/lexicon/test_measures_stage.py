@@ -53,6 +53,7 @@ def test_on_the_testbed_synonyms_are_always_measured(config):
     assert layout.upstream(UNIT) == [("lexicon", "words"), ("filter", "all-parabank2")]
     assert layout.settings(UNIT)["testbed"] is True
     assert UNIT in layout.stage(Release).reads(None)
+    assert layout.stage(Lexicon).files(UNIT[1]) == ["sample.tsv", "measures.json"]
     assert "lexicon_synonyms" in layout.stage(Lexicon).tables()
 
 
