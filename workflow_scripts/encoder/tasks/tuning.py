@@ -24,7 +24,7 @@ from workflow_scripts.core.seal import canonical
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.encoder.fitting import Fitting
 from workflow_scripts.encoder.models import CONFIG, WEIGHTS
-from workflow_scripts.encoder.publishing import RECORD
+from workflow_scripts.encoder.results import RECORD
 from workflow_scripts.encoder.tasks.examples import Pair, Question, TaskData
 from workflow_scripts.encoder.tasks.folds import folds
 from workflow_scripts.encoder.tasks.problems import Rows, task_of
