@@ -40,12 +40,18 @@ def open_tokenizer(folder: Path) -> Any:
     """Return the tokenizer of an encoder.
 
     Raises:
-        InputError: the folder holds none that can be read.
+        InputError: the folder holds none that can be read, or none of the package tokenizers.
     """
     from transformers import AutoTokenizer
 
     with _explained(folder):
-        return AutoTokenizer.from_pretrained(str(folder), use_fast=True, **_CLOSED)
+        tokenizer = AutoTokenizer.from_pretrained(str(folder), use_fast=True, **_CLOSED)
+    if not tokenizer.is_fast:
+        raise InputError(
+            f"{folder}: its tokenizer is no fast one, which tokenizer.json holds; name an encoder "
+            "that has it"
+        )
+    return tokenizer
 
 
 def open_model(head: Any, folder: Path, seed: int = 0, **options: Any) -> Any:

@@ -1,8 +1,9 @@
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from transformers import AutoModelForSequenceClassification
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
@@ -142,6 +143,13 @@ class TestModels:
     def test_an_empty_folder_is_an_error(self, tmp_path):
         with pytest.raises(InputError, match="transformers can't read this encoder"):
             open_tokenizer(tmp_path)
+
+    def test_a_tokenizer_that_is_not_fast_is_refused(self, encoder, monkeypatch):
+        """It would leave no tokenizer.json."""
+        slow = SimpleNamespace(is_fast=False)
+        monkeypatch.setattr(AutoTokenizer, "from_pretrained", lambda *_, **__: slow)
+        with pytest.raises(InputError, match="its tokenizer is no fast one"):
+            open_tokenizer(encoder)
 
     def test_pairs_are_not_longer_than_the_positions(self, encoder):
         model = open_model(AutoModelForSequenceClassification, encoder, num_labels=2)
