@@ -22,6 +22,7 @@ CHANGES = {
         "pbert": {
             "training_set": "half",
             "embedding": {"name": "tiny", "training_set": "half"},
+            "held_out": 0.3,
             "scratch": SCRATCH,
             "training": {"epochs": 1},
         }
