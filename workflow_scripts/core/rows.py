@@ -198,6 +198,57 @@ class PairValueRow(TypedDict):
     value: float | None
 
 
+class LexiconWordRow(TypedDict):
+    """A word of a lexicon's pairs, and how often it stands in them: `lexicon_words`."""
+
+    word: str
+    tokens: int
+    sentences: int
+
+
+class LexiconLinkRow(TypedDict):
+    """Two words, packed, and how often they are expected to be aligned: `lexicon_links`."""
+
+    key: int
+    count: float
+
+
+class LexiconCountRow(TypedDict):
+    """Two words, packed, and how often they stand together: `lexicon_counts`."""
+
+    key: int
+    count: int
+
+
+class LexiconPhrasesRow(TypedDict):
+    """Two phrases, packed, and the pairs in which they are aligned: `lexicon_phrases`."""
+
+    first: int
+    second: int
+    count: int
+
+
+class LexiconTagRow(TypedDict):
+    """The most frequent part of speech of a word: `lexicon_tags`."""
+
+    word: str
+    tag: str
+
+
+class LexiconRow(TypedDict):
+    """A phrase and one of its paraphrases: `lexicon` (docs/lexicon.md has the columns)."""
+
+    phrase: str
+    paraphrase: str
+    tag: str | None
+    score: float
+    pmi_cross: float | None
+    pmi_within: float | None
+    count: int
+    p_paraphrase: float
+    p_phrase: float
+
+
 class StsPairRow(TypedDict):
     """Two sentences and how similar people find them: `sts_pairs`."""
 
@@ -242,7 +293,14 @@ ROWS: dict[str, type] = {
     "pair_columns": PairColumnsRow,
     "pair_values": PairValueRow,
     "training_pairs": TrainingPairRow,
+    "lexicon_words": LexiconWordRow,
+    "lexicon_links": LexiconLinkRow,
+    "lexicon_counts": LexiconCountRow,
+    "lexicon_phrases": LexiconPhrasesRow,
+    "lexicon_tags": LexiconTagRow,
+    "lexicon": LexiconRow,
     "sts_pairs": StsPairRow,
     "transfer_rows": TransferRow,
+    "encoder_pairs": EncoderPairRow,
     "trees": TreesRow,
 }
