@@ -31,7 +31,7 @@ text { font-family: system-ui, -apple-system, "Segoe UI", "Liberation Sans", Ari
 .lane { stroke: var(--own); fill: none; stroke-width: 1.6 } .dot { fill: var(--own) }
 """
 COLOURS = 4
-MARGIN, GAP, LANE = 10, 7, 11
+MARGIN, GAP, LANE = 10, 7, 10
 HEAD = 17  # from a box to the first lane: room for the head of an arrow
 LINE = 13  # from one line of notes to the next
 # As wide as the widest usual font needs it: per letter of a name and of a note.
