@@ -39,7 +39,8 @@ def test_templates_stand_between_the_pairs_and_the_vocabulary():
     ]
     assert stage.reads("mine-subword") == [("rewrite", "mine-templates")]
     assert ("rewrite", "mine-templates") in stage.reads("mine")
-    assert stage.settings("mine-templates") == {"swap": True, "free": 0.1, "seed": 1}
+    expected = {"swap": True, "free": 0.1, "equal": 0, "seed": 1}
+    assert stage.settings("mine-templates") == expected
     assert stage.settings("mine-control")["most"] == 20
     assert 76 in stage.sections()
 
