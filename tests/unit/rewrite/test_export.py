@@ -229,8 +229,11 @@ def test_the_card_of_a_rewriter_with_noise_has_its_repair(run_folder, tmp_path):
     assert "- paraphrase\n" not in text
     assert f"({', '.join(KINDS)}; 25 % of the" in text
     assert (
-        "In 100 % of the examples it learnt to write the very sentence without its damage" in text
+        "In 100 % of the examples it learnt to write the very sentence without its damage.\n"
+        in text
     )
+    assert "from scratch on damaged sentences;" in text
+    assert "Of each pair it read, damaged, and wrote, whole, the reference.\n" in text
     assert (tmp_path / "out" / "repair.json").read_bytes() == repaired.read_bytes()
 
 
@@ -253,7 +256,7 @@ def with_templates(run_folder, tmp_path, of_templates):
 
 
 def test_a_rewriter_with_templates_is_released_with_how_they_are_met(run_folder, tmp_path):
-    run = with_templates(run_folder, tmp_path, {"count": 7, "examples": 1234})
+    run = with_templates(run_folder, tmp_path, {"count": 7, "examples": 1234, "equal": 0})
     with pytest.raises(InputError, match=r"plain-control is not there; run the stage rewrite"):
         export.export(run, "plain", tmp_path / "out")
     share = {"met": 62.5, "met_interval": {"low": 50.0, "high": 75.0}}
