@@ -61,31 +61,46 @@ class Graph(NamedTuple):
 def graph(rows: Iterable[tuple[str, str]], barred: set[int], rejected: Counter[str]) -> Graph:
     """Return the sentences of pairs (reference, paraphrase).
 
+    A pair that is tested on is left out, but joins groups: two paraphrases of a reference that is
+    left out are still no negatives of one another.
+
     Args:
         rows: the pairs.
         barred: keys of the sentences that the run tests on.
         rejected: counts the pairs that are left out, by reason.
     """
+    numbers: dict[int, int] = {}  # of all sentences, also of those that are left out
     places: dict[int, int] = {}
     texts: list[str] = []
+    links: list[tuple[int, int]] = []
     edges: list[tuple[int, int]] = []
     for pair in rows:
-        keys = [key(text) for text in pair]
-        if keys[0] == keys[1]:
+        one, other = (key(text) for text in pair)
+        if one == other:
             rejected[IDENTICAL] += 1
             continue
-        if not barred.isdisjoint(keys):
+        first, second = (numbers.setdefault(each, len(numbers)) for each in (one, other))
+        links.append((first, second))
+        if not barred.isdisjoint((one, other)):
             rejected[IN_EVALUATION] += 1
             continue
-        for number, text in zip(keys, pair, strict=True):
+        for number, text in zip((one, other), pair, strict=True):
             if places.setdefault(number, len(texts)) == len(texts):
                 texts.append(text)
-        edges.append((places[keys[0]], places[keys[1]]))
-    joined = np.array(edges, np.int64).reshape(-1, 2)
-    size = len(texts)
-    links = coo_array((np.ones(len(joined), np.int8), (joined[:, 0], joined[:, 1])), (size, size))
-    groups = connected_components(links, directed=False)[1] if size else np.empty(0)
-    return Graph(texts, joined, groups.astype(np.int64))
+        edges.append((places[one], places[other]))
+    groups = _groups(np.array(links, np.int64).reshape(-1, 2), len(numbers))
+    # Dense numbers of the groups of what is left.
+    kept = groups[[numbers[number] for number in places]]
+    _, kept = np.unique(kept, return_inverse=True)
+    return Graph(texts, np.array(edges, np.int64).reshape(-1, 2), kept.astype(np.int64))
+
+
+def _groups(links: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Return the connected component of each of `size` nodes."""
+    if not size:
+        return np.empty(0, np.int64)
+    joined = coo_array((np.ones(len(links), np.int8), (links[:, 0], links[:, 1])), (size, size))
+    return connected_components(joined, directed=False)[1].astype(np.int64)
 
 
 def held_out(found: Graph, share: float, seed: int) -> NDArray[np.bool_]:

@@ -74,6 +74,19 @@ class TestGraph:
         assert rejected == {"identical": 1, "in_evaluation": 1}
         assert not {"a cow", "A cow!", "a pig"} & set(found.texts)
 
+    def test_what_is_left_out_joins_groups_all_the_same(self):
+        """Paraphrases of `a pig`, which is tested on, are no negatives of one another."""
+        rows = [
+            ("a pig", "one pig"),
+            ("a pig", "the pig"),
+            ("a sow", "one pig"),
+            ("a hog", "the pig"),
+        ]
+        found, rejected = made([*rows, ("a cat", "one cat")], ["A pig"])
+        assert rejected == {"in_evaluation": 2}
+        assert found.texts == ["a sow", "one pig", "a hog", "the pig", "a cat", "one cat"]
+        assert found.groups.tolist() == [0, 0, 0, 0, 1, 1]
+
     def test_no_pair(self):
         assert made([("a", "A")])[0].texts == []
 
