@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
@@ -30,6 +31,7 @@ from workflow_scripts.embed.model import load
 from workflow_scripts.embed.prepared import key
 from workflow_scripts.embed.train import RECORD as EMBEDDING_RECORD
 from workflow_scripts.encoder.neighbours import NONE, Exact, Inverted, Vectors, ranked, search
+from workflow_scripts.encoder.tasks.reported import reported
 
 RECORD, TRAIN, DEV = "pairs", "train.parquet", "dev.parquet"
 # The kinds of pairs; the first is labelled 1.
@@ -299,9 +301,10 @@ def mine(
 
     Args:
         config: `sentences`, the sides that pairs are made of; `negatives`, see `Miner`;
-            `held_out`, the share of the sentences; `seed`.
+            `held_out`, the share of the sentences; `seed`; and `tasks`, folders by name, if the
+            encoder is tested on tasks.
         pairs: the training set.
-        evaluation: the data that the run tests on.
+        evaluation: the STS data that the run tests on.
         embedding: the folder of the embedding.
         output: the folder.
 
@@ -313,7 +316,7 @@ def mine(
     seed, rejected = config["seed"], Counter[str]()
     barred = {
         key(text) for each in read_collected(evaluation) for pair in each.pairs for text in pair
-    }
+    } | reported(config.get("tasks", {}))
     total = count_rows(pairs)
     found = graph(progress(_rows(pairs), total, "encoder: pairs"), barred, rejected)
     _require(len(found.texts), pairs, rejected)
@@ -382,6 +385,7 @@ def main(argv: list[str] | None = None) -> None:
     """Find a paraphrase and a negative of each sentence of a training set."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    add_inputs(parser)
     parser.add_argument("--pairs", type=Path, required=True, help="training set (Parquet)")
     parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
     parser.add_argument("--embedding", type=Path, required=True, help="folder of embed.train")
@@ -389,7 +393,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder")
     options = parser.parse_args(argv)
     torch.set_num_threads(options.threads)
-    mine(options.config, options.pairs, options.evaluation, options.embedding, options.output)
+    with unchanged(options.inputs):
+        mine(options.config, options.pairs, options.evaluation, options.embedding, options.output)
 
 
 if __name__ == "__main__":

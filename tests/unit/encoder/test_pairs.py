@@ -1,8 +1,10 @@
+import json
 from collections import Counter
 
 import numpy as np
 import pytest
 
+from tests.unit.encoder.tasks.samples import qqp
 from tests.unit.filter.conftest import arguments, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_record
@@ -228,11 +230,17 @@ def data(tmp_path_factory):
     return folder
 
 
-def mined(data, output, **changes):
+def mined(data, output, inputs=None, **changes):
     config = {"sentences": ["reference", "paraphrase"], "negatives": NEGATIVES, "held_out": 0.2}
     given = {name: data / f"{name}.parquet" for name in ("pairs", "evaluation")}
     module.main(
-        arguments(config | {"seed": 1} | changes, **given, embedding=data / "model", output=output)
+        arguments(
+            config | {"seed": 1} | changes,
+            **given,
+            inputs=json.dumps(inputs or {}),
+            embedding=data / "model",
+            output=output,
+        )
     )
     return {name: list(read_rows(output / name, "encoder_pairs")) for name in (TRAIN, DEV)}
 
@@ -265,6 +273,23 @@ def test_nothing_that_is_tested_on_is_in_a_pair(data, tmp_path):
     assert record["extra"]["pairs"] == {
         name.partition(".")[0]: len(rows) for name, rows in found.items()
     }
+
+
+def test_nothing_that_a_task_reports_on_is_in_a_pair(data, tmp_path):
+    qqp(tmp_path / "qqp", [("The new pig sees me!", "learnt from", 1)])
+    qqp(tmp_path / "qqp", [("x", "The old pig sees me!", 1)], "dev")
+    found = mined(data, tmp_path / "pairs", tasks={"QQP": str(tmp_path / "qqp")})
+    texts = {row[side] for rows in found.values() for row in rows for side in ("first", "second")}
+    assert "the old pig sees me" not in texts
+    assert "the new pig sees me" in texts
+    assert read_record(tmp_path / "pairs" / "pairs")["rejected"] == {"in_evaluation": 3}
+
+
+def test_files_that_changed_since_the_planning_are_refused(data, tmp_path):
+    path = qqp(tmp_path)
+    with pytest.raises(InputError, match=r"train\.tsv changed since the run was planned"):
+        mined(data, tmp_path / "pairs", inputs={str(path): "0" * 64})
+    assert not (tmp_path / "pairs").exists()
 
 
 def test_mining_twice_gives_the_same_pairs(data, tmp_path):
