@@ -8,11 +8,12 @@ from typing import Any
 
 import torch
 
+from workflow_scripts.core.encoder_blocks import PLAIN, encoder_files
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import sha256
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-CONFIG, WEIGHTS = "config.json", "model.safetensors"
 # Nothing is asked of the hub, and no code that comes with a model is run.
 _CLOSED: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
@@ -74,6 +75,16 @@ def open_model(head: Any, folder: Path, seed: int = 0, **options: Any) -> Any:
             str(folder), use_safetensors=True, dtype=torch.float32, **_CLOSED, **options
         )
     return model.eval()
+
+
+def file_hashes(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file that an encoder consists of: model and tokenizer.
+
+    Raises:
+        InputError: the folder holds no encoder in Hugging Face's form.
+    """
+    below = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return {name: sha256(folder / name) for name in encoder_files(below, str(folder), PLAIN)}
 
 
 def longest(model: Any, wanted: int) -> int:

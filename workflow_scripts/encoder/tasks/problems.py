@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.encoder.fitting import Inputs, outputs
 from workflow_scripts.encoder.models import longest, open_model, open_tokenizer
 from workflow_scripts.encoder.tasks import spans, squad
@@ -99,7 +100,10 @@ def with_new_layer(head: Any, folder: Path, seed: int, **options: Any) -> nn.Mod
     found = model.base_model.load_state_dict(body.state_dict(), strict=False)
     strangers = [name for name in found.unexpected_keys if not name.startswith("pooler.")]
     if found.missing_keys or strangers:
-        raise ValueError(f"{folder}: {head.__name__} has other weights: {found}")
+        raise InputError(
+            f"{folder}: its weights are not those of {head.__name__}, first "
+            f"{[*found.missing_keys, *strangers][0]}; name another encoder"
+        )
     return model.eval()
 
 
