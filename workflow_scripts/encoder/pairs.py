@@ -208,6 +208,7 @@ class Miner:
             np.full(len(sentences), NONE, np.int64), np.zeros(len(sentences), np.float32)
         )
         open_, count = np.arange(len(sentences)), _FIRST + high
+        most = 1 + max(_MOST, high)  # the sentence itself is among them
         while len(open_):
             left = []
             for start in range(0, len(open_), _CHUNK):
@@ -216,9 +217,9 @@ class Miner:
                 chosen.sentences[rows], chosen.cosines[rows] = got, cosines
                 left.append(rows[got == NONE])
             open_ = np.concatenate(left)
-            if count >= min(_MOST, len(self._found.texts)):
+            if count >= min(most, len(self._found.texts)):
                 break
-            count *= 4
+            count = min(4 * count, most)
         return chosen
 
     def _of_rank(

@@ -189,6 +189,16 @@ class TestMiner:
         assert negatives(mined, found)[:31] == [None] * 31
 
 
+@pytest.mark.parametrize(("siblings", "expected"), [(7, "s"), (8, None)])
+def test_neighbours_up_to_the_last_that_is_looked_at(monkeypatch, siblings, expected):
+    """With seven siblings the first other sentence is the eighth neighbour."""
+    monkeypatch.setattr(module, "_FIRST", 2)
+    monkeypatch.setattr(module, "_MOST", 8)
+    found, _ = made([*(("r", f"p {n}") for n in range(siblings)), ("s", "q")])
+    mined = miner(found, at(*np.linspace(0, 1, siblings + 1), 50, 60))
+    assert negatives(mined, found)[0] == expected
+
+
 def test_strangers_are_of_other_groups():
     found, _ = made(ROWS)
     drawn = [strangers(found, np.array([0, 3]), seed) for seed in range(30)]
