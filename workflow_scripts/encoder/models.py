@@ -58,7 +58,8 @@ def open_tokenizer(folder: Path) -> Any:
 def open_model(head: Any, folder: Path, seed: int = 0, **options: Any) -> Any:
     """Return a model of transformers with the weights of a folder, in evaluation mode.
 
-    Weights that the folder lacks, those of a new output layer, are drawn with `seed`.
+    The folder may lack those of a new output layer, and of the pooler, a layer on the first token:
+    models that were trained to fill in words alone have none. They are drawn with `seed`.
 
     Args:
         head: the class, e.g. AutoModelForSequenceClassification.
@@ -67,13 +68,26 @@ def open_model(head: Any, folder: Path, seed: int = 0, **options: Any) -> Any:
         options: changes of its configuration, e.g. `num_labels`.
 
     Raises:
-        InputError: the folder holds no encoder that can be read.
+        InputError: the folder holds no encoder that can be read, or lacks other weights.
     """
     torch.manual_seed(seed)
     with _explained(folder):
-        model = head.from_pretrained(
-            str(folder), use_safetensors=True, dtype=torch.float32, **_CLOSED, **options
+        model, found = head.from_pretrained(
+            str(folder),
+            use_safetensors=True,
+            dtype=torch.float32,
+            output_loading_info=True,
+            **_CLOSED,
+            **options,
         )
+        body = "" if model.base_model is model else f"{model.base_model_prefix}."
+        missing = [
+            name
+            for name in sorted(found["missing_keys"])
+            if name.startswith(body) and not name.startswith(f"{body}pooler.")
+        ]
+        if missing:
+            raise ValueError(f"it lacks the weights {missing[0]}")
     return model.eval()
 
 

@@ -3,6 +3,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from tests.unit.filter.conftest import arguments, pair, write_table
@@ -139,6 +140,18 @@ class TestModels:
         with pytest.raises(InputError, match="transformers can't read this encoder"):
             open_model(AutoModelForSequenceClassification, encoder, num_labels=2)
         assert not mark.exists()
+
+    def test_only_new_layers_may_be_missing(self, encoder):
+        """The body would be drawn at random, and nobody would see it."""
+        weights = load_file(encoder / "model.safetensors")
+        for name in [name for name in weights if name.startswith("pooler.")]:
+            del weights[name]
+        save_file(weights, encoder / "model.safetensors", metadata={"format": "pt"})
+        open_model(AutoModelForSequenceClassification, encoder, num_labels=2)
+        weights = {f"other.{name}": each for name, each in weights.items()}
+        save_file(weights, encoder / "model.safetensors", metadata={"format": "pt"})
+        with pytest.raises(InputError, match=r"it lacks the weights bert\.embeddings"):
+            open_model(AutoModelForSequenceClassification, encoder, num_labels=2)
 
     def test_the_tokenizers_files_are_of_the_encoder(self, encoder):
         """Where one of them changes, a training does not go on from its checkpoint."""
