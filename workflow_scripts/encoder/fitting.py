@@ -202,7 +202,7 @@ class Fitting:
     def _not_finite(self, what: str) -> InputError:
         return InputError(
             f"{self._desc}: {what} is not finite after {self.updates} updates; lower "
-            "training.learning_rate"
+            "training.learning_rate (of tasks: encoder_tasks.learning_rates)"
         )
 
     def _save(self, checkpoint: Path, told: str) -> None:
