@@ -675,6 +675,15 @@ def encoder_task_files(wildcards):
     return ENCODER.task_files()[wildcards.encoder_task]
 
 
+def encoder_left_out_files(part):
+    """Input function: the user's files of tasks whose texts an encoder must not learn from."""
+
+    def files(wildcards):
+        return ENCODER.left_out_files(f"{wildcards.encoder}{part}")
+
+    return files
+
+
 def encoder_task_folder(wildcards):
     """Params function: their folder."""
     return os.path.dirname(encoder_task_files(wildcards)[0])

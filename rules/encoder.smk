@@ -5,6 +5,7 @@ rule encoder:
 
 rule encoder_pairs:
     input:
+        ancient(encoder_left_out_files("-pairs")),
         pairs=encoder_training_pairs,
         embedding=encoder_embedding_model,
         evaluation=unit_file("embed", "evaluation.parquet", "evaluation"),
@@ -14,6 +15,7 @@ rule encoder_pairs:
         record="<results>/encoder/{encoder}-pairs/{version}/pairs.json",
     params:
         config=unit_config("encoder", "{encoder}-pairs"),
+        inputs=unit_inputs("encoder", "{encoder}-pairs"),
         embedding=encoder_embedding_folder,
         folder=unit_folder("encoder", "{encoder}-pairs"),
     log:
@@ -28,7 +30,7 @@ rule encoder_pairs:
         "../envs/embed.yaml"
     shell:
         "python -m workflow_scripts.encoder.pairs --config {params.config:q}"
-        " --pairs {input.pairs:q} --evaluation {input.evaluation:q}"
+        " --inputs {params.inputs:q} --pairs {input.pairs:q} --evaluation {input.evaluation:q}"
         " --embedding {params.embedding:q} --threads {threads}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 
@@ -37,6 +39,7 @@ rule encoder_pairs:
 # training must go on from where it was killed.
 rule encoder_scratch:
     input:
+        ancient(encoder_left_out_files("-scratch")),
         pairs="<pairs>/manifest.json",
         evaluation=unit_file("embed", "evaluation.parquet", "evaluation"),
     output:
@@ -51,6 +54,7 @@ rule encoder_scratch:
         ),
     params:
         config=unit_config("encoder", "{encoder}-scratch"),
+        inputs=unit_inputs("encoder", "{encoder}-scratch"),
         pairs=unit_folder(*PAIRS),
         shards=len(EARLY),
         folder=unit_folder("encoder", "{encoder}-scratch"),
@@ -67,7 +71,8 @@ rule encoder_scratch:
         "../envs/embed.yaml"
     shell:
         "python -m workflow_scripts.encoder.masked --config {params.config:q}"
-        " --folder {params.pairs:q} --shards {params.shards} --evaluation {input.evaluation:q}"
+        " --inputs {params.inputs:q} --folder {params.pairs:q} --shards {params.shards}"
+        " --evaluation {input.evaluation:q}"
         " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 

@@ -131,7 +131,7 @@ def test_data_comes_with_its_record(rule):
 
 def test_files_of_the_user_count_by_their_content_and_not_by_their_time():
     functions = ("corpus_files", "sts_files", "embedding_files", "vectors_file", "pair_files")
-    functions += ("merged_files",)
+    functions += ("merged_files", "encoder_base", "encoder_task_files", "encoder_left_out_files")
     inputs = "".join(rule.directives.get("input", "") for rule in JOBS)
     for function in functions:
         named = re.findall(rf"(\w*)\(?\b{function}\b", inputs)

@@ -47,7 +47,7 @@ TOOLS = (
         "sentence-transformers",
         "sentencepiece",
     ),
-    *("sockeye", "stanza", "torch", "zstandard"),
+    *("sockeye", "stanza", "tokenizers", "torch", "transformers", "zstandard"),
 )
 
 

@@ -171,7 +171,7 @@ class Fitting:
             every: seconds between two checkpoints.
 
         Raises:
-            InputError: the loss is no longer finite, or the disk is full.
+            InputError: the loss or a weight is no longer finite, or the disk is full.
         """
         told = canonical(plan or {})
         if checkpoint and checkpoint.exists():
@@ -194,7 +194,16 @@ class Fitting:
             if checkpoint and now - saved >= every:
                 self._save(checkpoint, told)
                 saved = time.monotonic()
+        if not all(bool(each.isfinite().all()) for each in self.model.parameters()):
+            # By the last updates, whose losses were taken before.
+            raise self._not_finite("a weight")
         self.model.eval()
+
+    def _not_finite(self, what: str) -> InputError:
+        return InputError(
+            f"{self._desc}: {what} is not finite after {self.updates} updates; lower "
+            "training.learning_rate (of tasks: encoder_tasks.learning_rates)"
+        )
 
     def _save(self, checkpoint: Path, told: str) -> None:
         with explained(checkpoint), atomic_path(checkpoint) as temporary:
@@ -250,10 +259,7 @@ class Fitting:
             return
         point = {"updates": self.updates, "loss": self._sum / self._since}
         if not np.isfinite(point["loss"]):
-            raise InputError(
-                f"{self._desc}: the loss is not finite after {self.updates} updates; lower "
-                "training.learning_rate"
-            )
+            raise self._not_finite("the loss")
         if done == self._per_epoch and self._measure:
             self.model.eval()
             point |= self._measure()

@@ -19,7 +19,7 @@ from workflow_scripts.core.manifest import sha256, verify
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.encoder.fitting import CHECKPOINT_SECONDS, Fitting, outputs
-from workflow_scripts.encoder.models import longest, open_model, open_tokenizer
+from workflow_scripts.encoder.models import file_hashes, longest, open_model, open_tokenizer
 from workflow_scripts.encoder.pairs import DEV, NEIGHBOUR, PARAPHRASE, RANDOM, RECORD, TRAIN
 from workflow_scripts.encoder.publishing import CHECKPOINT, publish
 from workflow_scripts.encoder.results import RECORD as MODEL
@@ -168,8 +168,7 @@ def train(
             desc="encoder: paraphrase identification",
         )
         files = {name: sha256(pairs / name) for name in (TRAIN, DEV)}
-        below = sorted(path for path in base.rglob("*") if path.suffix in (".json", ".safetensors"))
-        files |= {path.relative_to(base).as_posix(): sha256(path) for path in below}
+        files |= file_hashes(base)
         fitting.run(work / CHECKPOINT, {"config": config, "files": files, "device": device}, every)
         values = probabilities(model, held_out.tokens, training, device)
         metrics = {

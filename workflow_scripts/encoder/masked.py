@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.locking import locked
 from workflow_scripts.core.manifest import sha256, shard_paths, verify
 from workflow_scripts.core.progress import progress
@@ -34,6 +35,8 @@ from workflow_scripts.encoder.fitting import (
     in_batches,
 )
 from workflow_scripts.encoder.publishing import CHECKPOINT, publish
+from workflow_scripts.encoder.tasks.reported import files as task_files
+from workflow_scripts.encoder.tasks.reported import reported
 from workflow_scripts.encoder.tokens import Tokens, tokenised
 from workflow_scripts.encoder.vocabulary import tokenizer_of
 
@@ -178,9 +181,10 @@ def train(
     """Bring the training to its end, from wherever it stands, and publish the folder.
 
     Args:
-        config: `scratch`, the block with all its keys, `training` in it too; and `seed`.
+        config: `scratch`, the block with all its keys, `training` in it too; `seed`; and `tasks`,
+            folders by name, if the encoder is tested on tasks.
         paths: shards of the bitext.
-        evaluation: the data that the run tests on.
+        evaluation: the STS data that the run tests on.
         work: outlives kills.
         output: the folder.
         device: for torch.
@@ -190,10 +194,11 @@ def train(
         InputError: there is nothing to train on, or to measure the model on.
     """
     settings, seed = config["scratch"], config["seed"]
+    tasks = config.get("tasks", {})
     rejected: Counter[str] = Counter()
     barred = {
         key(text) for each in read_collected(evaluation) for pair in each.pairs for text in pair
-    }
+    } | reported(tasks)
     sentences = split(_references(paths), barred, settings["held_out"], seed, rejected)
     if not sentences.train or not sentences.held_out:
         raise InputError(
@@ -224,7 +229,7 @@ def train(
             measure=measure,
             desc="encoder: masked language model",
         )
-        files = {path.name: sha256(path) for path in [*paths, evaluation]}
+        files = {str(path): sha256(path) for path in [*paths, evaluation, *task_files(tasks)]}
         plan = {"config": config, "files": files, "device": device}
         fitting.run(work / CHECKPOINT, plan, every)
         metrics = {
@@ -266,6 +271,7 @@ def main(argv: list[str] | None = None) -> None:
     """Train a masked language model on the references of a bitext."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    add_inputs(parser)
     parser.add_argument("--folder", type=Path, required=True, help="with shards of pairs")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
@@ -278,15 +284,16 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder of the encoder")
     options = parser.parse_args(argv)
     torch.set_num_threads(options.threads)
-    train(
-        options.config,
-        shard_paths(options.folder, options.shards),
-        options.evaluation,
-        options.work,
-        options.output,
-        str(choose_device(options.device)),
-        options.checkpoint_seconds,
-    )
+    with unchanged(options.inputs):
+        train(
+            options.config,
+            shard_paths(options.folder, options.shards),
+            options.evaluation,
+            options.work,
+            options.output,
+            str(choose_device(options.device)),
+            options.checkpoint_seconds,
+        )
 
 
 if __name__ == "__main__":

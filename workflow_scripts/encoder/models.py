@@ -8,11 +8,12 @@ from typing import Any
 
 import torch
 
+from workflow_scripts.core.encoder_blocks import PLAIN, encoder_files
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.manifest import sha256
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-CONFIG, WEIGHTS = "config.json", "model.safetensors"
 # Nothing is asked of the hub, and no code that comes with a model is run.
 _CLOSED: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
@@ -57,7 +58,8 @@ def open_tokenizer(folder: Path) -> Any:
 def open_model(head: Any, folder: Path, seed: int = 0, **options: Any) -> Any:
     """Return a model of transformers with the weights of a folder, in evaluation mode.
 
-    Weights that the folder lacks, those of a new output layer, are drawn with `seed`.
+    The folder may lack those of a new output layer, and of the pooler, a layer on the first token:
+    models that were trained to fill in words alone have none. They are drawn with `seed`.
 
     Args:
         head: the class, e.g. AutoModelForSequenceClassification.
@@ -66,14 +68,37 @@ def open_model(head: Any, folder: Path, seed: int = 0, **options: Any) -> Any:
         options: changes of its configuration, e.g. `num_labels`.
 
     Raises:
-        InputError: the folder holds no encoder that can be read.
+        InputError: the folder holds no encoder that can be read, or lacks other weights.
     """
     torch.manual_seed(seed)
     with _explained(folder):
-        model = head.from_pretrained(
-            str(folder), use_safetensors=True, dtype=torch.float32, **_CLOSED, **options
+        model, found = head.from_pretrained(
+            str(folder),
+            use_safetensors=True,
+            dtype=torch.float32,
+            output_loading_info=True,
+            **_CLOSED,
+            **options,
         )
+        body = "" if model.base_model is model else f"{model.base_model_prefix}."
+        missing = [
+            name
+            for name in sorted(found["missing_keys"])
+            if name.startswith(body) and not name.startswith(f"{body}pooler.")
+        ]
+        if missing:
+            raise ValueError(f"it lacks the weights {missing[0]}")
     return model.eval()
+
+
+def file_hashes(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file that an encoder consists of: model and tokenizer.
+
+    Raises:
+        InputError: the folder holds no encoder in Hugging Face's form.
+    """
+    below = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return {name: sha256(folder / name) for name in encoder_files(below, str(folder), PLAIN)}
 
 
 def longest(model: Any, wanted: int) -> int:

@@ -23,6 +23,8 @@ _ROUNDS = 10
 # Queries, and vectors that are added, at once.
 _CHUNK = 1024
 _ADDED = 65536
+# Numbers of vectors that are read at once to put in order what was found: 256 MB.
+_GATHERED = 2**26
 # An inverted file is asked for so many more than wanted, since a byte for a number is coarse.
 _SPARE = 8
 NONE = -1
@@ -115,8 +117,9 @@ def ranked(
     """
     found = searched.nearest(queries, min(count, len(vectors)))
     cosines = np.empty(found.shape, np.float32)
-    for start in range(0, len(queries), _CHUNK):
-        part = slice(start, start + _CHUNK)
+    step = min(_CHUNK, max(1, _GATHERED // (found.shape[1] * vectors.shape[1])))
+    for start in range(0, len(queries), step):
+        part = slice(start, start + step)
         asked, answers = vectors[queries[part]], vectors[found[part].clip(0)]
         cosines[part] = np.einsum("qs,qks->qk", asked, answers)
     cosines[found == NONE] = -np.inf

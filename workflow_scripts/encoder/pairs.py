@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
@@ -30,6 +31,7 @@ from workflow_scripts.embed.model import load
 from workflow_scripts.embed.prepared import key
 from workflow_scripts.embed.train import RECORD as EMBEDDING_RECORD
 from workflow_scripts.encoder.neighbours import NONE, Exact, Inverted, Vectors, ranked, search
+from workflow_scripts.encoder.tasks.reported import reported
 
 RECORD, TRAIN, DEV = "pairs", "train.parquet", "dev.parquet"
 # The kinds of pairs; the first is labelled 1.
@@ -61,31 +63,46 @@ class Graph(NamedTuple):
 def graph(rows: Iterable[tuple[str, str]], barred: set[int], rejected: Counter[str]) -> Graph:
     """Return the sentences of pairs (reference, paraphrase).
 
+    A pair that is tested on is left out, but joins groups: two paraphrases of a reference that is
+    left out are still no negatives of one another.
+
     Args:
         rows: the pairs.
         barred: keys of the sentences that the run tests on.
         rejected: counts the pairs that are left out, by reason.
     """
+    numbers: dict[int, int] = {}  # of all sentences, also of those that are left out
     places: dict[int, int] = {}
     texts: list[str] = []
+    links: list[tuple[int, int]] = []
     edges: list[tuple[int, int]] = []
     for pair in rows:
-        keys = [key(text) for text in pair]
-        if keys[0] == keys[1]:
+        one, other = (key(text) for text in pair)
+        if one == other:
             rejected[IDENTICAL] += 1
             continue
-        if not barred.isdisjoint(keys):
+        first, second = (numbers.setdefault(each, len(numbers)) for each in (one, other))
+        links.append((first, second))
+        if not barred.isdisjoint((one, other)):
             rejected[IN_EVALUATION] += 1
             continue
-        for number, text in zip(keys, pair, strict=True):
+        for number, text in zip((one, other), pair, strict=True):
             if places.setdefault(number, len(texts)) == len(texts):
                 texts.append(text)
-        edges.append((places[keys[0]], places[keys[1]]))
-    joined = np.array(edges, np.int64).reshape(-1, 2)
-    size = len(texts)
-    links = coo_array((np.ones(len(joined), np.int8), (joined[:, 0], joined[:, 1])), (size, size))
-    groups = connected_components(links, directed=False)[1] if size else np.empty(0)
-    return Graph(texts, joined, groups.astype(np.int64))
+        edges.append((places[one], places[other]))
+    groups = _groups(np.array(links, np.int64).reshape(-1, 2), len(numbers))
+    # Dense numbers of the groups of what is left.
+    kept = groups[[numbers[number] for number in places]]
+    _, kept = np.unique(kept, return_inverse=True)
+    return Graph(texts, np.array(edges, np.int64).reshape(-1, 2), kept.astype(np.int64))
+
+
+def _groups(links: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Return the connected component of each of `size` nodes."""
+    if not size:
+        return np.empty(0, np.int64)
+    joined = coo_array((np.ones(len(links), np.int8), (links[:, 0], links[:, 1])), (size, size))
+    return connected_components(joined, directed=False)[1].astype(np.int64)
 
 
 def held_out(found: Graph, share: float, seed: int) -> NDArray[np.bool_]:
@@ -191,6 +208,7 @@ class Miner:
             np.full(len(sentences), NONE, np.int64), np.zeros(len(sentences), np.float32)
         )
         open_, count = np.arange(len(sentences)), _FIRST + high
+        most = 1 + max(_MOST, high)  # the sentence itself is among them
         while len(open_):
             left = []
             for start in range(0, len(open_), _CHUNK):
@@ -199,9 +217,9 @@ class Miner:
                 chosen.sentences[rows], chosen.cosines[rows] = got, cosines
                 left.append(rows[got == NONE])
             open_ = np.concatenate(left)
-            if count >= min(_MOST, len(self._found.texts)):
+            if count >= min(most, len(self._found.texts)):
                 break
-            count *= 4
+            count = min(4 * count, most)
         return chosen
 
     def _of_rank(
@@ -284,9 +302,10 @@ def mine(
 
     Args:
         config: `sentences`, the sides that pairs are made of; `negatives`, see `Miner`;
-            `held_out`, the share of the sentences; `seed`.
+            `held_out`, the share of the sentences; `seed`; and `tasks`, folders by name, if the
+            encoder is tested on tasks.
         pairs: the training set.
-        evaluation: the data that the run tests on.
+        evaluation: the STS data that the run tests on.
         embedding: the folder of the embedding.
         output: the folder.
 
@@ -298,7 +317,7 @@ def mine(
     seed, rejected = config["seed"], Counter[str]()
     barred = {
         key(text) for each in read_collected(evaluation) for pair in each.pairs for text in pair
-    }
+    } | reported(config.get("tasks", {}))
     total = count_rows(pairs)
     found = graph(progress(_rows(pairs), total, "encoder: pairs"), barred, rejected)
     _require(len(found.texts), pairs, rejected)
@@ -367,6 +386,7 @@ def main(argv: list[str] | None = None) -> None:
     """Find a paraphrase and a negative of each sentence of a training set."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    add_inputs(parser)
     parser.add_argument("--pairs", type=Path, required=True, help="training set (Parquet)")
     parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
     parser.add_argument("--embedding", type=Path, required=True, help="folder of embed.train")
@@ -374,7 +394,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder")
     options = parser.parse_args(argv)
     torch.set_num_threads(options.threads)
-    mine(options.config, options.pairs, options.evaluation, options.embedding, options.output)
+    with unchanged(options.inputs):
+        mine(options.config, options.pairs, options.evaluation, options.embedding, options.output)
 
 
 if __name__ == "__main__":

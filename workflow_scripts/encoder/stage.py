@@ -122,17 +122,29 @@ class Encoder(Stage):
         else:
             wanted = ("max_tokens", "training", "seed")
         found = {key: block[key] for key in wanted}
+        if self._leaves_out(instance):
+            found["tasks"] = self._task_folders()
         if part or block["scratch"]:
             return found
         return found | {"base": encoder_blocks.encoder_settings(block["base"], self.config)}
 
+    def _leaves_out(self, instance: str) -> bool:
+        """Tell whether a unit leaves out the texts that the tasks of its encoder report on."""
+        name, part = parted(instance)
+        return part in (PAIRS, SCRATCH) and name in self._tested()
+
+    def _task_folders(self) -> dict[str, Located]:
+        """Return the folder of each task."""
+        folders = encoder_tasks(self.config)["data"]
+        found = selection.located(self.config, list(folders.values()))
+        return dict(zip(folders, found, strict=True))
+
     def _task_settings(self, name: str) -> dict[str, Any]:
         """Return the settings of the unit of an encoder's tasks."""
         block, of_encoder = encoder_tasks(self.config), self._block(name)
-        folders = selection.located(self.config, list(block["data"].values()))
         found = {
             **block,
-            "data": dict(zip(block["data"], folders, strict=True)),
+            "data": self._task_folders(),
             "bootstrap": self.config["evaluate"]["bootstrap"],
             "seed": self.config["seed"],
         }
@@ -146,11 +158,9 @@ class Encoder(Stage):
         if parted(instance)[1] == TASKS:
             # What the encoder was tuned from counts by the unit of the encoder.
             own = {key: each for key, each in settings.items() if key != "base"}
-            data = {
-                task: {Path(path).name: self._task_hash(task, path) for path in paths}
-                for task, paths in self.task_files().items()
-            }
-            return own | {"data": data}
+            return own | {"data": self._task_hashes()}
+        if self._leaves_out(instance):
+            return settings | {"tasks": self._task_hashes()}
         if "base" not in settings:
             return settings
         base = {key: each for key, each in settings["base"].items() if key != "record"}
@@ -163,18 +173,28 @@ class Encoder(Stage):
         name, part = parted(instance)
         key = f"encoders.{name}.base.folder"
         found = {path: self.sha256(path, key) for path in self.base_files(instance).values()}
-        if part == TASKS:
+        if part == TASKS or self._leaves_out(instance):
             for task, paths in self.task_files().items():
                 found |= {path: self._task_hash(task, path) for path in paths}
         return found
 
     def task_files(self) -> dict[str, list[str]]:
         """Return the user's files of each task."""
-        folders = encoder_tasks(self.config)["data"]
-        located = selection.located(self.config, list(folders.values()))
         return {
             task: [str(Path(folder, name)) for name in _chosen(task, folder)]
-            for task, folder in zip(folders, located, strict=True)
+            for task, folder in self._task_folders().items()
+        }
+
+    def left_out_files(self, instance: str) -> list[str]:
+        """Return the user's files of tasks whose texts a unit leaves out."""
+        files = self.task_files().values() if self._leaves_out(instance) else ()
+        return [path for paths in files for path in paths]
+
+    def _task_hashes(self) -> dict[str, dict[str, str]]:
+        """Return the hash of each file of each task."""
+        return {
+            task: {Path(path).name: self._task_hash(task, path) for path in paths}
+            for task, paths in self.task_files().items()
         }
 
     def _task_hash(self, task: str, path: str) -> str:

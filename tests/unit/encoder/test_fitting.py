@@ -148,6 +148,21 @@ def test_a_loss_that_is_not_finite_is_an_error(encoder):
         training.run()
 
 
+def test_a_weight_that_is_not_finite_is_an_error(encoder):
+    """The last update spoils it, after its loss was looked at."""
+    training, _, _ = made(encoder)
+    step = training._adam.step
+
+    def spoilt():
+        step()
+        if training.updates == training.total - 1:
+            next(iter(training.model.parameters())).data[0] = float("nan")
+
+    training._adam.step = spoilt
+    with pytest.raises(InputError, match="a weight is not finite after 18 updates"):
+        training.run()
+
+
 def test_a_training_without_items_is_an_error(encoder):
     """Nothing would be learnt."""
     training, inputs, _ = made(encoder)

@@ -3,16 +3,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.manifest import sha256, verify, write_record
 from workflow_scripts.core.schema import defaults
 from workflow_scripts.core.tables import read_rows
 from workflow_scripts.encoder import identify
 from workflow_scripts.encoder.identify import Labelled, by_negatives, measures
-from workflow_scripts.encoder.models import longest, open_model, open_tokenizer
+from workflow_scripts.encoder.models import file_hashes, longest, open_model, open_tokenizer
 from workflow_scripts.filter import encoder_score
 
 pytestmark = pytest.mark.slow  # it loads transformers
@@ -139,6 +140,29 @@ class TestModels:
         with pytest.raises(InputError, match="transformers can't read this encoder"):
             open_model(AutoModelForSequenceClassification, encoder, num_labels=2)
         assert not mark.exists()
+
+    def test_only_new_layers_may_be_missing(self, encoder):
+        """The body would be drawn at random, and nobody would see it."""
+        weights = load_file(encoder / "model.safetensors")
+        for name in [name for name in weights if name.startswith("pooler.")]:
+            del weights[name]
+        save_file(weights, encoder / "model.safetensors", metadata={"format": "pt"})
+        open_model(AutoModelForSequenceClassification, encoder, num_labels=2)
+        weights = {f"other.{name}": each for name, each in weights.items()}
+        save_file(weights, encoder / "model.safetensors", metadata={"format": "pt"})
+        with pytest.raises(InputError, match=r"it lacks the weights bert\.embeddings"):
+            open_model(AutoModelForSequenceClassification, encoder, num_labels=2)
+
+    def test_the_tokenizers_files_are_of_the_encoder(self, encoder):
+        """Where one of them changes, a training does not go on from its checkpoint."""
+        for name in ("vocab.txt", "spiece.model", "pytorch_model.bin", "README.md"):
+            (encoder / name).write_text("x", encoding="utf-8")
+        found = file_hashes(encoder)
+        assert found.keys() == {
+            *("config.json", "model.safetensors", "spiece.model", "tokenizer.json"),
+            *("tokenizer_config.json", "vocab.txt"),
+        }
+        assert found["vocab.txt"] == found["spiece.model"] == sha256(encoder / "README.md")
 
     def test_an_empty_folder_is_an_error(self, tmp_path):
         with pytest.raises(InputError, match="transformers can't read this encoder"):

@@ -7,6 +7,7 @@ import torch
 from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassification
 
 from tests.unit.encoder.conftest import tiny_tokenizer
+from tests.unit.encoder.tasks.samples import qqp
 from tests.unit.filter.conftest import arguments, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_record, verify
@@ -52,9 +53,10 @@ def data(tmp_path_factory):
     return folder
 
 
-def trained(data, output, work=None, **changes):
-    config = {"scratch": SCRATCH | changes, "seed": 1}
+def trained(data, output, work=None, tasks=None, inputs=None, **changes):
+    config = {"scratch": SCRATCH | changes, "seed": 1} | ({"tasks": tasks} if tasks else {})
     given = {"folder": data, "shards": 2, "evaluation": data / "evaluation.parquet"}
+    given["inputs"] = json.dumps(inputs or {})
     work = work or output.with_name(f"{output.name}-work")
     masked.main(arguments(config, **given, work=work, device="cpu", output=output))
     return output
@@ -175,6 +177,20 @@ def test_a_model_is_trained_and_published(model, data):
     assert torch.equal(tuned.classifier.weight, again.classifier.weight)
     other = open_model(AutoModelForSequenceClassification, model, 4, num_labels=2)
     assert not torch.equal(tuned.classifier.weight, other.classifier.weight)
+
+
+def test_what_the_tasks_report_on_is_left_out(data, tmp_path):
+    qqp(tmp_path / "qqp", [(TEXTS[10], "learnt from", 1)])
+    qqp(tmp_path / "qqp", [("x", TEXTS[20].upper(), 1), (TEXTS[30], "y", 0)], "dev")
+    found = trained(data, tmp_path / "lm", tasks={"QQP": str(tmp_path / "qqp")})
+    # Three sentences, each with both of its marks.
+    assert read_record(found / "model")["rejected"]["in_evaluation"] == 6
+
+
+def test_files_that_changed_since_the_planning_are_refused(data, tmp_path):
+    with pytest.raises(InputError, match=r"train\.tsv changed since the run was planned"):
+        trained(data, tmp_path / "lm", inputs={str(qqp(tmp_path)): "0" * 64})
+    assert not (tmp_path / "lm").exists()
 
 
 def test_training_twice_gives_the_same_files(model, data, tmp_path):

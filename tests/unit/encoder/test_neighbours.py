@@ -31,6 +31,14 @@ def test_equal_vectors_stand_by_their_numbers():
     assert found.tolist() == [[0, 1, 2, 3]]
 
 
+def test_how_many_vectors_are_read_at_once_changes_nothing(monkeypatch):
+    given, queries = vectors(200), np.arange(200)
+    whole = ranked(Exact(given), given, queries, 20)
+    monkeypatch.setattr("workflow_scripts.encoder.neighbours._GATHERED", 1)
+    parts = ranked(Exact(given), given, queries, 20)
+    assert all(np.array_equal(one, other) for one, other in zip(whole, parts, strict=True))
+
+
 def test_an_inverted_file_finds_what_is_near():
     """With all cells it finds almost what the exact search does; with one cell less."""
     given, queries = vectors(2000), np.arange(0, 2000, 10)

@@ -1,8 +1,10 @@
+import json
 from collections import Counter
 
 import numpy as np
 import pytest
 
+from tests.unit.encoder.tasks.samples import qqp
 from tests.unit.filter.conftest import arguments, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_record
@@ -73,6 +75,19 @@ class TestGraph:
         found, rejected = made([*ROWS, ("a cow", "A cow!"), ("a pig", "one pig")], ["One PIG."])
         assert rejected == {"identical": 1, "in_evaluation": 1}
         assert not {"a cow", "A cow!", "a pig"} & set(found.texts)
+
+    def test_what_is_left_out_joins_groups_all_the_same(self):
+        """Paraphrases of `a pig`, which is tested on, are no negatives of one another."""
+        rows = [
+            ("a pig", "one pig"),
+            ("a pig", "the pig"),
+            ("a sow", "one pig"),
+            ("a hog", "the pig"),
+        ]
+        found, rejected = made([*rows, ("a cat", "one cat")], ["A pig"])
+        assert rejected == {"in_evaluation": 2}
+        assert found.texts == ["a sow", "one pig", "a hog", "the pig", "a cat", "one cat"]
+        assert found.groups.tolist() == [0, 0, 0, 0, 1, 1]
 
     def test_no_pair(self):
         assert made([("a", "A")])[0].texts == []
@@ -174,6 +189,16 @@ class TestMiner:
         assert negatives(mined, found)[:31] == [None] * 31
 
 
+@pytest.mark.parametrize(("siblings", "expected"), [(7, "s"), (8, None)])
+def test_neighbours_up_to_the_last_that_is_looked_at(monkeypatch, siblings, expected):
+    """With seven siblings the first other sentence is the eighth neighbour."""
+    monkeypatch.setattr(module, "_FIRST", 2)
+    monkeypatch.setattr(module, "_MOST", 8)
+    found, _ = made([*(("r", f"p {n}") for n in range(siblings)), ("s", "q")])
+    mined = miner(found, at(*np.linspace(0, 1, siblings + 1), 50, 60))
+    assert negatives(mined, found)[0] == expected
+
+
 def test_strangers_are_of_other_groups():
     found, _ = made(ROWS)
     drawn = [strangers(found, np.array([0, 3]), seed) for seed in range(30)]
@@ -215,11 +240,17 @@ def data(tmp_path_factory):
     return folder
 
 
-def mined(data, output, **changes):
+def mined(data, output, inputs=None, **changes):
     config = {"sentences": ["reference", "paraphrase"], "negatives": NEGATIVES, "held_out": 0.2}
     given = {name: data / f"{name}.parquet" for name in ("pairs", "evaluation")}
     module.main(
-        arguments(config | {"seed": 1} | changes, **given, embedding=data / "model", output=output)
+        arguments(
+            config | {"seed": 1} | changes,
+            **given,
+            inputs=json.dumps(inputs or {}),
+            embedding=data / "model",
+            output=output,
+        )
     )
     return {name: list(read_rows(output / name, "encoder_pairs")) for name in (TRAIN, DEV)}
 
@@ -252,6 +283,23 @@ def test_nothing_that_is_tested_on_is_in_a_pair(data, tmp_path):
     assert record["extra"]["pairs"] == {
         name.partition(".")[0]: len(rows) for name, rows in found.items()
     }
+
+
+def test_nothing_that_a_task_reports_on_is_in_a_pair(data, tmp_path):
+    qqp(tmp_path / "qqp", [("The new pig sees me!", "learnt from", 1)])
+    qqp(tmp_path / "qqp", [("x", "The old pig sees me!", 1)], "dev")
+    found = mined(data, tmp_path / "pairs", tasks={"QQP": str(tmp_path / "qqp")})
+    texts = {row[side] for rows in found.values() for row in rows for side in ("first", "second")}
+    assert "the old pig sees me" not in texts
+    assert "the new pig sees me" in texts
+    assert read_record(tmp_path / "pairs" / "pairs")["rejected"] == {"in_evaluation": 3}
+
+
+def test_files_that_changed_since_the_planning_are_refused(data, tmp_path):
+    path = qqp(tmp_path)
+    with pytest.raises(InputError, match=r"train\.tsv changed since the run was planned"):
+        mined(data, tmp_path / "pairs", inputs={str(path): "0" * 64})
+    assert not (tmp_path / "pairs").exists()
 
 
 def test_mining_twice_gives_the_same_pairs(data, tmp_path):

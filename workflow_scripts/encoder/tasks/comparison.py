@@ -7,6 +7,7 @@ bootstrap over the examples, paired: each sample has the same examples for both 
 import argparse
 import json
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +33,8 @@ class Answers(NamedTuple):
 
     Attributes:
         task, seed: which.
+        encoder: the hashes of its files.
+        settings: that it was tuned with.
         counts: of the data.
         choices: the learning rates that were taken.
         in_folds: by part, whether it was tested in folds.
@@ -40,6 +43,8 @@ class Answers(NamedTuple):
 
     task: str
     seed: int
+    encoder: dict[str, str]
+    settings: dict[str, Any]
     counts: dict[str, dict[str, int]]
     choices: list[float]
     in_folds: dict[str, bool]
@@ -61,12 +66,44 @@ def read_answers(path: Path) -> Answers:
             for name, value in row.items():
                 part.setdefault(name, []).append(value)
     in_folds = {part: each["in_folds"] for part, each in about["parts"].items()}
-    return Answers(about["task"], about["seed"], about["counts"], about["choices"], in_folds, rows)
+    # Answers that an earlier version wrote lack these.
+    encoder, settings = about.get("encoder", {}), about.get("settings", {})
+    return Answers(
+        about["task"],
+        about["seed"],
+        encoder,
+        settings,
+        about["counts"],
+        about["choices"],
+        in_folds,
+        rows,
+    )
+
+
+def _require_one_encoder(state: str, answers: Sequence[Answers]) -> None:
+    """Refuse answers of one state that are of several encoders, or of one seed twice."""
+    first = answers[0]
+    for before, each in pairwise(answers):
+        if each.encoder != first.encoder:
+            raise InputError(
+                f"{first.task}: of the {state} encoder, the answers with seed {first.seed} and "
+                f"those with seed {each.seed} are of different encoders; give those of one"
+            )
+        if each.seed == before.seed:
+            raise InputError(
+                f"{first.task}: of the {state} encoder, the answers with seed {each.seed} are "
+                "there twice; give them once"
+            )
 
 
 def _require_same(answers: Sequence[Answers]) -> None:
     first = answers[0]
     for each in answers[1:]:
+        if each.settings != first.settings:
+            raise InputError(
+                f"{first.task}: the answers with seed {first.seed} and those with seed {each.seed} "
+                "are of encoders that were tuned with different settings; make them again"
+            )
         for part, rows in first.rows.items():
             others = each.rows.get(part, {})
             if any(rows.get(name) != others.get(name) for name in _OF_EXAMPLES):
@@ -165,7 +202,8 @@ def compare(answers: Mapping[str, Sequence[Answers]], config: dict[str, Any]) ->
         files that it needs.
 
     Raises:
-        InputError: the two have not the same seeds and data.
+        InputError: the two have not the same seeds, settings and data; or the answers of one are
+            of several encoders, or of one seed twice.
     """
     tasks: dict[str, Any] = {}
     for name in ENCODER_TASKS:
@@ -181,6 +219,8 @@ def compare(answers: Mapping[str, Sequence[Answers]], config: dict[str, Any]) ->
                 f"{name}: the plain and the tuned encoder have different seeds ({seeds}); make "
                 "what is missing"
             )
+        for state, group in own.items():
+            _require_one_encoder(state, group)
         every = [each for group in own.values() for each in group]
         _require_same(every)
         first, task = every[0], task_of(name, {})

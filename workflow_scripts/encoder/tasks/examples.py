@@ -16,8 +16,8 @@ class Pair(NamedTuple):
     second: str
     gold: float
 
-    def key(self) -> Hashable:
-        """Return what makes two examples duplicates."""
+    def key(self) -> tuple[str, ...]:
+        """Return all texts; two examples that have the same ones are duplicates."""
         return self.first, self.second
 
     def texts(self) -> tuple[str, ...]:
@@ -39,8 +39,8 @@ class Question(NamedTuple):
     context: str
     answers: tuple[tuple[str, int], ...]
 
-    def key(self) -> Hashable:
-        """Return what makes two examples duplicates."""
+    def key(self) -> tuple[str, ...]:
+        """Return all texts; two examples that have the same ones are duplicates."""
         return self.question, self.context
 
     def texts(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.encoder.fitting import Inputs, outputs
 from workflow_scripts.encoder.models import longest, open_model, open_tokenizer
 from workflow_scripts.encoder.tasks import spans, squad
@@ -59,25 +60,6 @@ class Task(Protocol, Generic[E]):
         """Return the measures of scored rows."""
 
 
-class _Body:
-    """Opens an encoder without an output layer; weights that it lacks are an error.
-
-    Only the pooler, a layer on the first token, may be missing: models that were trained to fill in
-    words alone have none. It is drawn as the output layer is.
-    """
-
-    @staticmethod
-    def from_pretrained(folder: str, **options: Any) -> nn.Module:
-        """Return the model in a folder."""
-        from transformers import AutoModel
-
-        model, found = AutoModel.from_pretrained(folder, output_loading_info=True, **options)
-        missing = [name for name in found["missing_keys"] if not name.startswith("pooler.")]
-        if missing:
-            raise ValueError(f"it lacks the weights {sorted(missing)[0]}")
-        return model
-
-
 def with_new_layer(head: Any, folder: Path, seed: int, **options: Any) -> nn.Module:
     """Return an encoder with a new output layer in place of the one that it may have.
 
@@ -90,7 +72,9 @@ def with_new_layer(head: Any, folder: Path, seed: int, **options: Any) -> nn.Mod
     Raises:
         InputError: the folder holds no encoder, or one without some of its weights.
     """
-    body = open_model(_Body, folder, seed)
+    from transformers import AutoModel
+
+    body = open_model(AutoModel, folder, seed)
     config = body.config
     for name, value in options.items():
         setattr(config, name, value)
@@ -99,7 +83,10 @@ def with_new_layer(head: Any, folder: Path, seed: int, **options: Any) -> nn.Mod
     found = model.base_model.load_state_dict(body.state_dict(), strict=False)
     strangers = [name for name in found.unexpected_keys if not name.startswith("pooler.")]
     if found.missing_keys or strangers:
-        raise ValueError(f"{folder}: {head.__name__} has other weights: {found}")
+        raise InputError(
+            f"{folder}: its weights are not those of {head.__name__}, first "
+            f"{[*found.missing_keys, *strangers][0]}; name another encoder"
+        )
     return model.eval()
 
 

@@ -24,6 +24,8 @@ _LONGEST_ANSWER = 30
 _OF_LENGTH = 0.01
 
 Floats = NDArray[np.float64]
+# Small ones: SQuAD has more than 130,000 windows.
+Numbers = NDArray[np.int32]
 
 
 class Window(NamedTuple):
@@ -31,16 +33,17 @@ class Window(NamedTuple):
 
     Attributes:
         question: its place in the list.
-        columns: what the model is called with: lists of numbers of one length.
+        columns: what the model is called with, each of shape (tokens of the window,).
         begin: the place of the passage's first token in the window.
-        offsets: first character and the one behind the last, in the passage, of each token of it.
+        offsets: first character and the one behind the last, in the passage, of each token of it,
+            shape (tokens, 2).
         best: whether a token has no better context in another window of the question.
     """
 
     question: int
-    columns: dict[str, list[int]]
+    columns: dict[str, Numbers]
     begin: int
-    offsets: list[tuple[int, int]]
+    offsets: Numbers
     best: NDArray[np.bool_]
 
 
@@ -92,8 +95,9 @@ def _windows_of(
     for part in range(len(found["input_ids"])):
         inside = [place for place, of in enumerate(found.sequence_ids(part)) if of == 1]
         begin = inside[0] if inside else 0
-        offsets = [tuple(found["offset_mapping"][part][place]) for place in inside]
-        columns = {name: found[name][part] for name in names}
+        places = [found["offset_mapping"][part][place] for place in inside]
+        offsets = np.array(places, np.int32).reshape(-1, 2)
+        columns = {name: np.array(found[name][part], np.int32) for name in names}
         passages.append((begin, offsets, columns))
     best = _best_context([offsets for _, offsets, _ in passages])
     return [
@@ -111,21 +115,22 @@ def _shortened(tokenizer: Any, text: str) -> str:
     return text[: offsets[MOST_OF_QUESTION - 1][1]]
 
 
-def _best_context(parts: list[list[tuple[int, int]]]) -> list[NDArray[np.bool_]]:
+def _best_context(parts: list[Numbers]) -> list[NDArray[np.bool_]]:
     """Tell, for each token of each window, whether no other window gives it more context.
 
     The context of a token is the smaller number of tokens before or behind it, and a little for
     the length of the window. Of equal windows the first is taken.
     """
-    chosen: dict[tuple[int, int], tuple[float, int]] = {}
-    for number, offsets in enumerate(parts):
+    chosen: dict[tuple[int, ...], tuple[float, int]] = {}
+    tokens = [[tuple(offset) for offset in offsets.tolist()] for offsets in parts]
+    for number, offsets in enumerate(tokens):
         for place, offset in enumerate(offsets):
             context = min(place, len(offsets) - 1 - place) + _OF_LENGTH * len(offsets)
             if offset not in chosen or context > chosen[offset][0]:
                 chosen[offset] = (context, number)
     return [
         np.array([chosen[offset][1] == number for offset in offsets], bool)
-        for number, offsets in enumerate(parts)
+        for number, offsets in enumerate(tokens)
     ]
 
 
@@ -139,9 +144,11 @@ def labels(window: Window, question: Question) -> tuple[int, int]:
     text, start = question.answers[0]
     end = start + len(text)
     places = [
-        place for place, (first, last) in enumerate(window.offsets) if first < end and last > start
+        place
+        for place, (first, last) in enumerate(window.offsets.tolist())
+        if first < end and last > start
     ]
-    held = places and window.offsets[places[0]][0] <= start and window.offsets[places[-1]][1] >= end
+    held = places and window.offsets[places[0], 0] <= start and window.offsets[places[-1], 1] >= end
     return (window.begin + places[0], window.begin + places[-1]) if held else (0, 0)
 
 
@@ -172,7 +179,8 @@ def best_span(window: Window, starts: Floats, ends: Floats) -> Found | None:
     sums[(length < 0) | (length >= _LONGEST_ANSWER)] = -np.inf
     one, other = divmod(int(sums.argmax()), count)
     null = float(starts[0] + ends[0])
-    return Found(float(sums[one, other]), null, window.offsets[one][0], window.offsets[other][1])
+    start, end = int(window.offsets[one, 0]), int(window.offsets[other, 1])
+    return Found(float(sums[one, other]), null, start, end)
 
 
 def answers(
@@ -201,14 +209,11 @@ def padded(chosen: Sequence[Window], padding: dict[str, int]) -> dict[str, Tenso
     """Return what a model is called with, each of shape (windows, longest), filled up behind."""
     lengths = [len(each.columns["input_ids"]) for each in chosen]
     longest = max(lengths)
-    inputs = {
-        name: torch.tensor(
-            [
-                each.columns[name] + [padding[name]] * (longest - len(each.columns[name]))
-                for each in chosen
-            ]
-        )
-        for name in chosen[0].columns
-    }
+    inputs = {}
+    for name in chosen[0].columns:
+        filled = np.full((len(chosen), longest), padding[name], np.int64)
+        for row, each in zip(filled, chosen, strict=True):
+            row[: len(each.columns[name])] = each.columns[name]
+        inputs[name] = torch.from_numpy(filled)
     mask = torch.arange(longest)[None, :] < torch.tensor(lengths)[:, None]
     return {**inputs, "attention_mask": mask.long()}

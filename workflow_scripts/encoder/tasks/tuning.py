@@ -15,15 +15,14 @@ from workflow_scripts.core.atomic import remove_folder, write_json, write_text
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.encoder_tasks import ENCODER_TASKS
-from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.locking import locked
-from workflow_scripts.core.manifest import sha256, verify, write_record
+from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.schema import filled
 from workflow_scripts.core.seal import canonical
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.encoder.fitting import Fitting
-from workflow_scripts.encoder.models import CONFIG, WEIGHTS
+from workflow_scripts.encoder.models import file_hashes
 from workflow_scripts.encoder.results import RECORD
 from workflow_scripts.encoder.tasks.examples import Pair, Question, TaskData
 from workflow_scripts.encoder.tasks.folds import folds
@@ -64,6 +63,8 @@ class Tuning:
     ):
         """Prepare.
 
+        `about` is what the answers follow from beside the data: the encoder's files, the settings.
+
         Args:
             encoder: a folder in Hugging Face's form.
             task: its name.
@@ -75,14 +76,8 @@ class Tuning:
         self._encoder, self.seed, self._work, self._device = encoder, seed, work, device
         self._settings = settings
         self.task = task_of(task, settings)
-        for name in (CONFIG, WEIGHTS):
-            if not (encoder / name).is_file():
-                raise InputError(
-                    f"{encoder}: no {name}; an encoder is a folder in Hugging Face's form, its "
-                    "weights in one file of safetensors"
-                )
-        weights = {name: sha256(encoder / name) for name in (CONFIG, WEIGHTS)}
-        self._plan = {"weights": weights, "task": task, "settings": settings, "seed": seed}
+        self.about = {"encoder": file_hashes(encoder), "settings": settings}
+        self._plan = {**self.about, "task": task, "seed": seed, "device": device}
 
     def tested(self, data: TaskData[Any]) -> dict[str, Any]:
         """Return what the tuned encoder answers in the parts of a task that are reported.
@@ -216,8 +211,8 @@ def tune(
         settings: see `Tuning`.
         seed: of all that is random.
         output: JSON lines: `part`, and the example's rows (`Task.answer`). The record has `task`,
-            `seed`, `counts` of the data, `choices` of learning rates, and by part `figures` and
-            whether it is tested `in_folds`.
+            `seed`, `encoder` (the hashes of its files), `settings`, `counts` of the data,
+            `choices` of learning rates, and by part `figures` and whether it is tested `in_folds`.
         device: for torch.
 
     Raises:
@@ -239,7 +234,7 @@ def _tune(tuning: Tuning, data: Path, output: Path) -> None:
         for row in rows_of(each.pop("rows"))
     ]
     write_text(output, "".join(f"{line}\n" for line in lines))
-    about = {"task": tuning.task.name, "seed": tuning.seed, "counts": found.counts}
+    about = {"task": tuning.task.name, "seed": tuning.seed, **tuning.about, "counts": found.counts}
     write_record(output, len(lines), len(lines), {}, extra={**about, "parts": parts, **tested})
 
 

@@ -20,7 +20,7 @@ from workflow_scripts.encoder.tasks.report import encoder_tasks_table
 GOLD = [float(n % 3 == 0) for n in range(60)]
 
 
-def written(folder, task, state, seed, rows, part="dev", in_folds=False):
+def written(folder, task, state, seed, rows, part="dev", in_folds=False, **about):
     """Write answers as `tuning.tune` does."""
     path = folder / f"{answers_name(task, state, seed)}.jsonl"
     lines = [
@@ -32,11 +32,13 @@ def written(folder, task, state, seed, rows, part="dev", in_folds=False):
     extra = {
         "task": task,
         "seed": seed,
+        "encoder": {"config.json": state},
+        "settings": SETTINGS,
         "counts": {part: {"examples": len(lines), "duplicates": 2}},
         "choices": [5e-5],
         "parts": {part: {"in_folds": in_folds, "figures": figures.figures(figures.scored(rows))}},
     }
-    write_record(path, len(lines), len(lines), {}, extra=extra)
+    write_record(path, len(lines), len(lines), {}, extra=extra | about)
     return path
 
 
@@ -131,6 +133,31 @@ def test_other_data_and_other_seeds_are_refused(tmp_path):
     written(tmp_path, "MRPC", "tuned", 2, other)
     with pytest.raises(InputError, match="with seed 2 are of different data"):
         compared(plain, tuned)
+
+
+@pytest.mark.parametrize(
+    ("about", "expected"),
+    [
+        ({"settings": SETTINGS | {"epochs": 9}}, "tuned with different settings"),
+        ({"encoder": {"config.json": "x"}}, "of the tuned encoder, .* of different encoders"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(tmp_path, about, expected):
+    rows = {"gold": GOLD, "predicted": GOLD}
+    answers = {
+        state: [written(tmp_path, "MRPC", state, seed, rows) for seed in (1, 2)]
+        for state in ("plain", "tuned")
+    }
+    compared(**answers, samples=10)
+    written(tmp_path, "MRPC", "tuned", 2, rows, **about)
+    with pytest.raises(InputError, match=expected):
+        compared(**answers)
+
+
+def test_answers_of_one_seed_are_not_taken_twice(tmp_path):
+    answers = {state: mrpc(tmp_path, state, (12,)) * 2 for state in ("plain", "tuned")}
+    with pytest.raises(InputError, match="of the plain encoder, the answers with seed 1 are there"):
+        compared(**answers)
 
 
 def test_damaged_answers_are_refused(tmp_path):

@@ -32,7 +32,8 @@ def test_windows_begin_a_stride_after_each_other_and_hold_all():
     assert [words(each) for each in windows] == [tokens[0:8], tokens[5:13], tokens[10:18]]
     assert all(each.begin == 5 for each in windows)
     for each in windows:
-        assert each.columns["token_type_ids"] == [0] * 5 + [1] * (len(each.offsets) + 1)
+        types = each.columns["token_type_ids"]
+        assert types.tolist() == [0] * 5 + [1] * (len(each.offsets) + 1)
 
 
 def test_a_short_passage_is_one_window():
@@ -150,6 +151,9 @@ def test_batches_are_filled_up_behind():
     windows = [*found(question(), most=14), *found(question(), most=40)]
     inputs = spans.padded(windows[-2:], {"input_ids": 0, "token_type_ids": 0})
     assert inputs["input_ids"].shape == (2, len(windows[-1].columns["input_ids"]))
+    short, whole = inputs["input_ids"].tolist()
+    assert short == [*windows[-2].columns["input_ids"], *([0] * (len(whole) - 14))]
+    assert whole == windows[-1].columns["input_ids"].tolist()
     assert inputs["attention_mask"].sum(1).tolist() == [
         len(each.columns["input_ids"]) for each in windows[-2:]
     ]

@@ -15,10 +15,10 @@ from transformers import (
 from tests.unit.encoder.conftest import tiny_config, tiny_tokenizer
 from tests.unit.encoder.tasks.samples import SETTINGS, sick, squad, stsb_dev
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.manifest import sha256, verify, write_record
 from workflow_scripts.encoder.fitting import Fitting
 from workflow_scripts.encoder.tasks.problems import with_new_layer
-from workflow_scripts.encoder.tasks.tuning import main, tune
+from workflow_scripts.encoder.tasks.tuning import Tuning, main, tune
 
 FILES = {"SICK-E": sick, "STS-B": stsb_dev, "SQuAD": squad}
 
@@ -101,6 +101,20 @@ def test_what_was_kept_of_other_data_is_not_taken(encoder, data, monkeypatch):
     again, _ = tuned(encoder, data, "STS-B", output)
     fresh, _ = tuned(encoder, data, "STS-B", data / "fresh.jsonl")
     assert again == fresh
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_what_was_kept_of_another_encoder_is_not_taken(encoder, data, name):
+    """The tokenizer is part of it."""
+    one, other = (_plan(encoder, data) for _ in range(2))
+    assert one == other
+    (encoder / name).write_bytes((encoder / name).read_bytes() + b" ")
+    assert _plan(encoder, data) != one
+    assert Tuning(encoder, "STS-B", SETTINGS, 1, data, "cuda")._plan != _plan(encoder, data)
+
+
+def _plan(encoder, data):
+    return Tuning(encoder, "STS-B", SETTINGS, 1, data)._plan
 
 
 def test_a_learning_rate_is_chosen_without_a_look_at_what_is_reported(encoder, data, monkeypatch):
@@ -192,6 +206,8 @@ def test_the_command_fills_in_defaults(encoder, data):
     main(command(encoder, data, data / "x.jsonl"))
     extra = verify(data / "x.json")["extra"]
     assert (extra["seed"], extra["choices"]) == (3, [5e-5, 5e-5])
+    assert extra["settings"]["length"] == 20 and extra["settings"]["batch"] == 16
+    assert extra["encoder"]["tokenizer.json"] == sha256(encoder / "tokenizer.json")
 
 
 def test_a_damaged_encoder_of_a_run_and_a_folder_without_weights_are_refused(encoder, data):
@@ -202,7 +218,7 @@ def test_a_damaged_encoder_of_a_run_and_a_folder_without_weights_are_refused(enc
         main(command(encoder, data, data / "x.jsonl"))
     (encoder / "model.json").unlink()
     (encoder / "model.safetensors").unlink()
-    with pytest.raises(InputError, match=r"no model.safetensors; an encoder is a folder"):
+    with pytest.raises(InputError, match=r"is no model of transformers: it has no weights"):
         main(command(encoder, data, data / "x.jsonl"))
 
 

@@ -41,10 +41,27 @@ def keys(layout):
     return {unit: layout.key(*unit) for unit in layout.units() if unit[0] != "release"}
 
 
-def test_without_tasks_no_unit_changes(config):
+def test_only_units_of_the_encoder_change(config):
+    """What the tasks report on is left out of the pairs, and of the references."""
     before, after = keys(run_layout(config)), keys(run_layout(with_tasks(config)))
     assert UNIT not in before
-    assert after == {**before, UNIT: after[UNIT]}
+    changed = {unit for unit in after if before.get(unit) != after[unit]}
+    names = ("pbert-pairs", "pbert-scratch", "pbert", "pbert-tasks")
+    assert changed == {("encoder", name) for name in names}
+    assert before.keys() == after.keys() - {UNIT}
+
+
+def test_an_encoder_that_is_not_tested_learns_from_all(config):
+    """It is behind a column alone."""
+    config["encoders"]["other"] = ENCODER
+    config["columns"]["identified"] = {"encoder": {"name": "other"}}
+    config["training_sets"]["likely"] = {"bounds": {"identified": [0.5, None]}}
+    config["run"]["training_sets"] = ["likely"]
+    layout = run_layout(with_tasks(config))
+    stage = layout.stage(Encoder)
+    assert stage.left_out_files("other-pairs") == stage.left_out_files("other-scratch") == []
+    assert "tasks" not in layout.settings(("encoder", "other-pairs"))
+    assert layout.key("encoder", "other-pairs") == run_layout(config).key("encoder", "other-pairs")
 
 
 def test_without_encoders_the_block_counts_for_nothing(config):
@@ -82,6 +99,20 @@ def test_the_users_files_count_by_their_content(config, tmp_path):
     assert run_layout(with_tasks(config)).key(*UNIT) == before
     stsb_dev(tmp_path / "data" / "sts", 13)
     assert run_layout(with_tasks(config)).key(*UNIT) != before
+
+
+@pytest.mark.parametrize("part", ["-pairs", "-scratch"])
+def test_what_is_left_out_counts_by_its_content(config, tmp_path, part):
+    unit = ("encoder", f"pbert{part}")
+    layout = run_layout(with_tasks(config))
+    stage = layout.stage(Encoder)
+    assert len(stage.left_out_files(unit[1])) == 4
+    assert set(stage.inputs(unit[1])) == set(stage.left_out_files(unit[1]))
+    folders = {"STS-B": str(tmp_path / "data" / "sts"), "SICK-E": str(tmp_path / "data" / "SICK")}
+    assert layout.settings(unit)["tasks"] == folders
+    before = layout.key(*unit)
+    stsb_dev(tmp_path / "data" / "sts", 13)
+    assert run_layout(with_tasks(config)).key(*unit) != before
 
 
 def test_settings_of_the_tasks_are_those_of_their_unit_alone(config):
