@@ -59,7 +59,7 @@ def _measured(tmp_path: Path, *options: str, **config: Any) -> Path:
     output = tmp_path / "measures" / "sample.tsv"
     output.parent.mkdir()
     settings = json.dumps({**CONFIG, **config})
-    command = ["--config", settings, "--lexicon", str(_lexicon(tmp_path)), "--device", "cpu"]
+    command = ["--config", settings, "--lexicon", str(_lexicon(tmp_path))]
     measures.main([*command, *options, "--output", str(output)])
     return output.parent
 
