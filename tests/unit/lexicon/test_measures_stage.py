@@ -113,7 +113,7 @@ def test_missing_files_say_what_to_do(config, tmp_path):
     # A folder may have other files, which would be read as lists of words.
     for key in ("ppdb", "antonyms", "vectors"):
         with pytest.raises(InputError, match=rf"evaluate\.lexicons\.{key}: .*sets"):
-            run_layout(measuring(config, **{key: ["sets"]})).key(*UNIT)
+            run_layout(measuring(config, **{"word_similarity": ["sets"], key: ["sets"]})).key(*UNIT)
     (tmp_path / "wordnet" / "verb.exc").unlink()
     with pytest.raises(InputError, match=r"wordnet: .* has no verb\.exc; .*wordnet-base"):
         run_layout(measuring(config, wordnet="wordnet")).key(*UNIT)
@@ -131,3 +131,9 @@ def test_wordnet_is_english(config):
 def test_an_unknown_key_is_refused(config):
     with pytest.raises(InputError, match=r"evaluate\.lexicons.*similarities"):
         validate(measuring(config, similarities=["sets"]))
+
+
+def test_vectors_without_word_pairs_are_refused(config):
+    (problem,) = problems(measuring(config, vectors=["glove.txt"]))
+    assert problem.startswith("evaluate.lexicons.vectors: they are compared on word pairs")
+    assert not list(problems(measuring(config, vectors=["glove.txt"], word_similarity=["sets"])))
