@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.configs import run_on_testbed
+from tests.configs import ROOT, run_on_testbed
 from tests.unit.lexicon.wordnet_files import write_wordnet
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.lexicon_measures import on_testbed
@@ -85,6 +85,12 @@ def test_measures_move_no_other_unit_but_the_release(config):
         for layout in map(run_layout, (config, measuring(config, word_similarity=["sets"])))
     )
     assert {unit for unit in before if before[unit] != after[unit]} == {UNIT, ("release", None)}
+
+
+def test_the_docs_name_the_tables(config):
+    text = (ROOT / "docs" / "release.md").read_text("utf-8")
+    tables = run_layout(measuring(config, word_similarity=["sets"])).stage(Lexicon).tables()
+    assert len(tables) == 5 and all(f"`{name}.tsv`" in text for name in tables)
 
 
 def test_without_lexicons_the_block_moves_nothing(config):
