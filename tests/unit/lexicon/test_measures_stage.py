@@ -113,6 +113,31 @@ def test_files_count_by_their_content(config, tmp_path):
     assert run_layout(moved).key(*UNIT) != first.key(*UNIT)
 
 
+@pytest.mark.parametrize("key", ["ppdb", "antonyms", "vectors"])
+def test_every_file_counts_by_its_name_and_content(config, tmp_path, key):
+    def measured(name, text):
+        (tmp_path / name).write_text(text)
+        layout = run_layout(measuring(config, word_similarity=["sets"], **{key: [name]}))
+        assert str(tmp_path / name) in layout.stage(Lexicon).inputs(UNIT[1])
+        return layout.key(*UNIT)
+
+    first = measured("one.txt", "a b\n")
+    assert len({first, measured("two.txt", "a b\n"), measured("one.txt", "a c\n")}) == 3
+
+
+@pytest.mark.parametrize(
+    ("path", "value"), [(("evaluate", "bootstrap"), 77), (("seed",), 5), (("encoder",), False)]
+)
+def test_every_setting_of_the_measures_counts(config, path, value):
+    before = measuring(config, word_similarity=["sets"])
+    after = copy.deepcopy(before)
+    block = after["evaluate"]["lexicons"] if path == ("encoder",) else after
+    for name in path[:-1]:
+        block = block[name]
+    block[path[-1]] = value
+    assert run_layout(after).key(*UNIT) != run_layout(before).key(*UNIT)
+
+
 def test_missing_files_say_what_to_do(config, tmp_path):
     with pytest.raises(InputError, match=r"evaluate\.lexicons\.ppdb: .*No such file"):
         run_layout(measuring(config, ppdb=["nothing"])).key(*UNIT)
