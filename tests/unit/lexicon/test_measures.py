@@ -11,7 +11,7 @@ from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.lexicon import measures, measures_report
-from workflow_scripts.lexicon.measures_results import read_measures, read_sample
+from workflow_scripts.lexicon.measures_results import read_measures
 
 ENTRIES = [
     ("teacher", "instructor", 4.0),
@@ -125,7 +125,9 @@ def test_exact_synonyms_on_the_testbed(tmp_path: Path) -> None:
 
 
 def test_the_sample_to_read_is_drawn_once(tmp_path: Path) -> None:
-    rows = read_sample(_measured(tmp_path))
+    text = (_measured(tmp_path) / "sample.tsv").read_text("utf-8")
+    header, *lines = [line.split("\t") for line in text.splitlines()]
+    rows = [dict(zip(header, line, strict=True)) for line in lines]
     assert len(rows) == len(ENTRIES)
     assert [int(row["place"]) for row in rows] == list(range(1, len(ENTRIES) + 1))
     assert rows[0] == {
