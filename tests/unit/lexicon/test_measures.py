@@ -2,14 +2,21 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.spatial.distance import cosine
+from scipy.stats import spearmanr
 
+from tests.unit.embed import examples
+from tests.unit.embed.test_train import collected
 from tests.unit.lexicon.wordnet_files import write_wordnet
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_json, write_record
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.embed import model as embedding
+from workflow_scripts.embed import train
 from workflow_scripts.lexicon import measures, measures_report
 from workflow_scripts.lexicon.measures_results import read_measures
 
@@ -105,6 +112,36 @@ def test_all_measures_of_a_lexicon(tmp_path: Path) -> None:
     assert by_source["wordnet"]["first"] == [["hot", "cold"]]
     assert by_source["files"]["first"] == [["big", "large"]]
     assert found["testbed"] is None
+
+
+def test_embeddings_and_the_encoder_are_compared_by_their_cosines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = examples.simulated_pairs(20)
+    pairs = examples.pairs_table(tmp_path / "pairs.parquet", texts)
+    train.main(examples.train_arguments(tmp_path / "embed", pairs, collected(tmp_path, [])))
+    folder = tmp_path / "embed" / "1"
+    monkeypatch.setattr(measures, "encoder_folder", lambda: folder)
+    first, *others = sorted({word for text in texts[0] for word in text.lower().split()})
+    lines = [f"{first}\t{other}\t{number}\n" for number, other in enumerate(others)]
+    (tmp_path / "similar.txt").write_text("".join(lines))
+    measured = _measured(
+        tmp_path,
+        *("--embeddings", f"word={folder}"),
+        word_similarity=[str(tmp_path / "similar.txt")],
+        encoder=True,
+    )
+    found = read_measures(measured)["similarity"]["similar"]["rankers"]
+    assert set(found) == {"lexicon", "chance", "word", "word, untrained", "encoder"}
+    assert found["encoder"] == found["word"] != found["word, untrained"]
+    for name, untrained in (("word", False), ("word, untrained", True)):
+        model = embedding.load(folder, untrained)
+        vectors = dict(zip([first, *others], model.encode([first, *others]), strict=True))
+        known = [number for number, other in enumerate(others) if vectors[other].any()]
+        cosines = [1 - cosine(vectors[first], vectors[others[number]]) for number in known]
+        assert found[name]["covered"] == len(known) > 3
+        expected = spearmanr(known, np.round(cosines, 6)).statistic
+        assert found[name]["on_covered"]["value"] == pytest.approx(expected, abs=1e-6)
 
 
 def test_nothing_to_measure_against_is_said_by_empty_figures(tmp_path: Path) -> None:
