@@ -220,8 +220,8 @@ class Release(Stage):
         """
         config = self.config
         run = {**config["run"], "systems": [system], "training_sets": [], "embeddings": []}
-        run.pop("rewriters", None)
-        run.pop("lexicons", None)
+        for made_of_it in ("rewriters", "lexicons", "encoders"):
+            run.pop(made_of_it, None)
         if names := self._rewriters_behind(system):
             entries = [
                 each for name in names for each in config["rewriters"][name]["training_sets"]
@@ -234,10 +234,12 @@ class Release(Stage):
         shown = {*config["evaluate"]["columns"], *needed}
         columns = {name: each for name, each in config["columns"].items() if name in shown}
         apart = ["results", "data", "downloads", "compute", "embeddings", "sts"]
-        apart += ["lexicons", "transfer"]
+        apart += ["lexicons", "transfer", "encoder_tasks"]
         if "rewriters" not in run:
             apart += ["training_sets"]
         mine = selection.used({**config, "run": run, "columns": columns})
+        if not mine.get("encoders"):  # one may be behind the training set of a rewriter
+            apart += ["encoders"]
         kept = {key: value for key, value in mine.items() if key not in apart}
         # One names systems that have no part in this corpus, the other is of what is made of it.
         evaluate = {k: v for k, v in kept["evaluate"].items() if k not in ("rewriting", "lexicons")}

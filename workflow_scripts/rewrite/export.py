@@ -109,8 +109,11 @@ def unit_folder(run_folder: Path, instance: str) -> Path:
     if not (folder.is_dir() or folder.is_symlink()):
         found = sorted(path.name for path in run_folder.glob("rewrite.*"))
         known = [name.removeprefix("rewrite.") for name in found if "-" not in name]
+        name = instance.partition("-")[0]
+        if name in known:
+            raise InputError(f"{folder} is not there; run the stage rewrite to its end first")
         has = f"it has {', '.join(known)}" if known else "it has none"
-        raise InputError(f"{run_folder} has no rewriter {instance.partition('-')[0]}; {has}")
+        raise InputError(f"{run_folder} has no rewriter {name}; {has}")
     if not (folder / "manifest.json").is_file():
         raise InputError(f"{folder} is not finished; run the stage rewrite to its end first")
     read_manifest(folder / "manifest.json")
@@ -163,6 +166,11 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
         files.append(repaired / REPAIR)
     control = None
     if "templates" in about:
+        if "examples" not in about["templates"]:
+            raise InputError(
+                f"{folder} was made by an earlier version, which counted other pairs; run the "
+                "stage rewrite again: it makes the pairs with templates and all that follows anew"
+            )
         controlled = unit_folder(run_folder, f"{name}-control")
         control = read_control(controlled)
         files.append(controlled / RESULTS)

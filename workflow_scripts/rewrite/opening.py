@@ -74,6 +74,8 @@ def open_rewriter(arguments: argparse.Namespace) -> Rewriter:
     if card.get("templates") and not (folder / TABLE).is_file():
         # Without it the model would read sentences as it never saw them.
         raise InputError(f"{folder / TABLE} is missing; get the folder again")
+    # What is whole already comes back as it is from a rewriter that repairs.
+    copies = arguments.copies or (card.get("noise") or {}).get("identity", 0) > 0
     shortlist = model_files(folder).shortlist is not None
     model = load_model(folder, arguments.device, arguments.precision, shortlist=shortlist)
     source, target = coders(model, folder, True, None, None)
@@ -82,7 +84,7 @@ def open_rewriter(arguments: argparse.Namespace) -> Rewriter:
         language = config["languages"]["reference"]["code"]
     return Rewriter(
         *(model, source, target, language),
-        Settings(arguments.beam_size, arguments.sample, arguments.batch_rows, arguments.copies),
+        Settings(arguments.beam_size, arguments.sample, arguments.batch_rows, copies),
         templates=[each.template for each in known(folder)] if (folder / TABLE).exists() else [],
         systems=None if run is None else _systems(run, folder, arguments.idf),
         encoder=None if arguments.no_meaning else encoder_for(language),

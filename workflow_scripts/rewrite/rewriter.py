@@ -14,7 +14,7 @@ import numpy as np
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.features import ENGLISH
-from workflow_scripts.core.text import letters_and_digits
+from workflow_scripts.core.text import letters_and_digits, written_without_blanks
 from workflow_scripts.generate.inflection import inflections
 from workflow_scripts.generate.variants import SetMaker
 from workflow_scripts.judge.features import FEATURES, Models
@@ -210,8 +210,14 @@ class Rewriter:
         return plan
 
     def _unknown(self, text: str) -> list[str]:
-        """Return the words that the model reads as unknown: it can't know what they say."""
-        return [each for each in dict.fromkeys(text.split()) if UNK in self._source.encode(each)]
+        """Return the words that the model reads as unknown: it can't know what they say.
+
+        Where no blanks stand between words, these are single characters.
+        """
+        parts: dict[str, None] = {}
+        for word in text.split():
+            parts |= dict.fromkeys(word if any(map(written_without_blanks, word)) else [word])
+        return [each for each in parts if UNK in self._source.encode(each)]
 
     def _with_template(self, request: Request) -> str:
         """Return what the model reads: one with templates is also told that there is none."""

@@ -297,10 +297,10 @@ class Rewrite(Stage):
         parser["folder"] = Located(part["folder"])
         # Where pairs are learnt in both directions, there is nothing to exchange.
         swap = {"swap": len(block["write"]) == 1, "seed": block["seed"]}
-        kept = {"equal": of_templates["equal"]} if of_templates.get("equal") else {}
         return {
             PARSES: parser,
-            TEMPLATES: {**swap, "free": of_templates["free"], **kept},
+            # `equal` stands here even if it is 0: records of before that key lack counts.
+            TEMPLATES: {**swap, "free": of_templates["free"], "equal": of_templates["equal"]},
             CONTROL: {
                 **swap,
                 "parser": parser,

@@ -99,7 +99,7 @@ class Shard:
 
     Args:
         trees: of the same shard.
-        settings: `swap`, `free`, `seed`, and `equal` (see `write_pairs`).
+        settings: see `write_pairs`.
         tally: of the shard.
         count: of the templates of all shards; those of the training's targets are added.
     """
@@ -143,7 +143,7 @@ class Shard:
 
         Both directions of a pair have the same fate.
         """
-        if pair.row["corpus"] != TRAIN or "equal" not in self._settings:
+        if pair.row["corpus"] != TRAIN:
             return False
         reference = reference_id(pair.row["id"])
         both = sorted((pair.row["source"], pair.row["reference"]))
@@ -164,7 +164,7 @@ def write_pairs(
         trees: shards of their trees, in the same order.
         output: the folder to write.
         settings: `swap`: whether sides are exchanged at random; `free`; `seed`; `equal`: the share
-            of the training pairs of equal templates that is kept, none without it.
+            of the training pairs of equal templates that is kept.
 
     Raises:
         InputError: a file is damaged, or no pair is left to train on or to validate on.

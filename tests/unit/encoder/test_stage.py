@@ -57,6 +57,14 @@ def test_without_encoders_there_is_nothing_of_the_stage(config):
     assert used(config)["encoders"] == {}
 
 
+def test_a_released_corpus_says_nothing_of_encoders(config):
+    told = [
+        run_layout(each).declaration("release").system_settings("parabank2")
+        for each in (config, with_encoder(config))
+    ]
+    assert told[0] == told[1]
+
+
 def test_units_in_their_order_and_no_other_unit_changes(config):
     before, layout = keys(run_layout(config)), run_layout(with_encoder(config))
     found = keys(layout)

@@ -229,12 +229,16 @@ def test_the_card_of_a_rewriter_with_noise_has_its_repair(run_folder, tmp_path):
     assert "- paraphrase\n" not in text
     assert f"({', '.join(KINDS)}; 25 % of the" in text
     assert (
-        "In 100 % of the examples it learnt to write the very sentence without its damage" in text
+        "In 100 % of the examples it learnt to write the very sentence without its damage.\n"
+        in text
     )
+    assert "from scratch on damaged sentences;" in text
+    assert "Of each pair it read, damaged, and wrote, whole, the reference.\n" in text
     assert (tmp_path / "out" / "repair.json").read_bytes() == repaired.read_bytes()
 
 
-def test_a_rewriter_with_templates_is_released_with_how_they_are_met(run_folder, tmp_path):
+def with_templates(run_folder, tmp_path, of_templates):
+    """Copy a run, as if its rewriter had templates; `of_templates`: what it says of them."""
     config = configuration(templates={})
     config["evaluate"]["syntax"] = {
         **{"folder": str(STANZA_FOLDER), "package": "default", "levels": 3, "share": 1.0}
@@ -243,12 +247,17 @@ def test_a_rewriter_with_templates_is_released_with_how_they_are_met(run_folder,
     model = tmp_path / "model"
     shutil.copytree(run_folder / "rewrite.plain", model)
     files = [model / name for name in verify(model / "model.json")["files"]]
-    about = ABOUT | {"templates": {"count": 7, "examples": 1234}}
+    about = ABOUT | {"templates": of_templates}
     (model / "rewriter.json").write_text(json.dumps(about), encoding="utf-8")
     write_record(model / "model", 0, 0, {}, files=files)
     (run / "rewrite.plain").unlink()
     link(run, "plain", model)
-    with pytest.raises(InputError, match=r"no rewriter plain"):
+    return run
+
+
+def test_a_rewriter_with_templates_is_released_with_how_they_are_met(run_folder, tmp_path):
+    run = with_templates(run_folder, tmp_path, {"count": 7, "examples": 1234, "equal": 0})
+    with pytest.raises(InputError, match=r"plain-control is not there; run the stage rewrite"):
         export.export(run, "plain", tmp_path / "out")
     share = {"met": 62.5, "met_interval": {"low": 50.0, "high": 75.0}}
     share |= {"met_best": 80.0, "met_best_interval": {"low": 70.0, "high": 90.0}}
@@ -266,6 +275,12 @@ def test_a_rewriter_with_templates_is_released_with_how_they_are_met(run_folder,
     made = tmp_path / "out" / "control.json"
     assert made.read_bytes() == (controlled / "control.json").read_bytes()
     assert "  control.json" in (tmp_path / "out" / "SHA256SUMS").read_text(encoding="utf-8")
+
+
+def test_a_rewriter_with_templates_of_an_earlier_version_is_refused(run_folder, tmp_path):
+    run = with_templates(run_folder, tmp_path, {"count": 7, "pairs": 1234})
+    with pytest.raises(InputError, match=r"an earlier version, .*; run the stage rewrite again"):
+        export.export(run, "plain", tmp_path / "out")
 
 
 def test_nothing_is_overwritten(released, run_folder):

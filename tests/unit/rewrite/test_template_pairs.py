@@ -16,7 +16,7 @@ from workflow_scripts.rewrite.templates import prefixed, read_table
 S = "(ROOT (S (NP (PRP I)) (VP (VBP run)) (. .)))"
 SQ = "(ROOT (SQ (VBP do) (NP (PRP I)) (VP (VB run)) (. ?)))"
 CUT = {S: "(S (NP) (VP) (.))", SQ: "(SQ (VBP) (NP) (VP) (.))"}
-SETTINGS = {"swap": True, "free": 0.1, "seed": 1}
+SETTINGS = {"swap": True, "free": 0.1, "equal": 0, "seed": 1}
 
 
 def identifier(number):

@@ -39,7 +39,8 @@ def test_templates_stand_between_the_pairs_and_the_vocabulary():
     ]
     assert stage.reads("mine-subword") == [("rewrite", "mine-templates")]
     assert ("rewrite", "mine-templates") in stage.reads("mine")
-    assert stage.settings("mine-templates") == {"swap": True, "free": 0.1, "seed": 1}
+    expected = {"swap": True, "free": 0.1, "equal": 0, "seed": 1}
+    assert stage.settings("mine-templates") == expected
     assert stage.settings("mine-control")["most"] == 20
     assert 76 in stage.sections()
 
@@ -158,14 +159,17 @@ def test_a_card_tells_how_templates_are_read():
     metrics = {"parameters": 1, "updates": 1, "validation_perplexity": 1.0}
     found = dict.fromkeys(("beam_size", *FIGURES)) | {"beam_size": 1, "sentences": 1}
     given = (metrics, {"greedy": found}, [], "mit")
-    text = card(about | {"templates": {"count": 1234, "examples": 56789}}, *given)
+    of_templates = {"count": 1234, "examples": 56789, "equal": 0}
+    text = card(about | {"templates": of_templates}, *given)
     assert f"`{prefixed('(S (NP) (VP) (.))', 'A sentence of yours.')}`" in text
     assert f"`{prefixed(None, 'A sentence of yours.')}`" in text
     assert "the 1,234 templates" in text
-    assert "It learnt from 56,789 examples, one of a pair." in text
+    assert "It learnt from 56,789 examples, one of a pair. Pairs of two texts with the same" in text
     both = about | {"write": ["paraphrase", "reference"]}
-    text = card(both | {"templates": {"count": 1234, "examples": 56789}}, *given)
+    text = card(both | {"templates": of_templates | {"equal": 0.25}}, *given)
     assert "It learnt from 56,789 examples, two of a pair, one in each direction." in text
+    assert "with the same template 25 % are among them; the rest" in text
+    assert "Pairs of two texts with the same" not in text
     assert "templates" not in card(about, *given)
 
 

@@ -92,6 +92,25 @@ def test_a_folder_tells_language_and_templates(folder, tmp_path):
     assert opened(folder).language is None
 
 
+@pytest.mark.parametrize(
+    ("noise", "options", "kept"),
+    [
+        (None, [], False),
+        (None, ["--copies"], True),
+        ({"identity": 0}, [], False),
+        ({"identity": 0.5}, [], True),
+        ({"identity": 1}, [], True),
+    ],
+)
+def test_a_rewriter_that_repairs_may_write_what_it_reads(folder, tmp_path, noise, options, kept):
+    copy = tmp_path / "with-noise"
+    shutil.copytree(folder, copy)
+    (copy / "rewriter.json").write_text(json.dumps({"language": "cs", "noise": noise}))
+    (copy / "model.json").unlink()
+    write_record(copy / "model", 0, 0, {}, files=list(copy.iterdir()))
+    assert opened(copy, *options).settings.copies is kept
+
+
 def test_who_has_no_encoder_is_told(capsys):
     assert encoder_for("cs") is None
     assert "no meaning scores: the encoder knows English (en) only, not cs" in (

@@ -58,6 +58,9 @@ def test_words_that_the_model_can_not_read_are_told(rewriter):
     (answer,) = rewriter.answer([Request("Muž \U0001f600 opravuje \u4e2d \u4e2d kolo.")])
     assert answer.unknown == ["\U0001f600", "\u4e2d"]
     assert answer.fields()["unknown"] == answer.unknown
+    # Between characters of Chinese no blank tells words.
+    (answer,) = rewriter.answer([Request("Muž opravuje kolo\u4e2d\u6587.")])
+    assert answer.unknown == ["\u4e2d", "\u6587"]
     (answer,) = rewriter.answer([Request(SENTENCE)])
     assert answer.unknown == []
 
