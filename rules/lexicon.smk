@@ -134,12 +134,10 @@ rule lexicon_measure:
     resources:
         mem_mb=grows(4000),
         runtime=grows(240),
-        device=COMPUTE["device"],
     conda:
         "../envs/embed.yaml"
     shell:
         "python -m workflow_scripts.lexicon.measures --config {params.config:q}"
         " --inputs {params.inputs:q} --lexicon {input.lexicon:q}"
         " --embeddings {params.embeddings:q} --training-sets {params.texts:q}"
-        " --device {resources.device} --threads {threads}"
-        " --output {output.sample:q} 2>&1 | tee {log:q}"
+        " --threads {threads} --output {output.sample:q} 2>&1 | tee {log:q}"

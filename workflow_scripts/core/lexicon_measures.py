@@ -85,3 +85,8 @@ def problems(config: Config) -> Iterator[str]:
     language = config["languages"]["reference"]["code"]
     if block and block["wordnet"] and language not in ENGLISH:
         yield f"{KEY}.wordnet: WordNet is English, and the references are '{language}'; set null"
+    if block and block["vectors"] and not block["word_similarity"]:
+        yield (
+            f"{KEY}.vectors: they are compared on word pairs, of which there are none; name some "
+            "under word_similarity"
+        )

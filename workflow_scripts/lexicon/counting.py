@@ -21,6 +21,8 @@ Block = NDArray[np.int64]
 # Rows that are in memory before they go to disk, and those of a block of each run.
 BUFFER_ROWS = 1 << 22
 BLOCK_ROWS = 1 << 15
+# Runs that are open at once; a process may open about a thousand files.
+MOST_RUNS = 128
 
 
 def summed(keys: Block, counts: NDArray[np.int64] | None = None) -> Block:
@@ -112,6 +114,7 @@ class Counts:
         self._buffer: list[Block] = []
         self._rows = 0
         self._runs: list[Path] = []
+        self._written = 0
 
     def __enter__(self) -> Self:
         return self
@@ -133,16 +136,27 @@ class Counts:
 
     def _flush(self) -> None:
         if self._rows:
-            path = self._folder / str(len(self._runs))
-            with explained(path):
-                summed(np.concatenate(self._buffer)).tofile(path)
-            self._runs.append(path)
+            self._write([summed(np.concatenate(self._buffer))])
         self._buffer, self._rows = [], 0
+        if len(self._runs) >= MOST_RUNS:
+            runs, self._runs = self._runs, []
+            self._write(merged(map(self._read, runs)))
+            for path in runs:
+                path.unlink()
+
+    def _write(self, blocks: Iterable[Block]) -> None:
+        """Write a run."""
+        path = self._folder / str(self._written)
+        with explained(path), path.open("wb") as stream:
+            for block in blocks:
+                block.tofile(stream)
+        self._runs.append(path)
+        self._written += 1
 
     def blocks(self) -> Iterator[Block]:
         """Yield all counts in rising order of the keys."""
         self._flush()
-        yield from merged(self._read(path) for path in self._runs)
+        yield from merged(map(self._read, self._runs))
 
     def _read(self, path: Path) -> Iterator[Block]:
         width = self._width + 1

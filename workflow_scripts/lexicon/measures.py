@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from workflow_scripts.core.atomic import write_json, write_text
 from workflow_scripts.core.cli import add_inputs, json_argument, run, words
-from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import files_below, unchanged
 from workflow_scripts.core.manifest import verify, write_record
@@ -104,7 +103,6 @@ def word_vectors(
     config: dict[str, Any],
     models: Mapping[str, Path],
     vocabulary: Sequence[str],
-    device: str,
 ) -> Iterator[tuple[str, Vectors]]:
     """Yield the name of each model whose cosines are compared, with the vectors of words.
 
@@ -112,7 +110,6 @@ def word_vectors(
         config: `vectors`, files of word vectors; `encoder`, whether the one that ships is compared.
         models: folders of the stage `embed`, by name; each also as it was before training.
         vocabulary: the words.
-        device: of torch.
 
     Raises:
         InputError: a model or a file of vectors can't be read.
@@ -120,13 +117,12 @@ def word_vectors(
     for name, folder in models.items():
         verify(folder / "model.json")
         for untrained, what in ((False, name), (True, f"{name}, untrained")):
-            model = embedding.load(folder, untrained, device)
+            model = embedding.load(folder, untrained)
             yield what, vectors_by(model.encode, vocabulary)
     for path in map(Path, config["vectors"]):
         yield name_of(path), vectors_in(path, vocabulary)
     if config["encoder"]:
-        folder = encoder_folder()
-        yield "encoder", vectors_by(load_encoder(folder, device).encode, vocabulary)
+        yield "encoder", vectors_by(load_encoder(encoder_folder()).encode, vocabulary)
 
 
 def rankers(
@@ -191,7 +187,6 @@ def measure(
     models: Mapping[str, Path],
     training_sets: Sequence[Path],
     split: Callable[[str], Sequence[str]],
-    device: str,
     output: Path,
 ) -> None:
     """Measure a lexicon; write its figures, entries to read, and their record.
@@ -203,7 +198,6 @@ def measure(
         models: folders of embeddings by name.
         training_sets: the files of pairs that it was made of, read on the testbed only.
         split: turns a text into the lexicon's tokens.
-        device: of torch.
         output: the file of entries to read; the figures stand beside it.
 
     Raises:
@@ -245,7 +239,7 @@ def measure(
         "testbed": None,
     }
     if data_sets:
-        vectors = word_vectors(config, models, vocabulary, device)
+        vectors = word_vectors(config, models, vocabulary)
         found = rankers(scores_of(lexicon, data_sets), lists, vectors, data_sets, seed)
         figures["similarity"] = similarity(data_sets, found, LEXICON, samples, seed)
     if wordnet:
@@ -307,7 +301,6 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("--training-sets", type=Path, nargs="*", default=[], help="its pairs")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.add_argument("--output", type=Path, required=True, help=f"{SAMPLE}, to be written")
     add_inputs(parser)
     arguments = parser.parse_args(words(argv))
@@ -323,7 +316,6 @@ def main(argv: list[str] | None = None) -> None:
             models,
             arguments.training_sets,
             words_and_punctuation,
-            choose_device(arguments.device).type,
             arguments.output,
         )
 

@@ -1,10 +1,9 @@
 """What is known of the lexicons' measures, as the report reads it."""
 
-import csv
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.manifest import read_json, verify_file
+from workflow_scripts.core.manifest import read_json
 from workflow_scripts.core.report.finished_run import FinishedRun
 
 # The files of a lexicon's measures, of which one record speaks.
@@ -24,10 +23,3 @@ def measured(run: FinishedRun) -> list[str]:
 def read_measures(folder: Path) -> dict[str, Any]:
     """Return the measures of a lexicon."""
     return read_json(folder / MEASURES, _RECORD)
-
-
-def read_sample(folder: Path) -> list[dict[str, str]]:
-    """Return the entries that were drawn to be read."""
-    verify_file(folder / SAMPLE, _RECORD)
-    with (folder / SAMPLE).open(encoding="utf-8", newline="\n") as lines:
-        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))

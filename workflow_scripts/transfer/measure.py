@@ -102,13 +102,16 @@ def _known(path: Path) -> Answers | None:
 def over_seeds(each: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the figures of one task over the classifier's seeds.
 
-    Values and the ends of intervals are means; `by_seed` has the values.
+    Values and the ends of intervals are means, None where a seed has none; `by_seed` has the
+    values, and `chosen` is that of the first seed.
     """
-    mean = {
-        key: round(fmean(one[key] for one in each), DECIMALS)
-        for key, value in each[0].items()
-        if isinstance(value, float) and all(one[key] is not None for one in each)
-    }
+    mean: dict[str, float | None] = {}
+    for key in each[0]:
+        of_seeds: list[Any] = [one.get(key) for one in each]
+        if None in of_seeds:
+            mean[key] = None
+        elif isinstance(of_seeds[0], float):
+            mean[key] = round(fmean(of_seeds), DECIMALS)
     return {**each[0], **mean, "by_seed": [one["value"] for one in each]}
 
 

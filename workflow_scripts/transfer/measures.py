@@ -31,7 +31,7 @@ def figures(data: TaskData, answers: Answers, samples: int, seed: int) -> dict[s
     Returns:
         `metric`, `value` (SentEval's figure) with `low` and `high`, the 95 % interval over the
         tested rows, `development`, `chosen`; of MRPC `f1`, of grades `spearman` and
-        `mean_squared_error`. A value is None where no grade was learnt.
+        `mean_squared_error`. Where no grade was learnt, correlations are 0, other figures None.
     """
     task = TASKS[data.task]
     gold = np.array([row.label for row in data.tested])
@@ -52,9 +52,10 @@ def figures(data: TaskData, answers: Answers, samples: int, seed: int) -> dict[s
         "chosen": answers.chosen,
     }
     if graded:
-        rho = stats.spearmanr(gold, answers.found).statistic
+        ranks = np.stack(_products(stats.rankdata(gold), stats.rankdata(answers.found)))
+        rho = float(_pearson(ranks.sum(axis=1)[None])[0])
         error = float(np.mean((gold - answers.found) ** 2))
-        found |= {"spearman": round(100 * float(rho), _DIGITS), "mean_squared_error": error}
+        found |= {"spearman": round(rho, _DIGITS), "mean_squared_error": error}
     if task.form == MRPC:
         found["f1"] = round(_f1(gold, answers.found), _DIGITS)
     return found
@@ -108,14 +109,18 @@ def block_sums(data: TaskData, answers: Answers) -> Sums:
     """
     gold = np.array([row.label for row in data.tested], np.float64)
     found = answers.found
-    ones = np.ones(len(gold))
     if TASKS[data.task].kind == RELATEDNESS:
-        columns = [ones, gold, found, gold**2, found**2, gold * found]
+        columns = _products(gold, found)
     else:
-        columns = [ones, (gold == found).astype(np.float64)]
+        columns = [np.ones(len(gold)), (gold == found).astype(np.float64)]
     blocks = min(len(gold), BLOCKS)
     place = np.arange(len(gold)) % blocks
     return np.stack([np.bincount(place, each, blocks) for each in columns], axis=1)
+
+
+def _products(x: Sums, y: Sums) -> list[Sums]:
+    """Return what Pearson's r follows from, of each row."""
+    return [np.ones(len(x)), x, y, x**2, y**2, x * y]
 
 
 def _accuracy(sums: Sums) -> Sums:

@@ -20,7 +20,7 @@ from workflow_scripts.transfer.tasks import (
     LINES,
     MRPC,
     QUESTIONS,
-    SICK,
+    RELATEDNESS,
     TASKS,
     Task,
 )
@@ -88,12 +88,11 @@ def _check_classes(task: Task, paths: Sequence[Path], rows: list[Row]) -> None:
     where = ", ".join(map(str, paths))
     if not rows:
         raise InputError(f"{where}: no row of {task.name} in it; fetch it again")
-    if task.form == SICK and task.classes == 5:
-        return
-    known = {int(row.label) for row in rows}
+    known = {row.label for row in rows}
     if len(known) < 2:
+        what = "grade" if task.kind == RELATEDNESS else "class"
         raise InputError(
-            f"{where}: all rows of {task.name} are of the class {known.pop()}; nothing can be "
+            f"{where}: all rows of {task.name} are of the {what} {known.pop():g}; nothing can be "
             "told apart, fetch the data again"
         )
 
@@ -113,7 +112,8 @@ def _read(task: Task, place: int, path: Path, latin1: list[str]) -> Iterator[Row
     elif task.form == LABEL_FIRST:
         for number, line in enumerate(lines, 1):
             label, _, text = line.strip().partition(" ")
-            yield Row(_class(path, number, label, task.classes), _tokens(text))
+            own = _class(path, number, label, task.classes)
+            yield Row(own, _required(path, number, text))
     elif task.form == QUESTIONS:
         for number, line in enumerate(lines, 1):
             yield _question(path, number, line)
@@ -125,6 +125,15 @@ def _read(task: Task, place: int, path: Path, latin1: list[str]) -> Iterator[Row
 
 def _tokens(text: str) -> str:
     return " ".join(text.split())
+
+
+def _required(path: Path, number: int, text: str) -> str:
+    """Return the tokens of what stands behind a class; there must be some, as in SentEval."""
+    if not text.strip():
+        raise InputError(
+            f"{path}, line {number}: no sentence after the class; correct or remove the line"
+        )
+    return _tokens(text)
 
 
 def _lines(path: Path, latin1: list[str] | None) -> list[str]:
@@ -189,7 +198,8 @@ def _question(path: Path, number: int, line: str) -> Row:
             f"{', '.join(_QUESTION_CLASSES)}"
         )
     # The subclass is not asked for.
-    return Row(float(_QUESTION_CLASSES.index(label)), _tokens(rest.partition(" ")[2]))
+    question = _required(path, number, rest.partition(" ")[2])
+    return Row(float(_QUESTION_CLASSES.index(label)), question)
 
 
 def _mrpc(path: Path, lines: Sequence[str]) -> Iterator[Row]:

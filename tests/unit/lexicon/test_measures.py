@@ -2,16 +2,23 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.spatial.distance import cosine
+from scipy.stats import spearmanr
 
+from tests.unit.embed import examples
+from tests.unit.embed.test_train import collected
 from tests.unit.lexicon.wordnet_files import write_wordnet
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_json, write_record
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.embed import model as embedding
+from workflow_scripts.embed import train
 from workflow_scripts.lexicon import measures, measures_report
-from workflow_scripts.lexicon.measures_results import read_measures, read_sample
+from workflow_scripts.lexicon.measures_results import read_measures
 
 ENTRIES = [
     ("teacher", "instructor", 4.0),
@@ -59,7 +66,7 @@ def _measured(tmp_path: Path, *options: str, **config: Any) -> Path:
     output = tmp_path / "measures" / "sample.tsv"
     output.parent.mkdir()
     settings = json.dumps({**CONFIG, **config})
-    command = ["--config", settings, "--lexicon", str(_lexicon(tmp_path)), "--device", "cpu"]
+    command = ["--config", settings, "--lexicon", str(_lexicon(tmp_path))]
     measures.main([*command, *options, "--output", str(output)])
     return output.parent
 
@@ -107,6 +114,36 @@ def test_all_measures_of_a_lexicon(tmp_path: Path) -> None:
     assert found["testbed"] is None
 
 
+def test_embeddings_and_the_encoder_are_compared_by_their_cosines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = examples.simulated_pairs(20)
+    pairs = examples.pairs_table(tmp_path / "pairs.parquet", texts)
+    train.main(examples.train_arguments(tmp_path / "embed", pairs, collected(tmp_path, [])))
+    folder = tmp_path / "embed" / "1"
+    monkeypatch.setattr(measures, "encoder_folder", lambda: folder)
+    first, *others = sorted({word for text in texts[0] for word in text.lower().split()})
+    lines = [f"{first}\t{other}\t{number}\n" for number, other in enumerate(others)]
+    (tmp_path / "similar.txt").write_text("".join(lines))
+    measured = _measured(
+        tmp_path,
+        *("--embeddings", f"word={folder}"),
+        word_similarity=[str(tmp_path / "similar.txt")],
+        encoder=True,
+    )
+    found = read_measures(measured)["similarity"]["similar"]["rankers"]
+    assert set(found) == {"lexicon", "chance", "word", "word, untrained", "encoder"}
+    assert found["encoder"] == found["word"] != found["word, untrained"]
+    for name, untrained in (("word", False), ("word, untrained", True)):
+        model = embedding.load(folder, untrained)
+        vectors = dict(zip([first, *others], model.encode([first, *others]), strict=True))
+        known = [number for number, other in enumerate(others) if vectors[other].any()]
+        cosines = [1 - cosine(vectors[first], vectors[others[number]]) for number in known]
+        assert found[name]["covered"] == len(known) > 3
+        expected = spearmanr(known, np.round(cosines, 6)).statistic
+        assert found[name]["on_covered"]["value"] == pytest.approx(expected, abs=1e-6)
+
+
 def test_nothing_to_measure_against_is_said_by_empty_figures(tmp_path: Path) -> None:
     found = read_measures(_measured(tmp_path))
     assert (found["similarity"], found["precision"], found["antonyms"]) == (None, [], [])
@@ -125,7 +162,9 @@ def test_exact_synonyms_on_the_testbed(tmp_path: Path) -> None:
 
 
 def test_the_sample_to_read_is_drawn_once(tmp_path: Path) -> None:
-    rows = read_sample(_measured(tmp_path))
+    text = (_measured(tmp_path) / "sample.tsv").read_text("utf-8")
+    header, *lines = [line.split("\t") for line in text.splitlines()]
+    rows = [dict(zip(header, line, strict=True)) for line in lines]
     assert len(rows) == len(ENTRIES)
     assert [int(row["place"]) for row in rows] == list(range(1, len(ENTRIES) + 1))
     assert rows[0] == {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.configs import run_on_testbed
+from tests.configs import ROOT, run_on_testbed
 from tests.unit.lexicon.wordnet_files import write_wordnet
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.lexicon_measures import on_testbed
@@ -87,6 +87,12 @@ def test_measures_move_no_other_unit_but_the_release(config):
     assert {unit for unit in before if before[unit] != after[unit]} == {UNIT, ("release", None)}
 
 
+def test_the_docs_name_the_tables(config):
+    text = (ROOT / "docs" / "release.md").read_text("utf-8")
+    tables = run_layout(measuring(config, word_similarity=["sets"])).stage(Lexicon).tables()
+    assert len(tables) == 5 and all(f"`{name}.tsv`" in text for name in tables)
+
+
 def test_without_lexicons_the_block_moves_nothing(config):
     config["run"]["lexicons"] = []
     other = measuring(config, word_similarity=["sets"])
@@ -107,13 +113,38 @@ def test_files_count_by_their_content(config, tmp_path):
     assert run_layout(moved).key(*UNIT) != first.key(*UNIT)
 
 
+@pytest.mark.parametrize("key", ["ppdb", "antonyms", "vectors"])
+def test_every_file_counts_by_its_name_and_content(config, tmp_path, key):
+    def measured(name, text):
+        (tmp_path / name).write_text(text)
+        layout = run_layout(measuring(config, word_similarity=["sets"], **{key: [name]}))
+        assert str(tmp_path / name) in layout.stage(Lexicon).inputs(UNIT[1])
+        return layout.key(*UNIT)
+
+    first = measured("one.txt", "a b\n")
+    assert len({first, measured("two.txt", "a b\n"), measured("one.txt", "a c\n")}) == 3
+
+
+@pytest.mark.parametrize(
+    ("path", "value"), [(("evaluate", "bootstrap"), 77), (("seed",), 5), (("encoder",), False)]
+)
+def test_every_setting_of_the_measures_counts(config, path, value):
+    before = measuring(config, word_similarity=["sets"])
+    after = copy.deepcopy(before)
+    block = after["evaluate"]["lexicons"] if path == ("encoder",) else after
+    for name in path[:-1]:
+        block = block[name]
+    block[path[-1]] = value
+    assert run_layout(after).key(*UNIT) != run_layout(before).key(*UNIT)
+
+
 def test_missing_files_say_what_to_do(config, tmp_path):
     with pytest.raises(InputError, match=r"evaluate\.lexicons\.ppdb: .*No such file"):
         run_layout(measuring(config, ppdb=["nothing"])).key(*UNIT)
     # A folder may have other files, which would be read as lists of words.
     for key in ("ppdb", "antonyms", "vectors"):
         with pytest.raises(InputError, match=rf"evaluate\.lexicons\.{key}: .*sets"):
-            run_layout(measuring(config, **{key: ["sets"]})).key(*UNIT)
+            run_layout(measuring(config, **{"word_similarity": ["sets"], key: ["sets"]})).key(*UNIT)
     (tmp_path / "wordnet" / "verb.exc").unlink()
     with pytest.raises(InputError, match=r"wordnet: .* has no verb\.exc; .*wordnet-base"):
         run_layout(measuring(config, wordnet="wordnet")).key(*UNIT)
@@ -131,3 +162,9 @@ def test_wordnet_is_english(config):
 def test_an_unknown_key_is_refused(config):
     with pytest.raises(InputError, match=r"evaluate\.lexicons.*similarities"):
         validate(measuring(config, similarities=["sets"]))
+
+
+def test_vectors_without_word_pairs_are_refused(config):
+    (problem,) = problems(measuring(config, vectors=["glove.txt"]))
+    assert problem.startswith("evaluate.lexicons.vectors: they are compared on word pairs")
+    assert not list(problems(measuring(config, vectors=["glove.txt"], word_similarity=["sets"])))

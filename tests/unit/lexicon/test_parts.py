@@ -154,8 +154,10 @@ def test_a_pair_of_sentences_counts_a_pair_of_phrases_once():
 
 @pytest.mark.parametrize("width", [1, 2])
 @pytest.mark.parametrize("rows", [3, 50, 10_000])
-def test_counts_on_disk_are_those_in_memory(tmp_path, width, rows, monkeypatch):
+@pytest.mark.parametrize("runs", [2, 7, 128])
+def test_counts_on_disk_are_those_in_memory(tmp_path, width, rows, runs, monkeypatch):
     monkeypatch.setattr("workflow_scripts.lexicon.counting.BLOCK_ROWS", 4)
+    monkeypatch.setattr("workflow_scripts.lexicon.counting.MOST_RUNS", runs)
     random = np.random.default_rng(1)
     every = Counter()
     with Counts(tmp_path, "some", width, rows) as counts:
@@ -163,6 +165,7 @@ def test_counts_on_disk_are_those_in_memory(tmp_path, width, rows, monkeypatch):
             keys = random.integers(0, 6, (random.integers(0, 20), width))
             every.update(map(tuple, keys.tolist()))
             counts.add(keys)
+            assert len(list(tmp_path.glob("*/*"))) < runs
         blocks = list(counts.blocks())
     found = [tuple(row) for block in blocks for row in block.tolist()]
     assert found == [(*key, count) for key, count in sorted(every.items())]

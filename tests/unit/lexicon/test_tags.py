@@ -1,13 +1,15 @@
 """Parts of speech of a lexicon's words, by a tiny real Stanza package."""
 
+import json
+
 import pytest
 
 from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
 from tests.unit.lexicon.conftest import SETTINGS, make, with_lexicon, write_pairs
 from tests.unit.lexicon.test_lexicon import entry, rows_of
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.lexicon import entries
-from workflow_scripts.lexicon.tags import Parts, write_tags
+from workflow_scripts.lexicon import entries, tags
+from workflow_scripts.lexicon.tags import Parts
 from workflow_scripts.stages import run_layout
 
 TAGGER = {"folder": str(FOLDER), "package": PACKAGE}
@@ -22,20 +24,37 @@ def test_the_most_frequent_part_counts():
     assert parts.most_frequent() == {"book": "NOUN", "old": "ADJ"}
 
 
-def test_entries_have_the_part_that_both_words_share(tmp_path):
+def write_tags(folder, path, inputs):
+    """Run the command on the words of a lexicon; return the file."""
+    found = folder / "tags" / "tags.parquet"
+    options = {
+        "--config": json.dumps({**TAGGER, "language": LANGUAGE}),
+        "--inputs": json.dumps(inputs),
+        "--training-sets": path,
+        "--words": folder / "words",
+        "--output": found,
+    }
+    tags.main([str(each) for option in options.items() for each in option])
+    return found
+
+
+def test_entries_have_the_part_that_both_words_share(config, tmp_path):
     pairs = [
         ("The teacher bought a book.", "The doctor bought a book."),
         ("A teacher saw the boy.", "A doctor saw the boy."),
     ]
     path = write_pairs(tmp_path / "set" / "pairs.parquet", pairs)
     make(tmp_path, [path])
-    tags = tmp_path / "tags" / "tags.parquet"
-    write_tags([path], tmp_path / "words", tags, {**TAGGER, "language": LANGUAGE}, {})
+    layout = run_layout(with_lexicon(config, tagger=TAGGER))
+    inputs = layout.declaration("lexicon").inputs("phrases-tags")
+    found = write_tags(tmp_path, path, inputs)
     made = tmp_path / "tagged"
-    entries.write_entries(tmp_path / "words", tmp_path / "counts", 1, made, SETTINGS, tags)
+    entries.write_entries(tmp_path / "words", tmp_path / "counts", 1, made, SETTINGS, found)
     row = entry(rows_of(made), "teacher", "doctor")
     assert (row["count"], row["tag"]) == (2, "NOUN")
     assert entry(rows_of(tmp_path / "lexicon"), "teacher", "doctor")["tag"] is None
+    with pytest.raises(InputError, match="changed since the run was planned"):
+        write_tags(tmp_path, path, dict.fromkeys(inputs, "0" * 64))
 
 
 def test_a_tagger_is_a_unit_of_its_own(config):

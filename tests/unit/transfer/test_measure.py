@@ -75,6 +75,15 @@ def test_several_seeds_are_averaged(capsys, senteval, vectors):
     assert both["value"] == pytest.approx(np.mean(alone), abs=0.01)
 
 
+@pytest.mark.parametrize("turned", [1, -1])
+def test_a_figure_that_a_seed_lacks_is_no_figure_of_another_seed(turned):
+    learnt = {"metric": "pearson", "value": 60.0, "mean_squared_error": 0.5, "chosen": []}
+    nothing = {**learnt, "value": 0.0, "mean_squared_error": None}
+    found = measure.over_seeds([learnt, nothing][::turned])
+    assert (found["value"], found["mean_squared_error"]) == (30.0, None)
+    assert found["by_seed"] == [60.0, 0.0][::turned]
+
+
 def test_bags_of_words_have_scikit_learns_classifier(capsys, senteval):
     command = ["--bag-of-words", "--data", senteval, "--tasks", "MR", "SICK-R", "SICK-E"]
     default = measured(capsys, *command)[0]

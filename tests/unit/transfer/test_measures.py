@@ -43,6 +43,11 @@ def test_grades_have_both_correlations_and_the_error():
     assert one["low"] < one["value"] < one["high"]
 
 
+def test_grades_that_are_all_alike_have_no_correlation():
+    one = figures(task("SICK-R", [1, 2, 4]), given([3, 3, 3]), 20, 1)
+    assert (one["value"], one["spearman"], one["low"], one["high"]) == (0, 0, 0, 0)
+
+
 def test_paraphrases_have_f1():
     gold, found = [1, 1, 0, 0, 1], [1, 0, 1, 0, 1]
     one = figures(task("MRPC", gold), given(found), 20, 1)

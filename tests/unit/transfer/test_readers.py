@@ -93,6 +93,8 @@ def test_what_senteval_reads_as_latin1_may_be_latin1_and_is_told(senteval, name)
         ("SST/fine/sentiment-dev", "5 a film\n", "'5' is no class; it must be 0 to 4"),
         ("SST/fine/sentiment-dev", "-1 a film\n", "'-1' is no class"),
         ("SST/fine/sentiment-dev", "a film\n", "'a' is no class"),
+        ("SST/fine/sentiment-dev", "3 \n", "no sentence after the class"),
+        ("TREC/TREC_10.label", "DESC:manner \n", "no sentence after the class"),
         ("TREC/TREC_10.label", "What is it ?\n", "does not begin with a class and a colon"),
         ("TREC/TREC_10.label", "FOO:bar What ?\n", "the classes are ABBR"),
         ("MRPC/msr_paraphrase_test.txt", "1\t2\t3\tone\n", "4 columns where 5 belong"),
@@ -139,6 +141,11 @@ def test_a_part_without_rows_or_with_one_class_is_refused(senteval):
     write(senteval / "SST/fine/sentiment-dev", "1 a\n1 b\n")
     with pytest.raises(InputError, match="all rows of SST5 are of the class 1"):
         read(senteval, "SST5")
+    rows = "1\ta\tb\t3.5\tNEUTRAL\n2\tc\td\t3.5\tENTAILMENT\n"
+    write(senteval / "SICK/SICK_test_annotated.txt", SICK_HEADER + rows)
+    with pytest.raises(InputError, match=r"all rows of SICK-R are of the grade 3\.5"):
+        read(senteval, "SICK-R")
+    assert len(read(senteval, "SICK-E").parts["test"]) == 2
 
 
 def test_repeated_rows_stay_and_are_counted(tmp_path):

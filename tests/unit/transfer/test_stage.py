@@ -164,6 +164,12 @@ def test_the_recipe_tests_three_embeddings_and_an_encoder(config):
     ]
 
 
+def test_the_docs_name_its_tables(config):
+    text = (ROOT / "docs" / "release.md").read_text("utf-8")
+    tables = run_layout(with_transfer(config)).stage(Transfer).tables()
+    assert all(f"`{name}.tsv`" in text for name in tables)
+
+
 def test_another_language_is_noted(config):
     found = with_transfer(config)
     found["languages"]["reference"]["code"] = "cs"
