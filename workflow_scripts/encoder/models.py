@@ -91,14 +91,21 @@ def open_model(head: Any, folder: Path, seed: int = 0, **options: Any) -> Any:
     return model.eval()
 
 
+# What the run keeps in the folder of an encoder besides; some of it comes after the encoder itself.
+_BESIDE = {"manifest.json", "metrics.json", "model.json"}
+
+
 def file_hashes(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each file that an encoder consists of: model and tokenizer.
+
+    What the run itself writes beside them does not count.
 
     Raises:
         InputError: the folder holds no encoder in Hugging Face's form.
     """
     below = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    return {name: sha256(folder / name) for name in encoder_files(below, str(folder), PLAIN)}
+    names = encoder_files(below, str(folder), PLAIN)
+    return {name: sha256(folder / name) for name in names if name not in _BESIDE}
 
 
 def longest(model: Any, wanted: int) -> int:

@@ -155,7 +155,8 @@ class TestModels:
 
     def test_the_tokenizers_files_are_of_the_encoder(self, encoder):
         """Where one of them changes, a training does not go on from its checkpoint."""
-        for name in ("vocab.txt", "spiece.model", "pytorch_model.bin", "README.md"):
+        beside = ("pytorch_model.bin", "README.md", "model.json", "metrics.json", "manifest.json")
+        for name in ("vocab.txt", "spiece.model", *beside):
             (encoder / name).write_text("x", encoding="utf-8")
         found = file_hashes(encoder)
         assert found.keys() == {
