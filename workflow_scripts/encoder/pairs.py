@@ -146,9 +146,9 @@ def encoded(
     size = len(encode(texts[:1])[0])
     vectors = np.lib.format.open_memmap(path, "w+", np.float32, (len(texts), size))
     known = np.empty(len(texts), bool)
-    parts = range(0, len(texts), _CHUNK)
-    for start in progress(parts, len(texts), "encoder: vectors", lambda _: _CHUNK):
-        part = slice(start, start + _CHUNK)
+    parts = [range(len(texts))[start : start + _CHUNK] for start in range(0, len(texts), _CHUNK)]
+    for numbers in progress(parts, len(texts), "encoder: vectors", len):
+        part = slice(numbers.start, numbers.stop)
         values = encode(texts[part])
         lengths = np.linalg.norm(values, axis=1, keepdims=True)
         known[part] = lengths[:, 0] > 0
