@@ -21,7 +21,7 @@ from workflow_scripts.core.tables import read_rows
 from workflow_scripts.encoder.fitting import CHECKPOINT_SECONDS, Fitting, outputs
 from workflow_scripts.encoder.models import file_hashes, longest, open_model, open_tokenizer
 from workflow_scripts.encoder.pairs import DEV, NEIGHBOUR, PARAPHRASE, RANDOM, RECORD, TRAIN
-from workflow_scripts.encoder.publishing import CHECKPOINT, publish
+from workflow_scripts.encoder.publishing import CHECKPOINT, add_training_options, publish
 from workflow_scripts.encoder.results import RECORD as MODEL
 from workflow_scripts.encoder.tokens import Tokens, tokenised
 from workflow_scripts.judge.encoder import encoder_folder
@@ -189,13 +189,7 @@ def main(argv: list[str] | None = None) -> None:
     add_inputs(parser)
     parser.add_argument("--base", type=Path, help="folder of the encoder; else config.base says it")
     parser.add_argument("--pairs", type=Path, required=True, help="folder of encoder.pairs")
-    parser.add_argument("--work", type=Path, required=True, help="folder for checkpoints")
-    parser.add_argument("--device", default="auto", help="cpu, cuda, or auto")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument(
-        "--checkpoint-seconds", type=float, default=CHECKPOINT_SECONDS, help="between checkpoints"
-    )
-    parser.add_argument("--output", type=Path, required=True, help="folder of the encoder")
+    add_training_options(parser)
     options = parser.parse_args(argv)
     torch.set_num_threads(options.threads)
     config = dict(options.config)

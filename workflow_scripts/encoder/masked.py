@@ -34,7 +34,7 @@ from workflow_scripts.encoder.fitting import (
     computed_in,
     in_batches,
 )
-from workflow_scripts.encoder.publishing import CHECKPOINT, publish
+from workflow_scripts.encoder.publishing import CHECKPOINT, add_training_options, publish
 from workflow_scripts.encoder.tasks.reported import files as task_files
 from workflow_scripts.encoder.tasks.reported import reported
 from workflow_scripts.encoder.tokens import Tokens, tokenised
@@ -275,13 +275,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--folder", type=Path, required=True, help="with shards of pairs")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
-    parser.add_argument("--work", type=Path, required=True, help="folder for checkpoints")
-    parser.add_argument("--device", default="auto", help="cpu, cuda, or auto")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument(
-        "--checkpoint-seconds", type=float, default=CHECKPOINT_SECONDS, help="between checkpoints"
-    )
-    parser.add_argument("--output", type=Path, required=True, help="folder of the encoder")
+    add_training_options(parser)
     options = parser.parse_args(argv)
     torch.set_num_threads(options.threads)
     with unchanged(options.inputs):

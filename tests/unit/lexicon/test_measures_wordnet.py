@@ -94,7 +94,9 @@ def test_an_empty_file_is_refused(tmp_path: Path) -> None:
         WordNet(tmp_path)
 
 
-@pytest.mark.skipif(not (DEBIAN / "data.noun").is_file(), reason="no wordnet-base")
+@pytest.mark.skipif(
+    not (DEBIAN / "data.noun").is_file(), reason="no WordNet: apt-get install wordnet-base"
+)
 def test_the_real_files_are_read() -> None:
     wordnet = WordNet(DEBIAN)
     assert wordnet.relation("cars", "autos") == SYNONYM
