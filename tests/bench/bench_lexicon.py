@@ -28,7 +28,7 @@ CHANGED, NEW = 0.1, 0.01
 DRAWN = 50_000
 WORDS = {"max_tokens": 30, "min_count": 2, "sample": 500_000}
 COUNTS = {"max_tokens": 30, "max_words": 3}
-ENTRIES = {"min_count": 2}
+ENTRIES = {"min_count": 2, "attested": True}
 
 
 def varied(pairs: list[tuple[str, str]], count: int) -> Iterator[tuple[str, str]]:

@@ -28,7 +28,8 @@ def outputs(folder: Path) -> Outputs:
         for kind in ("across", "within"):
             found[f"{shard}_{kind}"] = table(made / f"{shard}-{kind}.parquet", "lexicon_counts")
     output = folder / "lexicon"
-    entries.main(arguments({"min_count": 1}, words=known, counts=made, shards=2, output=output))
+    settings = {"min_count": 1, "attested": False}
+    entries.main(arguments(settings, words=known, counts=made, shards=2, output=output))
     found["lexicon"] = table(output / "lexicon.parquet", "lexicon")
     lines = gzip.decompress((output / "ppdb.gz").read_bytes()).decode().splitlines()
     found["ppdb"] = [line.split(" ||| ")[:3] for line in lines]

@@ -12,7 +12,8 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from workflow_scripts.core.space import explained
 
@@ -138,6 +139,32 @@ def remove_folder(folder: Path) -> None:
     """Remove a folder if it is there; after a power cut it does not come back."""
     shutil.rmtree(folder, ignore_errors=True)
     _sync(folder.parent)
+
+
+class TemporaryFolder:
+    """What works in a folder of its own, `self._folder`, which goes away at its end."""
+
+    def __init__(self, path: Path):
+        """Make the folder, next to `path` and under a name that no other process uses.
+
+        Folders that a killed process of this machine left there are removed.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for leftover in leftovers(path):
+            shutil.rmtree(leftover, ignore_errors=True)
+        self._folder = temporary_path(path)
+        self._folder.mkdir()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        remove_folder(self._folder)
 
 
 def write_text(path: str | Path, text: str) -> None:

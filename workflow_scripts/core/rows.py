@@ -204,6 +204,7 @@ class LexiconWordRow(TypedDict):
     word: str
     tokens: int
     sentences: int
+    references: int
 
 
 class LexiconLinkRow(TypedDict):

@@ -161,9 +161,15 @@ SCHEMAS: dict[str, pa.Schema] = {
     "training_pairs": pa.schema(
         [("id", pa.string()), ("reference", pa.string()), ("paraphrase", pa.string())]
     ),
-    # Words from that with number 1 on: how often each came, and in how many sentences.
+    # Words from that with number 1 on: how often each came, in how many sentences, and in how many
+    # references.
     "lexicon_words": pa.schema(
-        [("word", pa.string()), ("tokens", pa.int64()), ("sentences", pa.int64())]
+        [
+            ("word", pa.string()),
+            ("tokens", pa.int64()),
+            ("sentences", pa.int64()),
+            ("references", pa.int64()),
+        ]
     ),
     # Two words, packed, and how often they are expected to be aligned.
     "lexicon_links": pa.schema([("key", pa.int64()), ("count", pa.float32())]),

@@ -5,46 +5,25 @@ shard: gigabytes with 512 shards of 57 million pairs. Plain files that only grow
 common buffer. Each shard's Parquet file is then written alone.
 """
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
-from workflow_scripts.core.atomic import leftovers, remove_folder, temporary_path
+from workflow_scripts.core.atomic import TemporaryFolder
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.space import explained
 
 _BUFFER_CHARACTERS = 1 << 24
 
 
-class Spill:
+class Spill(TemporaryFolder):
     """Rows of three strings without line feeds, grouped by shard, in a folder of its own."""
 
     def __init__(self, parent: Path, shards: int):
-        """Prepare for `shards` shards below `parent`.
-
-        Files that a killed process of this machine left there are removed.
-        """
-        parent.mkdir(parents=True, exist_ok=True)
-        for leftover in leftovers(parent / "spill"):
-            shutil.rmtree(leftover, ignore_errors=True)
-        self._folder = temporary_path(parent / "spill")
-        self._folder.mkdir()
+        """Prepare for `shards` shards below `parent`."""
+        super().__init__(parent / "spill")
         self._buffers: list[list[str]] = [[] for _ in range(shards)]
         self._counts = [0] * shards
         self._buffered = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        remove_folder(self._folder)
 
     def add(self, shard: int, row: tuple[str, str, str]) -> None:
         """Append a row to a shard."""

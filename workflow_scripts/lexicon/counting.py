@@ -4,16 +4,13 @@ A key is one whole number, or two; a block is an array of rows, each with its ke
 rising order of the keys.
 """
 
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.core.atomic import leftovers, remove_folder, temporary_path
+from workflow_scripts.core.atomic import TemporaryFolder
 from workflow_scripts.core.space import explained
 
 Block = NDArray[np.int64]
@@ -91,13 +88,11 @@ def _rows_up_to(block: Block, last: tuple[np.int64, ...]) -> int:
     return high
 
 
-class Counts:
+class Counts(TemporaryFolder):
     """How often keys were added, in a folder of its own as far as memory does not hold them."""
 
     def __init__(self, parent: Path, name: str, width: int, rows: int = BUFFER_ROWS):
         """Prepare a folder below `parent`.
-
-        Files that a killed process of this machine left there are removed.
 
         Args:
             parent: the folder.
@@ -105,27 +100,12 @@ class Counts:
             width: numbers of a key, 1 or 2.
             rows: that are held in memory.
         """
-        parent.mkdir(parents=True, exist_ok=True)
-        for leftover in leftovers(parent / name):
-            shutil.rmtree(leftover, ignore_errors=True)
-        self._folder = temporary_path(parent / name)
-        self._folder.mkdir()
+        super().__init__(parent / name)
         self._width, self._most = width, rows
         self._buffer: list[Block] = []
         self._rows = 0
         self._runs: list[Path] = []
         self._written = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        remove_folder(self._folder)
 
     def add(self, keys: Block) -> None:
         """Count keys, shape (rows, width)."""

@@ -16,7 +16,7 @@ from workflow_scripts.core.manifest import read_record, shard_paths, verify, wri
 from workflow_scripts.core.packed_writers import gzip_writer, zstd_writer
 from workflow_scripts.core.tables import SCHEMAS, TableWriter, read_batches, read_rows
 from workflow_scripts.lexicon.counting import Block, merged
-from workflow_scripts.lexicon.phrases import first_words, last_words, unpacked
+from workflow_scripts.lexicon.phrases import first_words, has_marked, last_words, unpacked
 from workflow_scripts.lexicon.results import (
     ACROSS,
     COUNTS,
@@ -100,26 +100,31 @@ def looked_up(blocks: Iterator[Block], keys: NDArray[np.int64]) -> NDArray[np.in
     return found[back]
 
 
+def candidates(phrases: Blocks, least: int) -> Block:
+    """Return the counted pairs of phrases that are `kept`, shape (pairs, 3)."""
+    some = [np.zeros((0, 3), np.int64), *(each[kept(each, least)] for each in phrases())]
+    return np.concatenate(some)
+
+
 def entries(
+    chosen: Block,
     phrases: Blocks,
     across: Blocks,
     within: Blocks,
     sentences: NDArray[np.int64],
     most: int,
-    least: int,
 ) -> Entries:
     """Return the entries of what was counted.
 
     Args:
-        phrases: gives a pass over pairs of phrases.
+        chosen: pairs of phrases that become entries, with their counts.
+        phrases: gives a pass over all pairs of phrases.
         across: over words in both sentences of a pair.
         within: over words in one sentence.
         sentences: that have each word, from that with number 1.
         most: sentences, all of them.
-        least: pairs of sentences of an entry.
     """
-    some = [np.zeros((0, 3), np.int64), *(each[kept(each, least)] for each in phrases())]
-    first, second, count = np.concatenate(some).T
+    first, second, count = chosen.T
     different = np.unique(np.concatenate([first, second]))
     sums = totals(phrases(), different) if len(different) else different
     total, other = (sums[np.searchsorted(different, each)] for each in (first, second))
@@ -236,7 +241,7 @@ def write_entries(
         counts: folder of the counts.
         shards: of the counts.
         output: the folder of the lexicon.
-        settings: `min_count`.
+        settings: `min_count`; `attested`, whether entries need words of references.
         tags: the file of the words' parts of speech; None: there is none.
 
     Raises:
@@ -256,12 +261,21 @@ def write_entries(
         for each in (ACROSS, WITHIN)
     )
     phrases = _blocks(paths, PHRASES)
-    found = entries(phrases, across, within, known.sentences, 2 * used, settings["min_count"])
-    if not len(found.pairs):
+    chosen = candidates(phrases, settings["min_count"])
+    if not len(chosen):
         raise InputError(
             f"no two different phrases are aligned in {settings['min_count']} of {used:,} pairs; "
             "lower min_count, or name training sets with more pairs"
         )
+    strange = np.zeros(len(chosen), bool)
+    if settings["attested"]:
+        strange = has_marked(chosen[:, :2].ravel(), known.references == 0).reshape(-1, 2).any(axis=1)
+    if strange.all():
+        raise InputError(
+            f"each of {len(chosen):,} entries has a word that no reference has; set attested to "
+            "false, or name training sets with more pairs"
+        )
+    found = entries(chosen[~strange], phrases, across, within, known.sentences, 2 * used)
     files = [output / name for name in ("lexicon.parquet", "lexicon.tsv.zst", "ppdb.gz")]
     with (
         TableWriter(files[0], ENTRIES) as table,
@@ -274,7 +288,11 @@ def write_entries(
             rows = pa.table({name: some[name] for name in _NAMES}).to_pylist()
             tsv.writelines(f"{tsv_line(row)}\n" for row in rows)
             ppdb.writelines(f"{ppdb_line(row)}\n" for row in rows)
-    figures = {"rows": table.rows_written, "phrases": phrases_of(found)}
+    figures = {
+        "rows": table.rows_written,
+        "phrases": phrases_of(found),
+        "unattested": int(strange.sum()),
+    }
     write_record(output / "lexicon.parquet", used, used, {}, figures, files)
 
 

@@ -64,6 +64,20 @@ def last_words(phrases: Packed) -> NDArray[np.int64]:
     return last
 
 
+def has_marked(phrases: Packed, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which phrases have a word that is marked.
+
+    Args:
+        phrases: packed.
+        marked: whether each word is, from that with number 1.
+    """
+    of_number = np.concatenate([[False], marked])
+    found = np.zeros(len(phrases), bool)
+    for place in range(MOST_WORDS_OF_PHRASE):
+        found |= of_number[(phrases >> (place * WORD_BITS)) & _MASK]
+    return found
+
+
 def counted(found: Found) -> Block:
     """Return each pair of phrases once for each pair of sentences, whichever phrase is first.
 

@@ -25,10 +25,12 @@ class Words(NamedTuple):
     Attributes:
         words: the word with number 1, and so on.
         sentences: how many sentences have each.
+        references: how many references, of these.
     """
 
     words: list[str]
     sentences: NDArray[np.int64]
+    references: NDArray[np.int64]
 
 
 def read_words(folder: Path) -> Words:
@@ -36,11 +38,12 @@ def read_words(folder: Path) -> Words:
     path = folder / "words.parquet"
     verify(path)
     words: list[str] = []
-    sentences = [np.zeros(0, np.int64)]
+    counts = np.zeros((0, 2), np.int64)
     for batch in read_batches(path, WORDS, None, 1 << 16):
         words += batch.column("word").to_pylist()
-        sentences.append(batch.column("sentences").to_numpy())
-    return Words(words, np.concatenate(sentences))
+        some = [batch.column(name).to_numpy() for name in ("sentences", "references")]
+        counts = np.concatenate([counts, np.column_stack(some)])
+    return Words(words, *counts.T)
 
 
 def finished(run: FinishedRun) -> list[str]:

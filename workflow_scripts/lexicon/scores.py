@@ -6,8 +6,10 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.int64]
 Figures = NDArray[np.float64]
 
-# Added to counts of pairs and sentences, so that rare ones are sure of nothing.
+# Added to counts of sentences, so that rare ones are sure of nothing.
 DOUBT = 1.0
+# Added to how often a phrase is aligned, as if it had been aligned with others so many times more.
+SCORE_DOUBT = 20.0
 
 
 def probability(count: Numbers, total: Numbers) -> Figures:
@@ -39,7 +41,7 @@ def score(count: Numbers, total: Numbers, other_total: Numbers) -> Figures:
     """Return the recommended score of a pair of phrases, at most 0; higher is better.
 
     The mean of the logarithms of both probabilities, with the doubt added to each total:
-    log(count / sqrt((total + 1) (other_total + 1))).
+    log(count / sqrt((total + 20) (other_total + 20))).
     """
-    totals = np.sqrt((total + DOUBT) * (other_total + DOUBT))
+    totals = np.sqrt((total + SCORE_DOUBT) * (other_total + SCORE_DOUBT))
     return np.log(count / totals)

@@ -27,7 +27,7 @@ class Lexicon(Stage):
     """
 
     name = "lexicon"
-    version = 1
+    version = 2
     row = "pairs"
     released = True
     wildcard = "lexicon"
@@ -130,7 +130,7 @@ class Lexicon(Stage):
         keys = {
             WORDS: ("max_tokens", "min_count", "sample"),
             COUNTS: ("max_tokens", "max_words"),
-            "": ("min_count",),
+            "": ("min_count", "attested"),
         }
         if part == TAGS:
             language = self.config["languages"]["reference"]["code"]

@@ -45,25 +45,32 @@ class Vocabulary:
         self._numbers: dict[str, int] = {}
         self._tokens = np.zeros(0, np.int64)
         self._sentences = np.zeros(0, np.int64)
+        self._references = np.zeros(0, np.int64)
         self.tokens = Tokens(lambda token: self._numbers.setdefault(token, len(self._numbers)))
 
-    def add(self, sentences: Sequence[Sequence[int]]) -> None:
-        """Count the tokens of some sentences, which `tokens` made."""
+    def add(self, pairs: Sequence[tuple[list[int], list[int]]]) -> None:
+        """Count the tokens of some pairs, which `tokens` made; the first sentence is a reference."""
         size = len(self._numbers)
+        sentences = [sentence for pair in pairs for sentence in pair]
         flat = np.array([number for each in sentences for number in each], np.int64)
         owners = np.repeat(np.arange(len(sentences)), [len(each) for each in sentences])
-        once = np.unique(owners * size + flat) % max(1, size)
+        owners, once = np.divmod(np.unique(owners * size + flat), max(1, size))
         more = size - len(self._tokens)
-        self._tokens = np.pad(self._tokens, (0, more)) + np.bincount(flat, minlength=size)
-        self._sentences = np.pad(self._sentences, (0, more)) + np.bincount(once, minlength=size)
 
-    def known(self, least: int) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+        def added(counts: NDArray[np.int64], found: NDArray[np.int64]) -> NDArray[np.int64]:
+            return np.pad(counts, (0, more)) + np.bincount(found, minlength=size)
+
+        self._tokens = added(self._tokens, flat)
+        self._sentences = added(self._sentences, once)
+        self._references = added(self._references, once[owners % 2 == 0])
+
+    def known(self, least: int) -> tuple[list[str], dict[str, NDArray[np.int64]]]:
         """Return the words that came `least` times or more, the most frequent one first.
 
-        With each comes how often it came, and in how many sentences. There are `MOST_WORDS` at
-        most.
+        With them comes how often each came (`tokens`), in how many sentences, and in how many
+        references. There are `MOST_WORDS` at most.
         """
-        tokens, sentences = self._tokens, self._sentences
+        tokens = self._tokens
         found = [
             (-int(tokens[number]), word, number)
             for word, number in self._numbers.items()
@@ -71,7 +78,12 @@ class Vocabulary:
         ]
         places = [number for _, _, number in sorted(found)[:MOST_WORDS]]
         every = list(self._numbers)
-        return [every[place] for place in places], tokens[places], sentences[places]
+        counts = {
+            "tokens": tokens[places],
+            "sentences": self._sentences[places],
+            "references": self._references[places],
+        }
+        return [every[place] for place in places], counts
 
     def renumbered(self, words: list[str]) -> NDArray[np.int32]:
         """Return the number of each token among known words, or from UNKNOWN or OTHER on."""
@@ -145,19 +157,19 @@ def write_words(sets: list[Path], output: Path, settings: dict[str, Any]) -> Non
                     sample.add(pair)
                     sampled += 1
         used += len(kept)
-        vocabulary.add([sentence for pair in kept for sentence in pair])
+        vocabulary.add(kept)
     if not sampled:
         raise InputError(
             f"none of {read:,} pairs that were looked at has {settings['max_tokens']} tokens or "
             "fewer in both sentences; raise max_tokens or sample, or name other training sets"
         )
-    words, tokens, sentences = vocabulary.known(settings["min_count"])
+    words, counts = vocabulary.known(settings["min_count"])
     table = sample.table(vocabulary.renumbered(words), len(words))
     with TableWriter(output, WORDS) as writer:
         for start in range(0, len(words), _ROWS):
             part = slice(start, start + _ROWS)
-            columns = {"word": words[part], "tokens": tokens[part], "sentences": sentences[part]}
-            writer.write_columns(columns)
+            columns = {name: each[part] for name, each in counts.items()}
+            writer.write_columns({"word": words[part], **columns})
     links = output.with_name("links.parquet")
     with TableWriter(links, LINKS) as writer:
         for start in range(0, len(table.keys), _ROWS):

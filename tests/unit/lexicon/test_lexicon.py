@@ -115,6 +115,26 @@ def test_words_alone_and_rare_entries(pairs_file, tmp_path):
         make(tmp_path / "many", [pairs_file], min_count=9)
 
 
+def test_a_word_that_no_reference_has_is_no_entry(tmp_path):
+    # "large" stands in a reference of its own; no reference has "quit".
+    pairs = [*PAIRS, ("A large bird.", "A large bird.")]
+    path = write_pairs(tmp_path / "set" / "pairs.parquet", pairs)
+    rows = rows_of(make(tmp_path / "some", [path], attested=True))
+    assert {row["phrase"] for row in rows} == {"big", "large"}
+    assert read_record(tmp_path / "some" / "lexicon" / "lexicon.parquet")["extra"] == {
+        **{"rows": 2, "phrases": 2, "unattested": 2},
+    }
+    every = rows_of(make(tmp_path / "every", [path]))
+    assert [row for row in every if row["phrase"] in ("big", "large")] == rows
+    assert {row["phrase"] for row in every} == {"big", "large", "gave up", "gave", "quit"}
+
+
+def test_entries_that_all_have_strange_words_are_an_error(tmp_path):
+    path = write_pairs(tmp_path / "set" / "pairs.parquet", PAIRS)
+    with pytest.raises(InputError, match="3 entries has a word that no reference has; set attested"):
+        make(tmp_path, [path], attested=True)
+
+
 def test_equal_sentences_have_no_entry(tmp_path):
     pairs = [("A dog sleeps.", "A dog sleeps."), ("", "A cat."), ("3 !", "")]
     path = write_pairs(tmp_path / "set" / "pairs.parquet", pairs)
@@ -133,7 +153,7 @@ def test_counts_of_other_pairs_are_refused(pairs_file, tmp_path):
     path.write_bytes(path.read_bytes() + b"x")
     command = ["--words", str(tmp_path / "words"), "--counts", str(tmp_path / "counts")]
     with pytest.raises(InputError, match="differs from what its stage wrote"):
-        entries.main(["--config", '{"min_count": 2}', *command, "--shards", "1", "--output", "x"])
+        entries.main(["--config", '{"min_count": 2, "attested": true}', *command, "--shards", "1", "--output", "x"])
 
 
 def test_the_report_has_the_best_entries(pairs_file, tmp_path):

@@ -13,6 +13,7 @@ from workflow_scripts.lexicon.counting import Counts, merged, summed
 from workflow_scripts.lexicon.phrases import (
     counted,
     first_words,
+    has_marked,
     last_words,
     packed,
     phrase_pairs,
@@ -98,6 +99,12 @@ def test_batches_of_a_sample_are_one():
         assert len(found.pair) == 3 and len(set(found.row.tolist())) == 3
         assert table.totals.sum() == pytest.approx(2 * table.counts.sum())
     np.testing.assert_allclose(learnt(one, 7).counts, learnt(two, 7).counts, rtol=1e-5)
+
+
+def test_phrases_with_a_marked_word():
+    phrases = packed([np.array([2, 1, 1, 3]), np.array([0, 2, 3, 0]), np.array([0, 0, 2, 0])])
+    assert has_marked(phrases, np.array([False, True, False])).tolist() == [True, True, True, False]
+    assert not has_marked(phrases, np.zeros(3, bool)).any()
 
 
 def test_phrases_are_packed_and_unpacked():
@@ -202,7 +209,10 @@ def test_words_that_stand_together():
 def test_figures_against_their_formulas():
     count, total, other = (np.array([number]) for number in (6, 9, 12))
     assert probability(count, total)[0] == pytest.approx(6 / 9)
-    assert score(count, total, other)[0] == pytest.approx(math.log(6 / math.sqrt(10 * 13)))
+    assert score(count, total, other)[0] == pytest.approx(math.log(6 / math.sqrt(29 * 32)))
+    # 40 of 50 says more than 5 of 5.
+    often, seldom = (np.array([number]) for number in (40, 5))
+    assert score(often, often + 10, often + 10) > score(seldom, seldom, seldom)
     expected = 9 * 12 / 50
     found = mutual_information(count, total, other, 50)
     assert found[0] == pytest.approx(math.log(7 / (expected + 1)))
