@@ -155,14 +155,14 @@ rule encoder_tasks:
         plain=encoder_answers(PLAIN_STATE),
         tuned=encoder_answers(TUNED_STATE),
     output:
-        tasks="<results>/encoder/{encoder}-tasks/{version}/tasks.json",
-        record="<results>/encoder/{encoder}-tasks/{version}/comparison.json",
+        tasks="<results>/encoder/{encoder}-comparison/{version}/tasks.json",
+        record="<results>/encoder/{encoder}-comparison/{version}/comparison.json",
     params:
-        config=unit_config("encoder", "{encoder}-tasks"),
+        config=unit_config("encoder", "{encoder}-comparison"),
     log:
-        "<results>/logs/encoder/{encoder}-tasks/{version}/comparison.log",
+        "<results>/logs/encoder/{encoder}-comparison/{version}/comparison.log",
     benchmark:
-        "<results>/benchmarks/encoder/{encoder}-tasks/{version}/comparison.tsv"
+        "<results>/benchmarks/encoder/{encoder}-comparison/{version}/comparison.tsv"
     resources:
         mem_mb=grows(4000),
         runtime=grows(240),

@@ -6,7 +6,7 @@ folder, a commit on the Hugging Face hub, or an installed package; without a blo
 The Snakefile imports this module: only the standard library.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -91,6 +91,23 @@ def encoder_settings(block: dict[str, Any] | None, config: dict[str, Any]) -> di
         record = Located(hub_record(block, config), config["downloads"])
         return {**block, "record": record}
     return {"path": ".", **block}
+
+
+def encoder_content(
+    settings: dict[str, Any], files: Mapping[str, str], hashes: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return what counts of an encoder: its files, where they are in a folder of the user's.
+
+    The revision stands for all files of one from the hub.
+
+    Args:
+        settings: as `encoder_settings` returns them.
+        files: as `own_files` returns them.
+        hashes: of these files by their paths.
+    """
+    if files:
+        return {name: hashes[path] for name, path in files.items()}
+    return {key: each for key, each in settings.items() if key != "record"}
 
 
 def hub_record(block: dict[str, Any] | None, config: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from workflow_scripts.core import selection
 from workflow_scripts.core.config import Config
+from workflow_scripts.core.encoder_blocks import encoder_settings
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.features import ENGLISH
 from workflow_scripts.core.input_files import files_below
@@ -47,12 +48,12 @@ def settings(config: Config) -> dict[str, Any]:
     """Return the block with its paths where they are; of a run without one, no paths."""
     block = lexicon_measures(config) or filled({}, "lexicon_measures")
     folder = block["wordnet"]
-    language = config["languages"]["reference"]["code"]
+    english = config["languages"]["reference"]["code"] in ENGLISH
     return {
         **{key: selection.located(config, block[key]) for key in LISTS},
         "wordnet": folder and selection.located(config, [folder])[0],
         # The one that ships knows English.
-        "encoder": block["encoder"] and language in ENGLISH,
+        "encoder": encoder_settings(None, config) if block["encoder"] and english else None,
     }
 
 

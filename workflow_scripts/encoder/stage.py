@@ -26,14 +26,15 @@ from workflow_scripts.core.stage import Stage
 from workflow_scripts.encoder.checks import problems
 
 # What follows an encoder's name in the names of its units; the tuned encoder has the bare name.
-PAIRS, SCRATCH, TASKS = "-pairs", "-scratch", "-tasks"
+PAIRS, SCRATCH, TASKS, COMPARISON = "-pairs", "-scratch", "-tasks", "-comparison"
 
 
 class Encoder(Stage):
     """Units of each encoder: its pairs, maybe what it is tuned from, the encoder, maybe its tasks.
 
     An instance is `<encoder>-pairs`, `<encoder>-scratch` (where it is trained from scratch),
-    `<encoder>` or `<encoder>-tasks` (where the run has tasks: docs/encoder-tasks.md).
+    `<encoder>`, or, where the run has tasks (docs/encoder-tasks.md), `<encoder>-tasks` or
+    `<encoder>-comparison`.
     """
 
     name = "encoder"
@@ -47,7 +48,7 @@ class Encoder(Stage):
         found: list[str | None] = []
         for name in encoders(self.config):
             scratch = [SCRATCH] if self._block(name)["scratch"] else []
-            tasks = [TASKS] if name in tested_encoders(self.config) else []
+            tasks = [TASKS, COMPARISON] if name in tested_encoders(self.config) else []
             found += [f"{name}{part}" for part in (PAIRS, *scratch, "", *tasks)]
         return found
 
@@ -58,13 +59,17 @@ class Encoder(Stage):
             return [training_set, self.embedding_of(name), ("embed", "evaluation")]
         if part == SCRATCH:
             return [selection.pairs(self.config), ("embed", "evaluation")]
+        if part == COMPARISON:
+            return [self.unit(f"{name}{TASKS}")]
         scratch = [self.unit(f"{name}{SCRATCH}")] if self._block(name)["scratch"] else []
         return [self.unit(name if part == TASKS else f"{name}{PAIRS}"), *scratch]
 
     def records(self, instance: str) -> list[str]:
         part = parted(instance)[1]
         if part == TASKS:
-            return [*self.answers(), "comparison"]
+            return self.answers()
+        if part == COMPARISON:
+            return ["comparison"]
         return ["pairs"] if part == PAIRS else ["model"]
 
     def files(self, instance: str) -> list[str]:
@@ -72,11 +77,13 @@ class Encoder(Stage):
         if part == PAIRS:
             return ["train.parquet", "dev.parquet"]
         if part == TASKS:
-            return [*(f"{name}.jsonl" for name in self.answers()), "tasks.json"]
+            return [f"{name}.jsonl" for name in self.answers()]
+        if part == COMPARISON:
+            return ["tasks.json"]
         return ["metrics.json"]
 
     def trains(self, instance: str) -> bool:
-        return parted(instance)[1] not in (PAIRS, TASKS)
+        return parted(instance)[1] in (SCRATCH, "")
 
     def wildcards(self) -> dict[str, list[str]]:
         block = encoder_tasks(self.config) if self._tested() else {"data": {}, "seeds": []}
@@ -115,6 +122,8 @@ class Encoder(Stage):
         block = self._block(name)
         if part == TASKS:
             return self._task_settings(name)
+        if part == COMPARISON:
+            return {"bootstrap": self.config["evaluate"]["bootstrap"], "seed": self.config["seed"]}
         if part == PAIRS:
             wanted: tuple[str, ...] = ("sentences", "negatives", "held_out", "seed")
         elif part == SCRATCH:
@@ -142,12 +151,7 @@ class Encoder(Stage):
     def _task_settings(self, name: str) -> dict[str, Any]:
         """Return the settings of the unit of an encoder's tasks."""
         block, of_encoder = encoder_tasks(self.config), self._block(name)
-        found = {
-            **block,
-            "data": self._task_folders(),
-            "bootstrap": self.config["evaluate"]["bootstrap"],
-            "seed": self.config["seed"],
-        }
+        found = {**block, "data": self._task_folders()}
         if of_encoder["scratch"]:
             return found
         base = encoder_blocks.encoder_settings(of_encoder["base"], self.config)
@@ -163,10 +167,8 @@ class Encoder(Stage):
             return settings | {"tasks": self._task_hashes()}
         if "base" not in settings:
             return settings
-        base = {key: each for key, each in settings["base"].items() if key != "record"}
-        if files := self.base_files(instance):
-            hashes = self.inputs(instance)
-            base["folder"] = {name: hashes[path] for name, path in files.items()}
+        files, hashes = self.base_files(instance), self.inputs(instance)
+        base = encoder_blocks.encoder_content(settings["base"], files, hashes)
         return settings | {"base": base}
 
     def inputs(self, instance: str) -> dict[str, str]:

@@ -6,7 +6,12 @@ from typing import Any
 from workflow_scripts.core import judges, selection
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.embeddings import column_embedding
-from workflow_scripts.core.encoder_blocks import encoder_settings, hub_record, own_files
+from workflow_scripts.core.encoder_blocks import (
+    encoder_content,
+    encoder_settings,
+    hub_record,
+    own_files,
+)
 from workflow_scripts.core.features import (
     ENCODER,
     GRAMMAR,
@@ -143,12 +148,9 @@ class Filter(Stage):
             return {**settings, "tsv": list(inputs.values())}
         if settings.get("vectors"):  # a classifier that starts from word vectors
             return {**settings, "vectors": inputs[settings["vectors"]]}
-        if inputs:  # an encoder in a folder
+        if "encoder" in settings:
             files = self.encoder_files(instance)
-            return {**settings, "encoder": {name: inputs[path] for name, path in files.items()}}
-        if "record" in settings.get("encoder", {}):  # the revision stands for all files
-            encoder = {key: each for key, each in settings["encoder"].items() if key != "record"}
-            return {**settings, "encoder": encoder}
+            return {**settings, "encoder": encoder_content(settings["encoder"], files, inputs)}
         if self._shipped_grammar(instance):
             return {**settings, "shipped": judges.fingerprint(judges.GRAMMAR)}
         return settings

@@ -269,7 +269,9 @@ def write_entries(
         )
     strange = np.zeros(len(chosen), bool)
     if settings["attested"]:
-        strange = has_marked(chosen[:, :2].ravel(), known.references == 0).reshape(-1, 2).any(axis=1)
+        first, second, _ = chosen.T
+        nowhere = known.references == 0
+        strange = has_marked(first, nowhere) | has_marked(second, nowhere)
     if strange.all():
         raise InputError(
             f"each of {len(chosen):,} entries has a word that no reference has; set attested to "

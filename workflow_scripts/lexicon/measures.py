@@ -107,7 +107,7 @@ def word_vectors(
     """Yield the name of each model whose cosines are compared, with the vectors of words.
 
     Args:
-        config: `vectors`, files of word vectors; `encoder`, whether the one that ships is compared.
+        config: `vectors`, files of word vectors; `encoder`, settings of one or None.
         models: folders of the stage `embed`, by name; each also as it was before training.
         vocabulary: the words.
 
@@ -122,7 +122,8 @@ def word_vectors(
     for path in map(Path, config["vectors"]):
         yield name_of(path), vectors_in(path, vocabulary)
     if config["encoder"]:
-        yield "encoder", vectors_by(load_encoder(encoder_folder()).encode, vocabulary)
+        encoder = load_encoder(encoder_folder(config["encoder"]))
+        yield "encoder", vectors_by(encoder.encode, vocabulary)
 
 
 def rankers(
@@ -193,7 +194,8 @@ def measure(
 
     Args:
         config: `word_similarity`, `ppdb`, `antonyms`, `vectors` (files and folders), `wordnet` (a
-            folder or None), `encoder`, `testbed` (whether synonyms are known), `bootstrap`, `seed`.
+            folder or None), `encoder` (settings or None), `testbed` (whether synonyms are known),
+            `bootstrap`, `seed`.
         lexicon: its file `lexicon.parquet`.
         models: folders of embeddings by name.
         training_sets: the files of pairs that it was made of, read on the testbed only.

@@ -22,7 +22,7 @@ def lexicons(run: FinishedRun) -> dict[str, Any] | None:
 
 def lexicons_table(run: FinishedRun) -> Table:
     """Return the counts of every lexicon."""
-    columns = ("lexicon", "pairs", "left_out", "words", "learnt_from", "phrases", "rows", "unattested")
+    figures = ("pairs", "left_out", "words", "learnt_from", "phrases", "rows", "unattested")
     found = ((name, read_figures(run, name)) for name in finished(run))
-    rows = [(name, *(figures[each] for each in columns[1:])) for name, figures in found]
-    return Table(columns, rows)
+    rows = [(name, *(each[figure] for figure in figures)) for name, each in found]
+    return Table(("lexicon", *figures), rows)

@@ -49,7 +49,7 @@ class Vocabulary:
         self.tokens = Tokens(lambda token: self._numbers.setdefault(token, len(self._numbers)))
 
     def add(self, pairs: Sequence[tuple[list[int], list[int]]]) -> None:
-        """Count the tokens of some pairs, which `tokens` made; the first sentence is a reference."""
+        """Count the tokens of some pairs, which `tokens` made; a reference comes first."""
         size = len(self._numbers)
         sentences = [sentence for pair in pairs for sentence in pair]
         flat = np.array([number for each in sentences for number in each], np.int64)

@@ -90,11 +90,14 @@ def answers(data: TaskData, encode: Encode, settings: Settings) -> Answers:
         part: np.array([row.label for row in rows], np.int64) for part, rows in data.parts.items()
     }
     whole = {part: (parts[part], labels[part]) for part in parts}
-    if task.kind == FOLDS:
-        return _folds(whole["all"], settings, task.classes)
     if task.kind == SPLIT:
         return _split(whole, settings, task.classes)
-    return _train_test(whole, settings, task.classes)
+    try:
+        if task.kind == FOLDS:
+            return _folds(whole["all"], settings, task.classes)
+        return _train_test(whole, settings, task.classes)
+    except InputError as error:
+        raise InputError(f"transfer: {data.task}: {error}") from error
 
 
 def features(rows: Sequence[Row], encode: Encode) -> Features:
@@ -123,7 +126,7 @@ def _splits(part: Part, settings: Settings, seed: int) -> list[tuple[Integers, I
     smallest = int(np.bincount(part[1])[np.unique(part[1])].min())
     if smallest < settings.folds:
         raise InputError(
-            f"transfer: a class has {smallest} rows, and {settings.folds} folds need as many; use "
+            f"a class has {smallest} rows, and {settings.folds} folds need as many; use "
             "fewer folds, or more data"
         )
     folds = StratifiedKFold(settings.folds, shuffle=True, random_state=seed)

@@ -5,7 +5,12 @@ from functools import cached_property
 from typing import Any
 
 from workflow_scripts.core.embeddings import embeddings
-from workflow_scripts.core.encoder_blocks import encoder_settings, hub_record, own_files
+from workflow_scripts.core.encoder_blocks import (
+    encoder_content,
+    encoder_settings,
+    hub_record,
+    own_files,
+)
 from workflow_scripts.core.selection import Unit, located
 from workflow_scripts.core.stage import Stage
 from workflow_scripts.core.training_sets import training_sets
@@ -117,12 +122,9 @@ class Transfer(Stage):
             return {**settings, "data": hashes}
         if "vectors" in settings:
             return {**settings, "vectors": inputs[settings["vectors"]]}
-        if inputs:  # an encoder in a folder
+        if "encoder" in settings:
             files = self.encoder_files(instance)
-            return {**settings, "encoder": {name: inputs[path] for name, path in files.items()}}
-        if "record" in settings.get("encoder", {}):  # the revision stands for all files
-            encoder = {key: each for key, each in settings["encoder"].items() if key != "record"}
-            return {**settings, "encoder": encoder}
+            return {**settings, "encoder": encoder_content(settings["encoder"], files, inputs)}
         return settings
 
     def inputs(self, instance: str) -> dict[str, str]:

@@ -131,7 +131,7 @@ def test_a_word_that_no_reference_has_is_no_entry(tmp_path):
 
 def test_entries_that_all_have_strange_words_are_an_error(tmp_path):
     path = write_pairs(tmp_path / "set" / "pairs.parquet", PAIRS)
-    with pytest.raises(InputError, match="3 entries has a word that no reference has; set attested"):
+    with pytest.raises(InputError, match="a word that no reference has; set attested"):
         make(tmp_path, [path], attested=True)
 
 
@@ -153,7 +153,7 @@ def test_counts_of_other_pairs_are_refused(pairs_file, tmp_path):
     path.write_bytes(path.read_bytes() + b"x")
     command = ["--words", str(tmp_path / "words"), "--counts", str(tmp_path / "counts")]
     with pytest.raises(InputError, match="differs from what its stage wrote"):
-        entries.main(["--config", '{"min_count": 2, "attested": true}', *command, "--shards", "1", "--output", "x"])
+        entries.main(["--config", "{}", *command, "--shards", "1", "--output", "x"])
 
 
 def test_the_report_has_the_best_entries(pairs_file, tmp_path):

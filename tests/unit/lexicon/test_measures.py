@@ -10,6 +10,7 @@ from scipy.stats import spearmanr
 from tests.unit.embed import examples
 from tests.unit.embed.test_train import collected
 from tests.unit.lexicon.wordnet_files import write_wordnet
+from workflow_scripts.core.encoder_blocks import DEFAULT
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import read_json, write_record
 from workflow_scripts.core.report.finished_run import FinishedRun
@@ -36,7 +37,7 @@ CONFIG: dict[str, Any] = {
     "antonyms": [],
     "vectors": [],
     "wordnet": None,
-    "encoder": False,
+    "encoder": None,
     "testbed": False,
     "bootstrap": 20,
     "seed": 1,
@@ -121,7 +122,7 @@ def test_embeddings_and_the_encoder_are_compared_by_their_cosines(
     pairs = examples.pairs_table(tmp_path / "pairs.parquet", texts)
     train.main(examples.train_arguments(tmp_path / "embed", pairs, collected(tmp_path, [])))
     folder = tmp_path / "embed" / "1"
-    monkeypatch.setattr(measures, "encoder_folder", lambda: folder)
+    monkeypatch.setattr(measures, "encoder_folder", lambda _: folder)
     first, *others = sorted({word for text in texts[0] for word in text.lower().split()})
     lines = [f"{first}\t{other}\t{number}\n" for number, other in enumerate(others)]
     (tmp_path / "similar.txt").write_text("".join(lines))
@@ -129,7 +130,7 @@ def test_embeddings_and_the_encoder_are_compared_by_their_cosines(
         tmp_path,
         *("--embeddings", f"word={folder}"),
         word_similarity=[str(tmp_path / "similar.txt")],
-        encoder=True,
+        encoder=DEFAULT,
     )
     found = read_measures(measured)["similarity"]["similar"]["rankers"]
     assert set(found) == {"lexicon", "chance", "word", "word, untrained", "encoder"}

@@ -156,7 +156,7 @@ def test_wordnet_is_english(config):
     config["languages"]["reference"]["code"] = "pt"
     (problem,) = problems(config)
     assert problem.startswith("evaluate.lexicons.wordnet: WordNet is English")
-    assert run_layout(measuring(config)).settings(UNIT)["encoder"] is False
+    assert run_layout(measuring(config)).settings(UNIT)["encoder"] is None
 
 
 def test_an_unknown_key_is_refused(config):

@@ -71,7 +71,7 @@ def test_a_block_that_can_not_be_is_refused_beforehand(config, changes, message)
 
 
 @pytest.mark.parametrize(
-    "changes", [{"max_words": 4}, {"min_count": 0}, {"sample": 0}, {"training_sets": []}, {"attested": 1}]
+    "changes", [{"max_words": 4}, {"min_count": 0}, {"sample": 0}, {"training_sets": []}, {"a": 1}]
 )
 def test_the_schema_refuses_what_can_not_be(config, changes):
     with pytest.raises(InputError, match=r"lexicons\.phrases"):

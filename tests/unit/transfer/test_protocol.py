@@ -109,5 +109,5 @@ def test_the_model_of_a_given_split_is_the_one_that_dev_chose(senteval):
 
 def test_classes_smaller_than_the_folds_are_refused():
     rows = [Row(float(n > 0), f"word{n}") for n in range(8)]
-    with pytest.raises(InputError, match="a class has 1 rows, and 3 folds need as many"):
+    with pytest.raises(InputError, match="transfer: MR: a class has 1 rows, and 3 folds need"):
         answers(TaskData("MR", {"all": rows}, []), hashed_words, Settings(ADAM, FOLDS, 1))

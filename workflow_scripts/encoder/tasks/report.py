@@ -8,7 +8,7 @@ from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.table import Table
 from workflow_scripts.encoder.tasks.squad import TYPES
 
-_UNIT = "-tasks"
+_UNIT = "-comparison"
 _STATES = (PLAIN_STATE, TUNED_STATE)
 # Table 4 of ParaBank 2, and SICK-E: task, part, measure. MRPC without GLUE's development part is
 # tested on its test part.

@@ -183,7 +183,7 @@ def run(tmp_path):
             *("--output", str(tmp_path / "tasks.json")),
         ]
     )
-    return FinishedRun({}, [(("encoder", "pbert-tasks"), Path(tmp_path))])
+    return FinishedRun({}, [(("encoder", "pbert-comparison"), Path(tmp_path))])
 
 
 def test_the_report_has_tables_4_and_5_and_what_is_missing(run):

@@ -18,6 +18,7 @@ ENCODER = {
     "scratch": {},
 }
 UNIT = ("encoder", "pbert-tasks")
+COMPARISON = ("encoder", "pbert-comparison")
 
 
 @pytest.fixture
@@ -46,9 +47,9 @@ def test_only_units_of_the_encoder_change(config):
     before, after = keys(run_layout(config)), keys(run_layout(with_tasks(config)))
     assert UNIT not in before
     changed = {unit for unit in after if before.get(unit) != after[unit]}
-    names = ("pbert-pairs", "pbert-scratch", "pbert", "pbert-tasks")
+    names = ("pbert-pairs", "pbert-scratch", "pbert", "pbert-tasks", "pbert-comparison")
     assert changed == {("encoder", name) for name in names}
-    assert before.keys() == after.keys() - {UNIT}
+    assert before.keys() == after.keys() - {UNIT, COMPARISON}
 
 
 def test_an_encoder_that_is_not_tested_learns_from_all(config):
@@ -80,10 +81,12 @@ def test_each_task_state_and_seed_is_a_job_of_its_own(config):
         for task in ("STS-B", "SICK-E")
         for seed in (4, 5)
     ]
-    assert layout.other_records(*UNIT) == [*names, "comparison"]
+    assert layout.other_records(*UNIT) == names
     stage = layout.stage(Encoder)
-    assert stage.jobs("pbert-tasks") == 9
-    assert set(stage.files("pbert-tasks")) == {*(f"{name}.jsonl" for name in names), "tasks.json"}
+    assert stage.jobs("pbert-tasks") == 8
+    assert set(stage.files("pbert-tasks")) == {f"{name}.jsonl" for name in names}
+    assert stage.files("pbert-comparison") == ["tasks.json"]
+    assert layout.upstream(COMPARISON) == [UNIT]
     assert stage.answers("tuned") == names[4:]
     assert not stage.trains("pbert-tasks")
     assert layout.upstream(UNIT) == [("encoder", "pbert"), ("encoder", "pbert-scratch")]
@@ -118,7 +121,15 @@ def test_what_is_left_out_counts_by_its_content(config, tmp_path, part):
 def test_settings_of_the_tasks_are_those_of_their_unit_alone(config):
     before = keys(run_layout(with_tasks(config)))
     after = keys(run_layout(with_tasks(config, learning_rates=[2e-5, 5e-5])))
-    assert [unit for unit in before if before[unit] != after[unit]] == [UNIT]
+    assert [unit for unit in before if before[unit] != after[unit]] == [UNIT, COMPARISON]
+
+
+def test_another_number_of_resamples_tunes_nothing_anew(config):
+    other = with_tasks(config)
+    other["evaluate"]["bootstrap"] += 1
+    before, after = keys(run_layout(with_tasks(config))), keys(run_layout(other))
+    changed = [unit for unit in before if before[unit] != after[unit] and unit[0] == "encoder"]
+    assert changed == [COMPARISON]
 
 
 def test_a_base_is_read_by_the_tasks_too(config, tmp_path):
