@@ -96,8 +96,8 @@ class Encoder(Stage):
 
     def sections(self) -> dict[int, str]:
         module = "workflow_scripts.encoder"
-        tasks = {79: f"{module}.tasks.report:encoder_tasks"} if self._tested() else {}
-        return {78: f"{module}.report:encoders", **tasks}
+        tasks = {74: f"{module}.tasks.report:encoder_tasks"} if self._tested() else {}
+        return {73: f"{module}.report:encoders", **tasks}
 
     def tables(self) -> dict[str, str]:
         module, name = "workflow_scripts.encoder", "encoder_tasks"

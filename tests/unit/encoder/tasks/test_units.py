@@ -6,10 +6,12 @@ import pytest
 
 from tests.configs import run_on_testbed
 from tests.unit.encoder.tasks.samples import sick, stsb_dev
+from tests.unit.transfer.conftest import write_senteval
 from workflow_scripts.core.encoder_blocks import DEFAULT
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.selection import used
 from workflow_scripts.encoder.stage import Encoder
+from workflow_scripts.release.stage import Release
 from workflow_scripts.stages import run_layout, validate
 
 ENCODER = {
@@ -50,6 +52,17 @@ def test_only_units_of_the_encoder_change(config):
     names = ("pbert-pairs", "pbert-scratch", "pbert", "pbert-tasks", "pbert-comparison")
     assert changed == {("encoder", name) for name in names}
     assert before.keys() == after.keys() - {UNIT, COMPARISON}
+
+
+def test_the_page_has_a_place_for_them_beside_lexicons_and_transfer_tasks(config, tmp_path):
+    write_senteval(tmp_path / "data" / "senteval")
+    config["run"]["lexicons"] = ["phrases"]
+    config["lexicons"] = {"phrases": {"training_sets": ["all"]}}
+    config["transfer"] = {"data": ["senteval"]}
+    release = run_layout(with_tasks(config)).stage(Release)
+    found = [each.partition(":")[2] for each in release.page_sections()]
+    own = ["transfer_tasks", "encoders", "encoder_tasks", "lexicons", "measures_of_lexicons"]
+    assert [each for each in found if each in own] == own
 
 
 def test_an_encoder_that_is_not_tested_learns_from_all(config):
