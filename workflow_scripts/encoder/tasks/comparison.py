@@ -35,6 +35,7 @@ class Answers(NamedTuple):
         task, seed: which.
         encoder: the hashes of its files.
         settings: that it was tuned with.
+        data: the hashes of its parts.
         counts: of the data.
         choices: the learning rates that were taken.
         in_folds: by part, whether it was tested in folds.
@@ -45,6 +46,7 @@ class Answers(NamedTuple):
     seed: int
     encoder: dict[str, str]
     settings: dict[str, Any]
+    data: dict[str, str]
     counts: dict[str, dict[str, int]]
     choices: list[float]
     in_folds: dict[str, bool]
@@ -73,6 +75,7 @@ def read_answers(path: Path) -> Answers:
         about["seed"],
         encoder,
         settings,
+        about.get("data", {}),
         about["counts"],
         about["choices"],
         in_folds,
@@ -104,13 +107,21 @@ def _require_same(answers: Sequence[Answers]) -> None:
                 f"{first.task}: the answers with seed {first.seed} and those with seed {each.seed} "
                 "are of encoders that were tuned with different settings; make them again"
             )
-        for part, rows in first.rows.items():
-            others = each.rows.get(part, {})
-            if any(rows.get(name) != others.get(name) for name in _OF_EXAMPLES):
-                raise InputError(
-                    f"{first.task}, {part}: the answers with seed {first.seed} and those with "
-                    f"seed {each.seed} are of different data; make them again"
-                )
+        if part := _differing(first, each):
+            raise InputError(
+                f"{first.task}, {part}: the answers with seed {first.seed} and those with "
+                f"seed {each.seed} are of different data; make them again"
+            )
+
+
+def _differing(one: Answers, other: Answers) -> str | None:
+    """Return a part that is not the same in two sets of answers, what is learnt from too."""
+    for part in {**one.data, **one.rows}:
+        rows, others = (each.rows.get(part, {}) for each in (one, other))
+        same = all(rows.get(name) == others.get(name) for name in _OF_EXAMPLES)
+        if not same or one.data.get(part) != other.data.get(part):
+            return part
+    return None
 
 
 def _summary(

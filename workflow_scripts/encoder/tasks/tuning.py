@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from workflow_scripts.core.atomic import remove_folder, write_json, write_text
 from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.config import check_block
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.encoder_tasks import ENCODER_TASKS
 from workflow_scripts.core.input_files import unchanged
@@ -211,8 +212,9 @@ def tune(
         settings: see `Tuning`.
         seed: of all that is random.
         output: JSON lines: `part`, and the example's rows (`Task.answer`). The record has `task`,
-            `seed`, `encoder` (the hashes of its files), `settings`, `counts` of the data,
-            `choices` of learning rates, and by part `figures` and whether it is tested `in_folds`.
+            `seed`, `encoder` (the hashes of its files), `settings`, `data` (the hashes of its
+            parts), `counts` of the data, `choices` of learning rates, and by part `figures` and
+            whether it is tested `in_folds`.
         device: for torch.
 
     Raises:
@@ -235,6 +237,8 @@ def _tune(tuning: Tuning, data: Path, output: Path) -> None:
     ]
     write_text(output, "".join(f"{line}\n" for line in lines))
     about = {"task": tuning.task.name, "seed": tuning.seed, **tuning.about, "counts": found.counts}
+    read = {"train": found.train, "development": found.development, **found.tested}
+    about["data"] = {part: _digest(examples) for part, examples in read.items()}
     write_record(output, len(lines), len(lines), {}, extra={**about, "parts": parts, **tested})
 
 
@@ -259,6 +263,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="JSON lines")
     options = parser.parse_args(argv)
     torch.set_num_threads(options.threads)
+    check_block(options.config, "encoder_tasks", "--config", given_too=("base",))
     given = filled(options.config, "encoder_tasks")
     if not options.encoder and "base" not in given:
         parser.error("--encoder: name the folder of the encoder")

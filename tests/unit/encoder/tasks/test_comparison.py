@@ -34,6 +34,7 @@ def written(folder, task, state, seed, rows, part="dev", in_folds=False, **about
         "seed": seed,
         "encoder": {"config.json": state},
         "settings": SETTINGS,
+        "data": {"train": "a", "dev": "a"},
         "counts": {part: {"examples": len(lines), "duplicates": 2}},
         "choices": [5e-5],
         "parts": {part: {"in_folds": in_folds, "figures": figures.figures(figures.scored(rows))}},
@@ -140,6 +141,7 @@ def test_other_data_and_other_seeds_are_refused(tmp_path):
     [
         ({"settings": SETTINGS | {"epochs": 9}}, "tuned with different settings"),
         ({"encoder": {"config.json": "x"}}, "of the tuned encoder, .* of different encoders"),
+        ({"data": {"train": "b", "dev": "a"}}, "MRPC, train: .* with seed 2 are of different data"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(tmp_path, about, expected):

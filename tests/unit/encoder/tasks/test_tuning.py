@@ -210,6 +210,31 @@ def test_the_command_fills_in_defaults(encoder, data):
     assert extra["encoder"]["tokenizer.json"] == sha256(encoder / "tokenizer.json")
 
 
+def test_the_record_tells_data_of_another_training_part(encoder, data):
+    """The answers to the same test part would not show it."""
+    whole = tuned(encoder, data, "SICK-E", data / "whole.jsonl")[1]["data"]
+    path = data / "SICK-E" / "SICK_train.txt"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(lines[:-3]), encoding="utf-8")
+    fewer = tuned(encoder, data, "SICK-E", data / "fewer.jsonl")[1]["data"]
+    assert whole.keys() == {"train", "development", "test"}
+    assert {part for part in whole if whole[part] != fewer[part]} == {"train"}
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"learning_rate": [1e-4]}, "unknown key 'learning_rate'; did you mean 'learning_rates'"),
+        ({"epochs": 0}, "--config: epochs: 0 is less than the minimum of 1"),
+    ],
+)
+def test_the_command_refuses_what_is_no_setting(encoder, data, config, expected):
+    arguments = command(encoder, data, data / "x.jsonl")
+    arguments[arguments.index("--config") + 1] = json.dumps(config)
+    with pytest.raises(InputError, match=expected):
+        main(arguments)
+
+
 def test_a_damaged_encoder_of_a_run_and_a_folder_without_weights_are_refused(encoder, data):
     write_record(encoder / "model.safetensors", 1, 1, {})
     weights = (encoder / "model.safetensors").read_bytes()
