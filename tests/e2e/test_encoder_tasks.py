@@ -62,6 +62,11 @@ def test_both_states_of_an_encoder_are_tuned_on_the_tasks(finished, copy_of, tmp
         for seed in (1, 2)
     }
 
+    pipeline.run()
+    report = (pipeline.unit("release") / "report.html").read_text(encoding="utf-8")
+    assert 'id="encoders"' in report and 'id="encoder_tasks"' in report
+    assert "sentences of half-micro," in report
+
     # The commands alone, and on damaged files.
     output = pipeline.run("encoder", "--dry-run", "--forceall", "--printshellcmds")
     printed = {job.rule: job for job in jobs(output)}

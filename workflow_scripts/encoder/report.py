@@ -14,17 +14,21 @@ def encoders(run: FinishedRun) -> dict[str, Any]:
     """Return the encoders: their pairs, what they were tuned from, and what they tell apart."""
     every = run.instances("encoder")
     names = results.encoders(run)
+    pairs = {name: run.manifest("encoder", f"{name}-pairs") for name in names}
     return {
         "metrics": {name: metrics_of(run, name) for name in names},
         "scratch": {
             name: metrics_of(run, f"{name}-scratch") for name in names if f"{name}-scratch" in every
         },
-        "mined": {
-            name: run.manifest("encoder", f"{name}-pairs")["parts"]["pairs"]["extra"]
-            for name in names
-        },
-        "settings": {name: run.config["encoders"][name] for name in names},
+        "mined": {name: each["parts"]["pairs"]["extra"] for name, each in pairs.items()},
+        "training_sets": {name: _training_set(each) for name, each in pairs.items()},
     }
+
+
+def _training_set(manifest: dict[str, Any]) -> str:
+    """Return the training set of pairs, `<entry>-<system>`, given their manifest."""
+    units = (name.split("/") for name in manifest["upstream"])
+    return next(instance for stage, instance, *_ in units if stage == "filter")
 
 
 def encoders_table(run: FinishedRun) -> Table:

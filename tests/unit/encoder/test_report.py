@@ -24,9 +24,10 @@ def run(tmp_path):
         path = tmp_path / unit / "metrics.json"
         path.write_text(json.dumps(metrics), encoding="utf-8")
         write_record(tmp_path / unit / "model", 0, 0, {}, files=[path])
-    mined = {"parts": {"pairs": {"extra": {"texts": 31308}}}}
+    upstream = {"embed/word-all-parabank2-seed1/v5-0": "", "filter/all-parabank2/v2-0": ""}
+    mined = {"parts": {"pairs": {"extra": {"texts": 31308}}}, "upstream": upstream}
     return SimpleNamespace(
-        config={"encoders": {"pbert": {"training_set": "all"}}},
+        config={},  # of the release, which has no catalogue
         instances=lambda stage: ["pbert-pairs", "pbert-scratch", "pbert"],
         folder=lambda stage, unit: tmp_path / unit,
         manifest=lambda stage, unit: mined,
@@ -36,7 +37,7 @@ def run(tmp_path):
 def test_the_section_has_the_figures_and_where_they_are_from(run):
     (section,) = sections(["workflow_scripts.encoder.report:encoders"], run)
     assert section.title == "Encoders"
-    for text in ("75.0", "87.5", "98.5", "97.0", "31,308", "41,502", "285.1", "992", "near"):
+    for text in ("75.0", "87.5", "98.5", "97.0", "31,308", "41,502", "285.1", "992", "near", "of all-parabank2,"):
         assert text in section.html
 
 
