@@ -41,7 +41,8 @@ def open_tokenizer(folder: Path) -> Any:
     """Return the tokenizer of an encoder.
 
     Raises:
-        InputError: the folder holds none that can be read, or none of the package tokenizers.
+        InputError: the folder holds none that can be read, none of the package tokenizers, or one
+            without words.
     """
     from transformers import AutoTokenizer
 
@@ -52,14 +53,21 @@ def open_tokenizer(folder: Path) -> Any:
             f"{folder}: its tokenizer is no fast one, which tokenizer.json holds; name an encoder "
             "that has it"
         )
+    # Without its files transformers makes one to which all words are unknown.
+    if not set(tokenizer.get_vocab()) - set(tokenizer.all_special_tokens):
+        raise InputError(
+            f"{folder}: its tokenizer knows no words, as tokenizer.json or its vocabulary is "
+            "missing; get it again, with all files"
+        )
     return tokenizer
 
 
 def open_model(head: Any, folder: Path, seed: int = 0, **options: Any) -> Any:
     """Return a model of transformers with the weights of a folder, in evaluation mode.
 
-    The folder may lack those of a new output layer, and of the pooler, a layer on the first token:
-    models that were trained to fill in words alone have none. They are drawn with `seed`.
+    The folder may lack those of a new output layer, or have them for another number of classes, and
+    lack those of the pooler, a layer on the first token: models that were trained to fill in words
+    alone have none. They are drawn with `seed`.
 
     Args:
         head: the class, e.g. AutoModelForSequenceClassification.
@@ -77,6 +85,7 @@ def open_model(head: Any, folder: Path, seed: int = 0, **options: Any) -> Any:
             use_safetensors=True,
             dtype=torch.float32,
             output_loading_info=True,
+            ignore_mismatched_sizes=True,
             **_CLOSED,
             **options,
         )
@@ -88,6 +97,11 @@ def open_model(head: Any, folder: Path, seed: int = 0, **options: Any) -> Any:
         ]
         if missing:
             raise ValueError(f"it lacks the weights {missing[0]}")
+        # Each with both shapes.
+        if mismatched := [name for name, *_ in found["mismatched_keys"] if name.startswith(body)]:
+            raise ValueError(
+                f"the weights {mismatched[0]} are of another size than config.json says"
+            )
     return model.eval()
 
 
@@ -113,9 +127,13 @@ def longest(model: Any, wanted: int) -> int:
     positions = getattr(model.config, "max_position_embeddings", None)
     if positions is None:
         return wanted
-    # Positions of the family of RoBERTa begin behind that of the padding token.
-    offset = (model.config.pad_token_id or 0) + 1 if "roberta" in model.config.model_type else 0
-    return min(wanted, positions - offset)
+    # Positions of RoBERTa, MPNet and their like begin behind that of the padding token.
+    first = [
+        each.padding_idx + 1
+        for name, each in model.named_modules()
+        if name.endswith("position_embeddings") and getattr(each, "padding_idx", None) is not None
+    ]
+    return min(wanted, positions - max(first, default=0))
 
 
 def save(model: Any, tokenizer: Any, folder: Path) -> list[Path]:

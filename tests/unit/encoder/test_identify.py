@@ -3,9 +3,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import (
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    BertForSequenceClassification,
+    MPNetConfig,
+    MPNetModel,
+)
 
+from tests.unit.encoder.conftest import tiny_config
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import sha256, verify, write_record
@@ -176,7 +184,37 @@ class TestModels:
         with pytest.raises(InputError, match="its tokenizer is no fast one"):
             open_tokenizer(encoder)
 
+    def test_a_folder_without_the_tokenizers_files_is_refused(self, encoder):
+        """All words would be unknown ones."""
+        (encoder / "tokenizer.json").unlink()
+        (encoder / "tokenizer_config.json").unlink()
+        with pytest.raises(InputError, match="its tokenizer knows no words"):
+            open_tokenizer(encoder)
+
     def test_pairs_are_not_longer_than_the_positions(self, encoder):
         model = open_model(AutoModelForSequenceClassification, encoder, num_labels=2)
         assert longest(model, 30) == 30
         assert longest(model, 128) == 40
+
+    def test_positions_that_begin_behind_the_padding_token_do_not_count(self, tmp_path):
+        sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+        config = MPNetConfig(**sizes, max_position_embeddings=40, vocab_size=20, pad_token_id=0)
+        MPNetModel(config).save_pretrained(tmp_path)
+        model = open_model(AutoModelForSequenceClassification, tmp_path, num_labels=2)
+        tokens = torch.ones((1, longest(model, 128)), dtype=torch.long)
+        assert tokens.shape == (1, 38)
+        assert model(tokens).logits.shape == (1, 2)
+
+    def test_an_output_layer_for_other_classes_is_drawn_anew_and_no_other_weight(self, tmp_path):
+        config = tiny_config(num_labels=3)
+        BertForSequenceClassification(config).save_pretrained(tmp_path)
+        one, same = (
+            open_model(AutoModelForSequenceClassification, tmp_path, 5, num_labels=2)
+            for _ in range(2)
+        )
+        assert one.classifier.weight.shape == (2, 16)
+        assert torch.equal(one.classifier.weight, same.classifier.weight)
+        config.intermediate_size = 64
+        config.save_pretrained(tmp_path)
+        with pytest.raises(InputError, match=r"the weights bert\.encoder.* are of another size"):
+            open_model(AutoModelForSequenceClassification, tmp_path, 5, num_labels=2)
