@@ -11,6 +11,7 @@ import torch
 from workflow_scripts.core.encoder_blocks import PLAIN, encoder_files
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.manifest import sha256
+from workflow_scripts.judge.encoder import require_words
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
@@ -53,12 +54,7 @@ def open_tokenizer(folder: Path) -> Any:
             f"{folder}: its tokenizer is no fast one, which tokenizer.json holds; name an encoder "
             "that has it"
         )
-    # Without its files transformers makes one to which all words are unknown.
-    if not set(tokenizer.get_vocab()) - set(tokenizer.all_special_tokens):
-        raise InputError(
-            f"{folder}: its tokenizer knows no words, as tokenizer.json or its vocabulary is "
-            "missing; get it again, with all files"
-        )
+    require_words(tokenizer, folder)
     return tokenizer
 
 

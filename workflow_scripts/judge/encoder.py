@@ -67,6 +67,25 @@ def _downloaded(record: Path, path: str) -> Path:
     return folder
 
 
+def require_words(tokenizer: Any, folder: Path) -> None:
+    """Refuse a tokenizer to which every word is unknown.
+
+    Where its files are missing, transformers makes such a one and says nothing.
+
+    Args:
+        tokenizer: of transformers.
+        folder: of the encoder.
+
+    Raises:
+        InputError: it knows no words.
+    """
+    if not set(tokenizer.get_vocab()) - set(tokenizer.all_special_tokens):
+        raise InputError(
+            f"{folder}: its tokenizer knows no words, as tokenizer.json or its vocabulary is "
+            "missing; get it again, with all files"
+        )
+
+
 class _SentenceTransformer:
     """A model of sentence-transformers."""
 
@@ -90,6 +109,9 @@ class _SentenceTransformer:
                 f"{folder}: sentence-transformers can't read this model ({reason}); get it again, "
                 "or name another"
             ) from error
+        tokenizer = getattr(self._model, "tokenizer", None)
+        if hasattr(tokenizer, "get_vocab"):  # of words with vectors of their own there is another
+            require_words(tokenizer, folder)
 
     def encode(self, sentences: Sequence[str]) -> NDArray[np.float32]:
         """Return vectors, shape (sentences, size); sentences of like length go together."""

@@ -57,6 +57,16 @@ def test_a_damaged_model_is_told(sentence_transformer, tmp_path):
         load_encoder(folder)
 
 
+def test_a_model_without_its_tokenizers_files_is_refused(sentence_transformer, tmp_path):
+    """All words would be unknown ones, and sentences of one length would have one vector."""
+    folder = tmp_path / "model"
+    shutil.copytree(sentence_transformer, folder)
+    for name in ("tokenizer.json", "vocab.txt", "tokenizer_config.json"):
+        (folder / name).unlink(missing_ok=True)
+    with pytest.raises(InputError, match="its tokenizer knows no words"):
+        load_encoder(folder)
+
+
 def test_code_that_comes_with_a_model_is_not_run(sentence_transformer, tmp_path):
     folder = tmp_path / "model"
     shutil.copytree(sentence_transformer, folder)
