@@ -147,6 +147,10 @@ def _lines(path: Path, latin1: list[str] | None) -> list[str]:
     for number, line in enumerate(read_lines(path, _MOST_BYTES), 1):
         if len(line) > _MOST_BYTES:
             raise InputError(f"{path}, line {number}: more than {_MOST_BYTES} bytes; remove it")
+        if b"\0" in line:  # in UTF-16 every other byte is, and all of it can be read as latin-1
+            raise InputError(
+                f"{path}, line {number}: NUL, which no text has; convert the file to UTF-8"
+            )
         lines.append(line)
     try:
         return [_decoded(path, number, line) for number, line in enumerate(lines, 1)]

@@ -124,6 +124,13 @@ def test_other_files_must_be_utf8(senteval, name):
             read(senteval, task)
 
 
+def test_utf16_is_not_taken_for_latin1(senteval):
+    path = senteval / "CR/custrev.pos"
+    path.write_bytes(path.read_text("utf-8").encode("utf-16"))
+    with pytest.raises(InputError, match=r"custrev\.pos, line 1: NUL, .* convert the file"):
+        read(senteval, "CR")
+
+
 def test_wrong_headers_are_refused(senteval):
     write(senteval / "SICK/SICK_train.txt", "a\tb\tc\td\te\n1\ta\tb\t3\tNEUTRAL\n")
     with pytest.raises(InputError, match="first line does not name the columns pair_ID"):

@@ -16,6 +16,7 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.config import check_block
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.encoder_tasks import ENCODER_TASKS
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.locking import locked
 from workflow_scripts.core.manifest import verify, write_record
@@ -228,6 +229,9 @@ def tune(
 
 def _tune(tuning: Tuning, data: Path, output: Path) -> None:
     found = tuning.task.read(data)
+    read = {"train": found.train, "development": found.development, **found.tested}
+    for part, examples in read.items():
+        _require_two(f"{tuning.task.name}, {part}: {data}", examples)
     tested = tuning.tested(found)
     parts = tested.pop("parts")
     lines = [
@@ -237,9 +241,18 @@ def _tune(tuning: Tuning, data: Path, output: Path) -> None:
     ]
     write_text(output, "".join(f"{line}\n" for line in lines))
     about = {"task": tuning.task.name, "seed": tuning.seed, **tuning.about, "counts": found.counts}
-    read = {"train": found.train, "development": found.development, **found.tested}
     about["data"] = {part: _digest(examples) for part, examples in read.items()}
     write_record(output, len(lines), len(lines), {}, extra={**about, "parts": parts, **tested})
+
+
+def _require_two(where: str, examples: Examples) -> None:
+    """Refuse pairs that all have the same label or score."""
+    golds = {each.gold for each in examples if isinstance(each, Pair)}
+    if len(golds) == 1:
+        raise InputError(
+            f"{where}: all {len(examples)} pairs have the label or score {golds.pop():g}, so "
+            "nothing can be told apart; get the data again"
+        )
 
 
 def rows_of(columns: Rows) -> Iterator[dict[str, Any]]:

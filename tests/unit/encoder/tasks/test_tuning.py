@@ -222,6 +222,20 @@ def test_the_record_tells_data_of_another_training_part(encoder, data):
 
 
 @pytest.mark.parametrize(
+    ("name", "part"),
+    [("train", "train"), ("trial", "development"), ("test_annotated", "test")],
+)
+def test_a_part_with_one_class_is_refused(encoder, data, name, part):
+    path = data / "SICK-E" / f"SICK_{name}.txt"
+    text = path.read_text(encoding="utf-8")
+    for label in ("ENTAILMENT", "CONTRADICTION"):
+        text = text.replace(label, "NEUTRAL")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=f"SICK-E, {part}: .* all 12 pairs have the label"):
+        tuned(encoder, data, "SICK-E", data / "x.jsonl")
+
+
+@pytest.mark.parametrize(
     ("config", "expected"),
     [
         ({"learning_rate": [1e-4]}, "unknown key 'learning_rate'; did you mean 'learning_rates'"),
