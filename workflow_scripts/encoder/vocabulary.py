@@ -47,7 +47,8 @@ def tokenizer_of(sentences: list[str], size: int, lowercase: bool) -> Any:
     from tokenizers.processors import TemplateProcessing
     from transformers import PreTrainedTokenizerFast
 
-    normalizer = BertNormalizer(lowercase=lowercase)
+    # Chinese characters as BERT has them, each with blanks around, would be two pieces each.
+    normalizer = BertNormalizer(lowercase=lowercase, handle_chinese_chars=False)
     model = sentencepiece.SentencePieceProcessor(
         model_proto=_learnt(map(normalizer.normalize_str, sentences), sentences, size, normalizer)
     )

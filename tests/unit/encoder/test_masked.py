@@ -147,6 +147,12 @@ def test_the_vocabulary_is_the_same_each_time_and_saved_whole(tmp_path):
     assert again.decode(ids, skip_special_tokens=True) == "a cat a dog"
 
 
+def test_chinese_has_no_token_of_a_blank_for_each_character():
+    found = tokenizer_of(["我愛大狗。", "他看小貓。", "大狗看小貓。"] * 5, 40, True)
+    tokens = found.convert_ids_to_tokens(found("大狗看小貓。")["input_ids"])
+    assert tokens.count("▁") <= 1 and "[UNK]" not in tokens
+
+
 def test_a_vocabulary_too_large_for_the_text_is_lowered(capsys):
     found = tokenizer_of(TEXTS, 5000, True)
     assert 34 < len(found) < 1000
