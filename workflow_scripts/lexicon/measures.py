@@ -164,11 +164,11 @@ def resources(wordnet: WordNet | None, lists: Sequence[Listed]) -> list[Resource
     """Return who can say whether entries are right.
 
     Raises:
-        InputError: two of them have one name.
+        InputError: two of them have one name, or one has that of the lexicon.
     """
     found: list[Resource] = [wordnet_resource(wordnet)] if wordnet else []
     for each in map(listed_resource, lists):
-        _require_new(each.name, [other.name for other in found])
+        _require_new(each.name, [LEXICON, *(other.name for other in found)])
         found.append(each)
     return found
 

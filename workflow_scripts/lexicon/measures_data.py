@@ -181,10 +181,11 @@ def read_antonyms(paths: Iterable[Path]) -> set[frozenset[str]]:
     """Return the pairs of antonyms in files of two words a line, in lower case.
 
     Raises:
-        InputError: a file can't be read, or a line has not two words.
+        InputError: a file can't be read or is empty, or a line has not two words.
     """
     found = set()
     for path in paths:
+        own = set()
         for number, line in enumerate(read_lines(path), start=1):
             words = line.lower().split()
             if words and len(words) != 2:
@@ -193,5 +194,8 @@ def read_antonyms(paths: Iterable[Path]) -> set[frozenset[str]]:
                     "blank between"
                 )
             if words:
-                found.add(frozenset(words))
+                own.add(frozenset(words))
+        if not own:
+            raise InputError(f"{path}: no antonyms in it; name another file")
+        found |= own
     return found

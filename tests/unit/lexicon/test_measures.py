@@ -19,6 +19,7 @@ from workflow_scripts.core.tables import TableWriter
 from workflow_scripts.embed import model as embedding
 from workflow_scripts.embed import train
 from workflow_scripts.lexicon import measures, measures_report
+from workflow_scripts.lexicon.measures_data import Listed
 from workflow_scripts.lexicon.measures_results import read_measures
 
 ENTRIES = [
@@ -192,6 +193,14 @@ def test_a_folder_without_sets_and_equal_names_are_refused(tmp_path: Path) -> No
     (tmp_path / "measures").rmdir()
     with pytest.raises(InputError, match="called 'chance'; rename"):
         _measured(tmp_path, **files | {"ppdb": [str(tmp_path / "chance.txt")]})
+
+
+def test_a_list_is_not_called_as_the_lexicon_is(tmp_path: Path) -> None:
+    """The rows of both in the table of precision could not be told apart."""
+    path = tmp_path / "lexicon.txt"
+    path.write_text("big large\n", encoding="utf-8")
+    with pytest.raises(InputError, match="two of what is compared are called 'lexicon'"):
+        measures.resources(None, [Listed(path, {"big", "large"})])
 
 
 def test_a_file_that_changed_since_the_run_was_planned_is_refused(tmp_path: Path) -> None:

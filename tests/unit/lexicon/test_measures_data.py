@@ -132,3 +132,5 @@ def test_antonyms_have_no_order(tmp_path: Path) -> None:
     assert read_antonyms([path]) == {frozenset({"females", "males"})}
     with pytest.raises(InputError, match="line 1: 3 words"):
         read_antonyms([_written(tmp_path, "b.txt", "hot cold warm\n")])
+    with pytest.raises(InputError, match=r"c\.txt: no antonyms in it"):
+        read_antonyms([path, _written(tmp_path, "c.txt", "\n")])
