@@ -119,7 +119,7 @@ class _SentenceTransformer:
 
         The pooler, a layer on the first token, may be missing: sentence vectors do not need it.
         """
-        body = getattr(self._model[0], "model", None)
+        body: Any = getattr(self._model[0], "model", None)
         if not hasattr(body, "name_or_path"):  # no model of transformers
             return
         _, found = type(body).from_pretrained(
