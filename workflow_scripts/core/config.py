@@ -6,7 +6,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 import difflib
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from workflow_scripts.core.bounds import require_bounded
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.schema import definition, schema
+from workflow_scripts.core.schema import schema
 from workflow_scripts.core.suggestion import suggestion
 
 Config = dict[str, Any]
@@ -47,25 +47,6 @@ def validate(config: Config, checks: Iterable[Check]) -> None:
         # an error of its own.
         if problems := list(dict.fromkeys(find(config))):
             raise InputError("configuration: " + "\n  ".join(["", *problems]).strip())
-
-
-def check_block(block: Config, name: str, where: str, given_too: Collection[str] = ()) -> None:
-    """Check a block that a command was given; keys may be missing.
-
-    Args:
-        block: the keys that were given.
-        name: of the definition in the schema that describes it.
-        where: what messages call the block.
-        given_too: keys beside those of the definition, which the rules give.
-
-    Raises:
-        InputError: the message names each wrong key, what is wrong and what would be right.
-    """
-    rules = {**definition(name), "required": [], "$defs": schema()["$defs"]}
-    own = {key: each for key, each in block.items() if key not in given_too}
-    errors = sorted(Draft202012Validator(rules).iter_errors(own), key=lambda e: list(e.path))
-    if problems := [line for error in errors for line in _describe(error)]:
-        raise InputError(f"{where}: " + "\n  ".join(["", *problems]).strip())
 
 
 def strangers(key: str, names: Iterable[str], catalogue: str, config: Config) -> Iterator[str]:

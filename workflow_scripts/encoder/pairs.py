@@ -9,7 +9,7 @@ paraphrases of one reference, nor two references that share a paraphrase.
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -353,7 +353,11 @@ def mine(
                 "without_vector": int((members & wanted & ~known).sum()),
                 "neighbour_cosine": float(chosen.cosines[has].mean()) if has.any() else None,
             }
-            _require(counts[name], pairs, rejected, name)
+            lacking = {
+                reason: figures[name.partition(".")[0]][reason]
+                for reason in ("without_negative", "without_vector")
+            }
+            _require(counts[name], pairs, {**rejected, **lacking}, name)
         figures |= {
             "texts": len(found.texts),
             "groups": len(np.unique(found.groups)),
@@ -371,14 +375,15 @@ def _rows(pairs: Path) -> Iterator[tuple[str, str]]:
         yield row["reference"], row["paraphrase"]
 
 
-def _require(count: int, pairs: Path, rejected: Counter[str], name: str = TRAIN) -> None:
+def _require(count: int, pairs: Path, left_out: Mapping[str, int], name: str = TRAIN) -> None:
     if count:
         return
-    reasons = ", ".join(f"{reason} {number:,}" for reason, number in rejected.items())
+    reasons = ", ".join(f"{reason} {number:,}" for reason, number in left_out.items() if number)
     what = "trained on" if name == TRAIN else "held out"
     raise InputError(
         f"{pairs}: no pair can be {what} (left out: {reasons or 'none'}); paraphrase more "
-        "references, or widen encoders.<name>.negatives and held_out"
+        "references, widen encoders.<name>.negatives and held_out, or (without_vector) name an "
+        "embedding that knows their words"
     )
 
 

@@ -112,6 +112,24 @@ class _SentenceTransformer:
         tokenizer = getattr(self._model, "tokenizer", None)
         if hasattr(tokenizer, "get_vocab"):  # of words with vectors of their own there is another
             require_words(tokenizer, folder)
+        self._require_weights(folder)
+
+    def _require_weights(self, folder: Path) -> None:
+        """Refuse a model without some of its weights: they would be drawn, others each time.
+
+        The pooler, a layer on the first token, may be missing: sentence vectors do not need it.
+        """
+        body: Any = getattr(self._model[0], "model", None)
+        if not hasattr(body, "name_or_path"):  # no model of transformers
+            return
+        _, found = type(body).from_pretrained(
+            body.name_or_path, output_loading_info=True, local_files_only=True
+        )
+        missing = (name for name in sorted(found["missing_keys"]) if not name.startswith("pooler."))
+        if name := next(missing, None):
+            raise InputError(
+                f"{folder}: it lacks the weights {name}; get it again, or name another"
+            )
 
     def encode(self, sentences: Sequence[str]) -> NDArray[np.float32]:
         """Return vectors, shape (sentences, size); sentences of like length go together."""

@@ -95,7 +95,7 @@ def found(folders: Iterable[str | Path]) -> dict[str, dict[str, list[Path]]]:
     tasks: dict[str, dict[str, list[Path]]] = {}
     for path in map(Path, folders):
         if not path.is_dir():
-            raise InputError(f"{path}: no such folder of transfer tasks; correct the path")
+            raise InputError(f"transfer.data: {path}: no such folder; correct the path")
         root = path / "downstream" if (path / "downstream").is_dir() else path
         for task in _TASKS:
             files = {
@@ -108,13 +108,14 @@ def found(folders: Iterable[str | Path]) -> dict[str, dict[str, list[Path]]]:
                 continue
             if absent:
                 raise InputError(
-                    f"{', '.join(map(str, absent))}: missing, and {task.name} has other files "
-                    f"there; add what is missing, or take {root / task.folder} away"
+                    f"transfer.data: {', '.join(map(str, absent))}: missing, and {task.name} has "
+                    f"other files there; add what is missing, or take {root / task.folder} away"
                 )
             if task.name in tasks:
                 other = next(iter(tasks[task.name].values()))[0].parent
                 raise InputError(
-                    f"{other} and {root / task.folder} both have {task.name}; name one of them"
+                    f"transfer.data: {other} and {root / task.folder} both have {task.name}; name "
+                    "one of them"
                 )
             tasks[task.name] = files
     return {name: tasks[name] for name in TASKS if name in tasks}
@@ -137,8 +138,8 @@ def chosen(
     if names is None:
         if not there:
             raise InputError(
-                f"{', '.join(map(str, places))}: no transfer task in it; docs/transfer.md says "
-                "which files each one has"
+                f"transfer.data: {', '.join(map(str, places))}: no transfer task in it; "
+                "docs/transfer.md says which files each one has"
             )
         return there
     wanted = set(names)

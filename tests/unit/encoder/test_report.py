@@ -25,7 +25,8 @@ def run(tmp_path):
         path.write_text(json.dumps(metrics), encoding="utf-8")
         write_record(tmp_path / unit / "model", 0, 0, {}, files=[path])
     upstream = {"embed/word-all-parabank2-seed1/v5-0": "", "filter/all-parabank2/v2-0": ""}
-    mined = {"parts": {"pairs": {"extra": {"texts": 31308}}}, "upstream": upstream}
+    extra = {"texts": 31308, "train": {"without_negative": 17}}
+    mined = {"parts": {"pairs": {"extra": extra}}, "upstream": upstream}
     return SimpleNamespace(
         config={},  # of the release, which has no catalogue
         instances=lambda stage: ["pbert-pairs", "pbert-scratch", "pbert"],

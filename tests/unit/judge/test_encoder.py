@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
 
 from tests.unit.embed import examples
 from workflow_scripts.core.atomic import write_json
@@ -64,6 +65,29 @@ def test_a_model_without_its_tokenizers_files_is_refused(sentence_transformer, t
     for name in ("tokenizer.json", "vocab.txt", "tokenizer_config.json"):
         (folder / name).unlink(missing_ok=True)
     with pytest.raises(InputError, match="its tokenizer knows no words"):
+        load_encoder(folder)
+
+
+def test_a_model_without_some_of_its_weights_is_refused(sentence_transformer, tmp_path):
+    """The library draws them, others each time."""
+    folder = tmp_path / "model"
+    shutil.copytree(sentence_transformer, folder)
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    poolers = [name for name in weights if name.startswith("pooler.")]
+    save_file(
+        {name: each for name, each in weights.items() if name not in poolers},
+        path,
+        metadata={"format": "pt"},
+    )
+    assert load_encoder(folder).encode(["a dog"]).shape == (1, 8)
+    lost = next(name for name in weights if "attention" in name)
+    save_file(
+        {name: each for name, each in weights.items() if name != lost},
+        path,
+        metadata={"format": "pt"},
+    )
+    with pytest.raises(InputError, match=f"it lacks the weights {lost}"):
         load_encoder(folder)
 
 

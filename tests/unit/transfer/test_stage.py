@@ -112,7 +112,7 @@ def test_every_setting_counts(config, change):
         ({"tasks": ["MNLI"]}, "transfer.tasks"),
         ({"folds": 1}, "transfer.folds"),
         ({"seeds": []}, "transfer.seeds"),
-        ({"data": ["nothing"]}, "no such folder of transfer tasks"),
+        ({"data": ["nothing"]}, r"transfer\.data: .*: no such folder"),
         ({"vectors": {"a": "missing.txt"}}, "missing.txt"),
     ],
 )

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from workflow_scripts.core.atomic import remove_folder, write_json, write_text
 from workflow_scripts.core.cli import add_inputs, json_argument, run
-from workflow_scripts.core.config import check_block
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.encoder_tasks import ENCODER_TASKS
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.locking import locked
 from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.core.schema import filled
+from workflow_scripts.core.schema import definition, filled
 from workflow_scripts.core.seal import canonical
 from workflow_scripts.core.seeding import generator
+from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.encoder.fitting import Fitting
 from workflow_scripts.encoder.models import file_hashes
 from workflow_scripts.encoder.results import RECORD
@@ -261,6 +261,14 @@ def rows_of(columns: Rows) -> Iterator[dict[str, Any]]:
         yield dict(zip(columns, values, strict=True))
 
 
+def _require_known(given: dict[str, Any]) -> None:
+    """Refuse keys that `encoder_tasks` does not have; the rules give `base` besides."""
+    known = [*definition("encoder_tasks")["properties"], "base"]
+    for key in given:
+        if key not in known:
+            raise InputError(f"--config: unknown key '{key}'{suggestion(key, known)}")
+
+
 def main(argv: list[str] | None = None) -> None:
     """Fine-tune an encoder for one task, with one seed, and test it."""
     parser = argparse.ArgumentParser(description=main.__doc__)
@@ -276,7 +284,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="JSON lines")
     options = parser.parse_args(argv)
     torch.set_num_threads(options.threads)
-    check_block(options.config, "encoder_tasks", "--config", given_too=("base",))
+    _require_known(options.config)
     given = filled(options.config, "encoder_tasks")
     if not options.encoder and "base" not in given:
         parser.error("--encoder: name the folder of the encoder")

@@ -235,17 +235,10 @@ def test_a_part_with_one_class_is_refused(encoder, data, name, part):
         tuned(encoder, data, "SICK-E", data / "x.jsonl")
 
 
-@pytest.mark.parametrize(
-    ("config", "expected"),
-    [
-        ({"learning_rate": [1e-4]}, "unknown key 'learning_rate'; did you mean 'learning_rates'"),
-        ({"epochs": 0}, "--config: epochs: 0 is less than the minimum of 1"),
-    ],
-)
-def test_the_command_refuses_what_is_no_setting(encoder, data, config, expected):
+def test_the_command_refuses_what_is_no_setting(encoder, data):
     arguments = command(encoder, data, data / "x.jsonl")
-    arguments[arguments.index("--config") + 1] = json.dumps(config)
-    with pytest.raises(InputError, match=expected):
+    arguments[arguments.index("--config") + 1] = json.dumps({"learning_rate": [1e-4]})
+    with pytest.raises(InputError, match="unknown key 'learning_rate'; did you mean"):
         main(arguments)
 
 
