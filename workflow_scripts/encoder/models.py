@@ -43,18 +43,30 @@ def open_tokenizer(folder: Path) -> Any:
 
     Raises:
         InputError: the folder holds none that can be read, none of the package tokenizers, or one
-            without words.
+            without words, without a padding token or with more tokens than the encoder.
     """
-    from transformers import AutoTokenizer
+    from transformers import AutoConfig, AutoTokenizer
 
     with _explained(folder):
         tokenizer = AutoTokenizer.from_pretrained(str(folder), use_fast=True, **_CLOSED)
+        rows = getattr(AutoConfig.from_pretrained(str(folder), **_CLOSED), "vocab_size", None)
     if not tokenizer.is_fast:
         raise InputError(
             f"{folder}: its tokenizer is no fast one, which tokenizer.json holds; name an encoder "
             "that has it"
         )
     require_words(tokenizer, folder)
+    if tokenizer.pad_token_id is None:
+        raise InputError(
+            f"{folder}: its tokenizer has no padding token, so it is none of an encoder of pairs; "
+            "name one of the kind of BERT"
+        )
+    last = max(tokenizer.get_vocab().values())
+    if rows is not None and last >= rows:
+        raise InputError(
+            f"{folder}: its tokenizer has the token {last} and config.json only {rows} tokens; "
+            "they are of different encoders: get it again, with all files"
+        )
     return tokenizer
 
 

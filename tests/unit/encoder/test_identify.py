@@ -191,6 +191,20 @@ class TestModels:
         with pytest.raises(InputError, match="its tokenizer knows no words"):
             open_tokenizer(encoder)
 
+    def test_a_tokenizer_without_padding_is_refused(self, encoder):
+        path = encoder / "tokenizer_config.json"
+        settings = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps({**settings, "pad_token": None}), encoding="utf-8")
+        with pytest.raises(InputError, match="its tokenizer has no padding token"):
+            open_tokenizer(encoder)
+
+    def test_a_tokenizer_of_a_larger_encoder_is_refused(self, encoder):
+        path = encoder / "config.json"
+        settings = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps({**settings, "vocab_size": 7}), encoding="utf-8")
+        with pytest.raises(InputError, match=r"the token \d+ and config.json only 7 tokens"):
+            open_tokenizer(encoder)
+
     def test_pairs_are_not_longer_than_the_positions(self, encoder):
         model = open_model(AutoModelForSequenceClassification, encoder, num_labels=2)
         assert longest(model, 30) == 30
