@@ -13,7 +13,7 @@ pytestmark = pytest.mark.e2e
 CHANGES = {
     "run": {"training_sets": ["short"], "embeddings": [], "rewriters": [], "lexicons": ["phrases"]},
     "outside": {"given": {"tsv": "known.tsv"}},
-    "lexicons": {"phrases": {"training_sets": ["short"]}},
+    "lexicons": {"phrases": {"training_sets": ["short"], "attested": False}},
     "evaluate": {
         "columns": [],
         "lexicons": {"word_similarity": ["similar.txt"], "encoder": False},
