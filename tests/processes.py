@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 
 MARK = "PARALOOM_TEST"
-# Until what was killed is gone.
-_PATIENCE_SECONDS = 20
+# Until what was killed is gone, also where many jobs share the processors.
+_PATIENCE_SECONDS = 60
 
 
 def marked(value: str) -> list[psutil.Process]:
