@@ -4,7 +4,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassification
+from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassification, BertConfig
 
 from tests.unit.encoder.conftest import tiny_tokenizer
 from tests.unit.encoder.tasks.samples import qqp
@@ -134,6 +134,7 @@ def test_the_vocabulary_is_the_same_each_time_and_saved_whole(tmp_path):
     assert one.get_vocab() == other.get_vocab()
     assert len(one) == 34
     one.save_pretrained(tmp_path)
+    BertConfig(vocab_size=34).save_pretrained(tmp_path)
     again = open_tokenizer(tmp_path)
     assert again("The CAT sees me.")["input_ids"] == one("the cat sees me.")["input_ids"]
     pair = again("a cat", "a dog", return_token_type_ids=True)
