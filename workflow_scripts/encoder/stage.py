@@ -38,7 +38,7 @@ class Encoder(Stage):
     """
 
     name = "encoder"
-    version = 1
+    version = 2
     row = "pairs"
     released = True
     wildcard = "encoder"

@@ -38,12 +38,12 @@ def read_words(folder: Path) -> Words:
     path = folder / "words.parquet"
     verify(path)
     words: list[str] = []
-    counts = np.zeros((0, 2), np.int64)
+    counts = [np.zeros((0, 2), np.int64)]
     for batch in read_batches(path, WORDS, None, 1 << 16):
         words += batch.column("word").to_pylist()
         some = [batch.column(name).to_numpy() for name in ("sentences", "references")]
-        counts = np.concatenate([counts, np.column_stack(some)])
-    return Words(words, *counts.T)
+        counts.append(np.column_stack(some))
+    return Words(words, *np.concatenate(counts).T)
 
 
 def finished(run: FinishedRun) -> list[str]:
