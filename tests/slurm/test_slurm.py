@@ -9,9 +9,10 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
+import psutil
 import pytest
 import yaml
 
@@ -118,6 +119,22 @@ def running(rule: str) -> list[SlurmJob]:
     return [job for job in slurm_jobs(rule) if job.state == "RUNNING"]
 
 
+def processes(rule: str) -> list[psutil.Process]:
+    """Return the Snakemakes that work on a job of a rule on the node."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            command = " ".join(process.cmdline())
+            if " --target-jobs " in command and rule in command and "snakemake" in command:
+                found.append(process)
+    return found
+
+
+def stopped(rule: str) -> bool:
+    """Say whether all processes of `processes` are stopped."""
+    return {process.status() for process in processes(rule)} == {psutil.STATUS_STOPPED}
+
+
 def locks(pipeline: Pipeline) -> list[str]:
     return [path.name for path in (pipeline.folder / ".snakemake" / "locks").glob("*")]
 
@@ -171,9 +188,15 @@ def test_ctrl_c_cancels_jobs_and_a_termination_waits_for_them_and_neither_leaves
         with started(pipeline, *arguments()) as snakemake:
             wait_for(lambda: bool(running("select_threshold")), pipeline, snakemake)
             assert locks(pipeline)
+            (job,) = running("select_threshold")
+            # Until then Snakemake does not know the job, and leaves it to the next run.
+            known = f"SLURM jobid {job.number} "
+            wait_for(lambda known=known: known in said(pipeline), pipeline, snakemake)
             if state == "CANCELLED":  # held, or it may be done before it is cancelled
-                (job,) = running("select_threshold")
+                # A Slurm that starts a job while it suspends and cancels it may leave it behind.
+                wait_for(lambda: bool(processes("select_threshold")), pipeline, snakemake)
                 subprocess.run(["scontrol", "suspend", str(job.number)], check=True)
+                wait_for(lambda: stopped("select_threshold"), pipeline, snakemake)
             snakemake.send_signal(ends_with)
             assert snakemake.wait(timeout=PATIENCE_SECONDS) != 0
         assert not locks(pipeline)
