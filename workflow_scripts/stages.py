@@ -7,7 +7,7 @@ Snakemake's own dependencies.
 from collections.abc import Collection
 
 from workflow_scripts.clean.stage import Clean
-from workflow_scripts.core import config as core
+from workflow_scripts.core import validation
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.layout import Layout, checks_of
 from workflow_scripts.core.stage import Stage
@@ -57,7 +57,7 @@ def validate(config: Config) -> None:
     Raises:
         InputError: it names each offending key, what is wrong with it and what would be right.
     """
-    core.validate(config, checks_of(STAGES))
+    validation.validate(config, checks_of(STAGES))
 
 
 def run_layout(config: Config, absent: Collection[str] = ()) -> Layout:

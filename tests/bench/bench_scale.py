@@ -1,9 +1,10 @@
-"""What a large run costs: the DAG of thousands of jobs, and memory and time of stages by size.
+"""What a large run costs: the DAG of thousands of jobs, their start, and stages by size.
 
     python -m tests.bench.bench_scale dag       512 early and 64 late shards, then 20,000 jobs
+    python -m tests.bench.bench_scale starts    each command of the rules, before it works
     python -m tests.bench.bench_scale stages    10^5, 3 x 10^5 and 10^6 pairs, 10^5 to a shard
 
-Without an argument: both. CPU seconds and the largest resident memory are those of the processes
+Without an argument: all. CPU seconds and the largest resident memory are those of the processes
 that a user's run would start, as the operating system counts them. The pairs are synthetic, every
 tenth of them a duplicate of an earlier one but for case and punctuation, in whatever shard.
 Selection and the columns of its pairs are measured on a tenth of the pairs, with ten candidates
@@ -15,6 +16,7 @@ import argparse
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,6 +34,8 @@ from workflow_scripts.core.tables import read_rows
 
 # Early shards, late shards, systems; and whether columns of the pairs are evaluated.
 DAGS = [(512, 64, 12, False), (512, 64, 12, True), (512, 512, 12, False)]
+# A start is measured so often; the lowest counts, as other work on the machine only adds to it.
+STARTS = 2
 LINES = (100_000, 300_000, 1_000_000)
 SHARD_LINES = 100_000
 CANDIDATES = 10
@@ -41,6 +45,13 @@ import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True, stderr=subprocess.STDOUT)
 usage = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss, file=sys.stderr)
+"""
+# Snakemake as it is where the Slurm plugin, which loads pandas, is not installed.
+WITHOUT_SLURM = """
+import pkgutil, runpy
+found = pkgutil.iter_modules
+pkgutil.iter_modules = lambda *given: (each for each in found(*given) if "slurm" not in each.name)
+runpy.run_module("snakemake", run_name="__main__", alter_sys=True)
 """
 _SYLLABLES = ("ba", "de", "fi", "go", "lu", "ma", "ne", "pi", "ro", "tu")
 WORDS = [first + second for first in _SYLLABLES for second in _SYLLABLES]
@@ -109,19 +120,35 @@ def measure_dags(folder: Path) -> None:
     data = micro.write_bitext(folder / "data")
     idle = cost_of([sys.executable, "-c", "import snakemake.cli"])
     print(f"Snakemake with its plugins alone: {idle.megabytes:,.0f} MB")
-    print("| early | late | systems | columns | jobs | CPU seconds | MB |")
-    print("|---|---|---|---|---|---|---|")
+    print("| early | late | systems | columns | jobs | CPU seconds | MB | MB without Slurm |")
+    print("|---|---|---|---|---|---|---|---|")
     for number, (early, late, systems, columns) in enumerate(DAGS):
         config = many_jobs(data, early, late, systems, columns)
         pipeline = Pipeline(folder / f"dag-{number}", config)
         output = folder / "output"
-        cost = cost_of(pipeline.command("--dry-run", "--quiet", "rules"), output)
+        command = pipeline.command("--dry-run", "--quiet", "rules")
+        cost = cost_of(command, output)
+        _, _, _, *words = command
+        without = cost_of([sys.executable, "-c", WITHOUT_SLURM, *words])
         jobs = planned_jobs(output.read_text(encoding="utf-8")).total()
         print(
             f"| {early} | {late} | {systems} | {'with' if columns else 'without'} | {jobs:,} "
-            f"| {cost.seconds:.1f} | {cost.megabytes:,.0f} |",
+            f"| {cost.seconds:.1f} | {cost.megabytes:,.0f} | {without.megabytes:,.0f} |",
             flush=True,
         )
+
+
+# --- the start of a job ----------------------------------------------------------------------
+
+
+def measure_starts() -> None:
+    """Print what it costs to load each command of the rules: the start of its job."""
+    text = "".join(file.read_text("utf-8") for file in sorted(ROOT.glob("rules/*.smk")))
+    print("| command | CPU seconds | MB |\n|---|---|---|")
+    for name in sorted(set(re.findall(r"python -m workflow_scripts\.([\w.]+)", text))):
+        command = [sys.executable, "-c", f"import workflow_scripts.{name}"]
+        cost = min(cost_of(command) for _ in range(STARTS))
+        print(f"| {name} | {cost.seconds:.2f} | {cost.megabytes:,.0f} |", flush=True)
 
 
 # --- synthetic data --------------------------------------------------------------------------
@@ -329,17 +356,19 @@ def measure_stages(folder: Path, sizes: Sequence[int]) -> None:
 
 
 def main() -> None:
-    """Measure the DAG, the stages, or both."""
+    """Measure the DAG, the starts of jobs, the stages, or all of it."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", nargs="?", choices=("dag", "stages"))
+    parser.add_argument("what", nargs="?", choices=("dag", "starts", "stages"))
     parser.add_argument("--lines", type=int, nargs="+", default=LINES)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        if arguments.what != "stages":
+        if arguments.what in (None, "dag"):
             measure_dags(Path(folder))
-        if arguments.what != "dag":
+        if arguments.what in (None, "starts"):
+            measure_starts()
+        if arguments.what in (None, "stages"):
             measure_stages(Path(folder), arguments.lines)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from workflow_scripts.core import checks, languages
-from workflow_scripts.core.config import Check, Config, validate
+from workflow_scripts.core.config import Check, Config
 from workflow_scripts.core.environment import require_folder
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.input_files import FileHashes
@@ -22,6 +22,7 @@ from workflow_scripts.core.paths import told
 from workflow_scripts.core.seal import canonical
 from workflow_scripts.core.selection import Unit
 from workflow_scripts.core.stage import Stage
+from workflow_scripts.core.validation import validate
 
 Kind = TypeVar("Kind", bound=Stage)
 

@@ -19,7 +19,7 @@ from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import yaml
 
@@ -27,9 +27,11 @@ from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.config import Config
 from workflow_scripts.core.environment import require_folder, user_name
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import Layout
 from workflow_scripts.core.seal import SEAL, read_sealed
 from workflow_scripts.core.space import explained, require
+
+if TYPE_CHECKING:
+    from workflow_scripts.core.layout import Layout
 
 RUNS = Path("runs")
 # Below a results folder: a link to every run that uses it, of whatever working directory.
@@ -89,7 +91,7 @@ def read_config(run: Path) -> Config:
     return config
 
 
-def link_run(layout: Layout, runs: Path = RUNS) -> Path:
+def link_run(layout: "Layout", runs: Path = RUNS) -> Path:
     """Write `runs/<name>/config.yaml` and a link `<stage>[.<instance>]` to each folder.
 
     Links of an earlier configuration of the same name are replaced.

@@ -8,7 +8,6 @@ from workflow_scripts.core.archive import expand
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.packed_lines import read_lines
 from workflow_scripts.core.schema import filled
-from workflow_scripts.testbed.generate import pairs as testbed_pairs
 
 
 class Pair(NamedTuple):
@@ -92,7 +91,9 @@ def _tsv_pairs(
 
 def _testbed_pairs(options: dict[str, Any], max_bytes: int) -> Iterator[Pair | Rejected]:
     """Yield the pairs of the testbed as if they were lines of a file."""
-    for number, texts in enumerate(testbed_pairs(**options), 1):
+    from workflow_scripts.testbed.generate import pairs  # slow: only where there is a testbed
+
+    for number, texts in enumerate(pairs(**options), 1):
         sides = [("testbed", text.encode("utf-8")) for text in texts[:2]]
         yield _pair_or_rejected(str(number), number, sides, max_bytes)
 

@@ -22,10 +22,9 @@ from workflow_scripts.core.rounding import DECIMALS
 from workflow_scripts.embed.baselines import baselines
 from workflow_scripts.embed.correlations import Similarities, gain, overlaps, result
 from workflow_scripts.embed.evaluation import read_collected, without_tested
-from workflow_scripts.embed.model import load
+from workflow_scripts.embed.model import RECORD, load
 from workflow_scripts.embed.readers import DataSet, parted
 from workflow_scripts.embed.sts import model_similarities
-from workflow_scripts.embed.train import RECORD
 
 
 def tested(

@@ -12,13 +12,14 @@ from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.tables import TableWriter, read_rows
 from workflow_scripts.embed.prepared import key
 from workflow_scripts.embed.readers import DataSet, missing, parted, read_data_sets
-from workflow_scripts.testbed.graded import graded_pairs
 
 TESTBED = "testbed"
 
 
 def simulated(block: dict[str, int], seed: int) -> DataSet:
     """Return the testbed's graded pairs as a data set: `count` meanings from `first` on."""
+    from workflow_scripts.testbed.graded import graded_pairs  # slow: only where there is a testbed
+
     return data_set(TESTBED, TESTBED, graded_pairs(seed, block["first"], block["count"]))
 
 

@@ -22,6 +22,8 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.numbers import require_finite
 from workflow_scripts.embed import encoders, parts, tokens
 
+# The record `model.json` speaks for all files of the model folder.
+RECORD = "model"
 UNTRAINED = "untrained.safetensors"
 # Sentences encoded at once; fewer where they are padded.
 _CHUNK, _PADDED_CHUNK = 4096, 256

@@ -35,14 +35,12 @@ from workflow_scripts.embed import parts
 from workflow_scripts.embed.correlations import result
 from workflow_scripts.embed.evaluation import read_collected, without_tested
 from workflow_scripts.embed.initial import initial_model
-from workflow_scripts.embed.model import UNTRAINED, SentenceEmbeddings, save
+from workflow_scripts.embed.model import RECORD, UNTRAINED, SentenceEmbeddings, save
 from workflow_scripts.embed.prepared import Pair, key, prepare, read_prepared
 from workflow_scripts.embed.readers import DataSet, parted, read_data_sets
 from workflow_scripts.embed.sts import model_similarities
 from workflow_scripts.embed.training import CHECKPOINT_SECONDS, Seeds, Training
 
-# The record `model.json` speaks for all files of the model folder.
-RECORD = "model"
 # In the work folder.
 _PLAN, _PREPARED, _CHECKPOINT = "plan.json", "prepared", "checkpoint.pt"
 _COUNTS = "counts.json"

@@ -9,7 +9,6 @@ import torch
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 from torch import Tensor
-from torch.nn import functional
 
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.device import choose_device
@@ -18,9 +17,10 @@ from workflow_scripts.core.locking import locked
 from workflow_scripts.core.manifest import sha256, verify
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.tables import read_rows
-from workflow_scripts.encoder.fitting import CHECKPOINT_SECONDS, Fitting, outputs
+from workflow_scripts.encoder.fitting import CHECKPOINT_SECONDS, Fitting
 from workflow_scripts.encoder.models import file_hashes, longest, open_model, open_tokenizer
 from workflow_scripts.encoder.pairs import DEV, NEIGHBOUR, PARAPHRASE, RANDOM, RECORD, TRAIN
+from workflow_scripts.encoder.probabilities import probabilities
 from workflow_scripts.encoder.publishing import CHECKPOINT, add_training_options, publish
 from workflow_scripts.encoder.results import RECORD as MODEL
 from workflow_scripts.encoder.tokens import Tokens, tokenised
@@ -60,25 +60,6 @@ def labelled(path: Path, tokenizer: Any, most: int) -> Labelled:
         np.array([row["kind"] for row in rows]),
         np.array([row["cosine"] for row in rows], np.float32),
     )
-
-
-def probabilities(
-    model: Any, tokens: Tokens, settings: dict[str, Any], device: str
-) -> NDArray[np.float64]:
-    """Return the probability of each pair that it is one of paraphrases, shape (pairs,).
-
-    Args:
-        model: in evaluation mode.
-        tokens: of the pairs.
-        settings: `batch` and `precision`.
-        device: for torch.
-    """
-    found = np.empty(len(tokens.lengths))
-    for items, answer in outputs(
-        model, lambda items, _: tokens.batch(items), tokens.lengths, settings, device
-    ):
-        found[items] = functional.softmax(answer.logits.double(), dim=1)[:, 1].cpu().numpy()
-    return found
 
 
 def measures(

@@ -27,9 +27,9 @@ from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
 from workflow_scripts.embed.evaluation import read_collected
+from workflow_scripts.embed.model import RECORD as EMBEDDING_RECORD
 from workflow_scripts.embed.model import load
 from workflow_scripts.embed.prepared import key
-from workflow_scripts.embed.train import RECORD as EMBEDDING_RECORD
 from workflow_scripts.encoder.neighbours import NONE, Exact, Inverted, Vectors, ranked, search
 from workflow_scripts.encoder.tasks.reported import reported
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.manifest import verify
-from workflow_scripts.embed.model import SentenceEmbeddings, load
-from workflow_scripts.embed.train import RECORD
+from workflow_scripts.embed.model import RECORD, SentenceEmbeddings, load
 from workflow_scripts.filter.paraphrase_score import cosines
 from workflow_scripts.filter.values import write_values
 

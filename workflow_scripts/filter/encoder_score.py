@@ -15,8 +15,8 @@ from transformers import AutoModelForSequenceClassification
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.manifest import verify
-from workflow_scripts.encoder.identify import probabilities
 from workflow_scripts.encoder.models import open_model, open_tokenizer
+from workflow_scripts.encoder.probabilities import probabilities
 from workflow_scripts.encoder.results import RECORD
 from workflow_scripts.encoder.tokens import tokenised
 from workflow_scripts.filter.values import write_values

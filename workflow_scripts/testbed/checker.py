@@ -2,9 +2,11 @@
 
 from collections import Counter
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from workflow_scripts.testbed.parser import Reading, readings
-from workflow_scripts.testbed.structure import Meaning
+if TYPE_CHECKING:
+    from workflow_scripts.testbed.parser import Reading
+    from workflow_scripts.testbed.structure import Meaning
 
 # References are compared with many sentences each, one reference after the other.
 _CACHE = 1 << 14
@@ -14,9 +16,11 @@ class Checker:
     """Answers by parsing both sentences; sentences that were parsed before are remembered."""
 
     def __init__(self) -> None:
+        from workflow_scripts.testbed.parser import readings  # slow: only where there is a testbed
+
         self._readings = lru_cache(_CACHE)(readings)
 
-    def parse(self, sentence: str) -> list[Meaning]:
+    def parse(self, sentence: str) -> list["Meaning"]:
         """Return every meaning that `sentence` has in the grammar; none outside the grammar."""
         return list(dict.fromkeys(reading.meaning for reading in self._readings(sentence)))
 
@@ -36,7 +40,7 @@ class Checker:
         differences = [_kinds(one, other) for one, other in self._common(reference, sentence)]
         return min(differences, key=len, default=set())
 
-    def _common(self, reference: str, sentence: str) -> list[tuple[Reading, Reading]]:
+    def _common(self, reference: str, sentence: str) -> list[tuple["Reading", "Reading"]]:
         return [
             (one, other)
             for one in self._readings(reference)
@@ -45,6 +49,6 @@ class Checker:
         ]
 
 
-def _kinds(one: Reading, other: Reading) -> set[str]:
+def _kinds(one: "Reading", other: "Reading") -> set[str]:
     first, second = Counter(one.variations), Counter(other.variations)
     return {kind for kind, _ in (first - second) + (second - first)}

@@ -15,8 +15,8 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.input_files import unchanged
 from workflow_scripts.core.manifest import verify, write_record
 from workflow_scripts.core.tables import read_rows
+from workflow_scripts.embed.model import RECORD
 from workflow_scripts.embed.prepared import key
-from workflow_scripts.embed.train import RECORD
 from workflow_scripts.judge.encoder import encoder_folder
 from workflow_scripts.transfer.collect import read_collected
 from workflow_scripts.transfer.measure import limit_threads, over_seeds, tested

@@ -150,6 +150,10 @@ def test_every_recipe_is_valid(recipe):
         ),
         ({"train": {"dev": "testbed"}}, "can't be trained on and measured on"),
         ({"shards": {"early": 5}}, "late (2) does not divide early (5)"),
+        (
+            {"compute": {"device": "cuda", "precision": "int8"}},
+            "compute.precision: int8 is for CPUs; with device cuda take bf16",
+        ),
         ({"subword": {"model_type": "bpe", "samples": 4}}, "bpe has no sampled segmentations"),
         ({"models": {"testbed": {"heads": 3}}}, "heads (3) does not divide size"),
         (
