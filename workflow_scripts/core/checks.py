@@ -13,7 +13,7 @@ from workflow_scripts.core.paths import NO_BRACES, holds_wildcards
 
 
 def problems(config: Config) -> Iterator[str]:
-    """Yield what is wrong with run, languages, results and shards."""
+    """Yield what is wrong with run, languages, results, shards and compute."""
     for catalogue in ("corpora", "systems", "training_sets", "embeddings"):
         yield from strangers(f"run.{catalogue}", config["run"][catalogue], catalogue, config)
     if config["run"]["embeddings"] and not config["run"]["training_sets"]:
@@ -27,6 +27,8 @@ def problems(config: Config) -> Iterator[str]:
     shards = config["shards"]
     if shards["early"] % shards["late"]:
         yield f"shards: late ({shards['late']}) does not divide early ({shards['early']})"
+    if (config["compute"]["device"], config["compute"]["precision"]) == ("cuda", "int8"):
+        yield "compute.precision: int8 is for CPUs; with device cuda take bf16"
 
 
 def _charset_problems(side: str, charset: str | None) -> Iterator[str]:

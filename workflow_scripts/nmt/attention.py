@@ -13,9 +13,10 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from workflow_scripts.nmt.blocks import Frame, Grid, Moment
+from workflow_scripts.nmt.lineage import Lineage
 from workflow_scripts.nmt.linear import Linear, fill_up, stacked
 
-# Tensors grow in steps of this many positions of a prefix or source, or places of sources.
+# Sizes in positions of a prefix or source, or in places of sources, are multiples of this.
 GROWTH = 16
 
 
@@ -62,7 +63,7 @@ class SelfAttention(Attention):
 
         def attend(projected: Tensor) -> Tensor:
             query, keys, values = grid.heads(projected, 3 * self.heads).chunk(3, 1)
-            return grid.rows(_attend(query, keys, values, mask))
+            return grid.rows(_attend(query, keys, values, mask).transpose(1, 2))
 
         return self(x, attend)
 
@@ -73,6 +74,10 @@ class SelfAttention(Attention):
     def state(self, capacity: int, like: Tensor) -> "KeysAndValues":
         """See `PrefixBlock`."""
         return KeysAndValues(self, capacity, like)
+
+    def shared(self, lineage: Lineage, capacity: int, like: Tensor) -> "SharedKeysAndValues":
+        """See `PrefixBlock`."""
+        return SharedKeysAndValues(self, lineage, like)
 
 
 @dataclass
@@ -108,7 +113,8 @@ def attend_whole(keys: Tensor, values: Tensor, mask: Tensor, grid: Grid, query: 
         grid: of the B targets.
         query: [R, D], as `CrossAttention` makes it.
     """
-    return grid.rows(_attend(grid.heads(query, keys.shape[1]), keys, values, mask))
+    contexts = _attend(grid.heads(query, keys.shape[1]), keys, values, mask)
+    return grid.rows(contexts.transpose(1, 2))
 
 
 class KeysAndValues:
@@ -120,15 +126,13 @@ class KeysAndValues:
 
     def __init__(self, block: SelfAttention, capacity: int, like: Tensor):
         self._block = block
-        self._room = 0
         kind = torch.float32 if like.device.type == "cpu" else like.dtype
         depth = like.shape[-1] // block.heads
         self._kept = like.new_zeros(2, capacity, block.heads, GROWTH, depth, dtype=kind)
 
     def grow(self, room: int) -> None:
         """See `PrefixState`."""
-        self._kept = grown(self._kept, 3, room)
-        self._room = room
+        self._kept = resized(self._kept, 3, room)
 
     def copy(self, sources: Tensor, targets: Tensor, read: int) -> None:
         """See `PrefixState`."""
@@ -137,7 +141,7 @@ class KeysAndValues:
 
     def follow(self, parents: Tensor) -> None:
         """See `PrefixState`."""
-        kept = self._kept[:, : len(parents), :, : self._room]
+        kept = self._kept[:, : len(parents)]
         kept.copy_(kept[:, parents])
 
     def step(self, x: Tensor, moment: Moment) -> Tensor:
@@ -148,27 +152,112 @@ class KeysAndValues:
         """Keep the keys and values of a new position; return the contexts [R, D]."""
         count = len(moment.slot)
         new = projected[:count].unflatten(1, (3, self._block.heads, -1)).to(self._kept.dtype)
-        self._kept[:, moment.slot, :, moment.position] = new[:, 1:]
-        keys, values = self._kept[:, :count, :, : self._room]
+        # By numbers of rows [capacity * H * T, d]: several times as fast as by three indices.
+        heads, room = self._kept.shape[2:4]
+        head = torch.arange(heads, device=new.device)
+        rows = ((moment.slot[:, None] * heads + head) * room + moment.position[:, None]).flatten()
+        for kept, added in zip(self._kept, new[:, 1:].unbind(1), strict=True):
+            kept.view(-1, kept.shape[-1]).index_copy_(0, rows, added.flatten(0, 1))
+        keys, values = self._kept[:, :count]
         context = _attend_once(new[:, 0], keys, values, moment.unread)
         return fill_up(context.to(projected.dtype))
 
 
-def grown(tensor: Tensor, dim: int, size: int, fill: int = 0) -> Tensor:
-    """Return `tensor` with at least `size` entries along `dim`; the new ones are `fill`."""
-    if tensor.shape[dim] >= size:
+class SharedKeysAndValues:
+    """The state of self-attention in a beam: the keys and values of all entries of a lineage.
+
+    `_kept` is [2, places, H, E, d].
+    """
+
+    def __init__(self, block: SelfAttention, lineage: Lineage, like: Tensor):
+        self._block, self._lineage = block, lineage
+        depth = like.shape[-1] // block.heads
+        self._kept = like.new_zeros(2, 0, block.heads, 0, depth)
+        lineage.add(self)
+
+    def tidy(self, order: Tensor, room: int) -> None:
+        """See `Store`."""
+        old = resized(self._kept, 1, max(len(order), self._kept.shape[1]))
+        _, places, heads, entries, depth = old.shape
+        shape = (2, len(order), heads, room, depth)
+        if not order.shape[1]:
+            self._kept = old.new_zeros(shape)
+            return
+        # Numbers of rows [2 * places * H * E, d]; room for more has any of them.
+        first = torch.arange(2 * places * heads, device=order.device).mul_(entries)
+        first = first.view(2, places, heads, 1)[:, : len(order)]
+        rows = first + F.pad(order, (0, room - order.shape[1]))[:, None]
+        self._kept = old.view(-1, depth).index_select(0, rows.flatten()).view(shape)
+
+    def grow(self, room: int) -> None:
+        """See `PrefixState`; the lineage makes room."""
+
+    def copy(self, sources: Tensor, targets: Tensor, read: int) -> None:
+        """See `PrefixState`; slots have nothing of their own."""
+
+    def follow(self, parents: Tensor) -> None:
+        """See `PrefixState`; the lineage follows."""
+
+    def step(self, x: Tensor, moment: Moment) -> Tensor:
+        """See `PrefixState`."""
+        return self._block(x, self._attend)
+
+    def _attend(self, projected: Tensor) -> Tensor:
+        """Keep the keys and values of the new entries; return the contexts [R, D]."""
+        lineage, heads = self._lineage, self._block.heads
+        groups = lineage.groups
+        new = groups.gather(projected.to(self._kept.dtype), 3 * heads)
+        query, keys, values = new.chunk(3, dim=1)
+        kept = self._kept[:, : groups.places]
+        kept[0].index_copy_(2, lineage.new, keys)
+        kept[1].index_copy_(2, lineage.new, values)
+        keys, values = kept
+        context = attend_in_groups(query, keys, values, lineage.mask)
+        return groups.scatter(context).to(projected.dtype)
+
+
+def roomy(size: int) -> int:
+    """Return `size` rounded up to a multiple of GROWTH."""
+    return -(-size // GROWTH) * GROWTH
+
+
+def resized(tensor: Tensor, dim: int, size: int, fill: int = 0) -> Tensor:
+    """Return `tensor` with `size` entries along `dim`; new ones are `fill`, the last ones go.
+
+    Keys and values become smaller when fewer are needed: a product of a part of a tensor takes up
+    to three times as long as that of a whole one.
+    """
+    if tensor.shape[dim] == size:
         return tensor
     shape = list(tensor.shape)
-    shape[dim] = -(-size // GROWTH) * GROWTH
-    larger = tensor.new_full(shape, fill)
-    larger.narrow(dim, 0, tensor.shape[dim]).copy_(tensor)
-    return larger
+    shape[dim] = size
+    other = tensor.new_full(shape, fill)
+    both = min(size, tensor.shape[dim])
+    other.narrow(dim, 0, both).copy_(tensor.narrow(dim, 0, both))
+    return other
 
 
 def _scaled(query: Linear, heads: int) -> Linear:
     """Return query projections that include the scale of the dot product."""
     scale = (query.weight.shape[0] // heads) ** -0.5
     return Linear(query.weight * scale, None if query.bias is None else query.bias * scale)
+
+
+def attend_in_groups(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    """Return the contexts [places, H, G, d] of several queries for each place.
+
+    Args:
+        query: [places, H, G, d], scaled.
+        keys: [places, H, L, d].
+        values: like `keys`.
+        mask: added to the weights [places, H, G, L], minus infinity where a query may not look.
+    """
+    if query.device.type != "cpu":
+        mask = mask.to(query.dtype)
+        return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask, scale=1.0)
+    # With so few queries two batched products are faster than torch's attention, in bf16 by half.
+    weights = torch.matmul(query, keys.transpose(2, 3)).float().add_(mask).softmax(dim=3)
+    return torch.matmul(weights.to(values.dtype), values)
 
 
 def _attend(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:

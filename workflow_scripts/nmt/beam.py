@@ -19,7 +19,7 @@ from workflow_scripts.nmt import automaton, positive
 from workflow_scripts.nmt.automaton import Automaton, NegativeTable, Phrase
 from workflow_scripts.nmt.banks import allocate, contenders
 from workflow_scripts.nmt.candidates import OutputLayer, excludes
-from workflow_scripts.nmt.decoder import Decoder
+from workflow_scripts.nmt.decoder import BeamDecoder
 from workflow_scripts.nmt.hypotheses import Beams, Continuations
 from workflow_scripts.nmt.jobs import Jobs
 from workflow_scripts.nmt.model import Model
@@ -124,7 +124,7 @@ class _Search:
         self._stride = stride
         sentences = batch_rows // beam_size
         self.jobs = Jobs(requests, self._open, sentences)
-        self._decoder = Decoder(model, sentences * beam_size, stride)
+        self._decoder = BeamDecoder(model, sentences * beam_size, stride)
         self._output_layer = OutputLayer(model)
         self._ends_word = torch.tensor(model.target_vocab.ends_word, device=model.device)
         self._negative = NegativeTable.pack([], model.device)

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 (the name that torch's own documentation uses)
 from torch import Tensor
 
+from workflow_scripts.nmt.lineage import Lineage
 from workflow_scripts.nmt.linear import Linear, filled_up
 
 # What Sockeye and Marian add to the variance.
@@ -78,15 +79,38 @@ class Grid:
 
     def heads(self, x: Tensor, heads: int) -> Tensor:
         """Turn rows [R, heads * d] into [count, heads, width, d]."""
-        return x[: self.count * self.width].view(self.count, self.width, heads, -1).transpose(1, 2)
+        return self.spread(x).unflatten(2, (heads, -1)).transpose(1, 2)
+
+    def spread(self, x: Tensor) -> Tensor:
+        """Turn rows [R, C] into [count, width, C]."""
+        return x[: self.count * self.width].view(self.count, self.width, -1)
 
     def rows(self, x: Tensor) -> Tensor:
-        """Turn [count, heads, width, d] into rows [R, heads * d]; the rows below are zeros."""
-        heads, depth = x.shape[1], x.shape[3]
+        """Turn [count, width, ...] into rows [R, C]; the rows below are zeros."""
         filled = self.count * self.width
-        flat = x.new_zeros(filled_up(filled), heads * depth)
-        flat[:filled].view(self.count, self.width, heads, depth).copy_(x.transpose(1, 2))
+        flat = x.new_zeros(filled_up(filled), x[0, 0].numel())
+        flat[:filled].view(x.shape).copy_(x)
         return flat
+
+
+@dataclass
+class SharedGrid(Grid):
+    """A grid with positions that have one row together, since all that is computed is equal there.
+
+    `row`: [count * width], the row of each position; `first`: [R], for each row a position that has
+    it, for rows below any position.
+    """
+
+    row: Tensor
+    first: Tensor
+
+    def spread(self, x: Tensor) -> Tensor:
+        """Turn rows [R, C] into [count, width, C]."""
+        return x.index_select(0, self.row).view(self.count, self.width, -1)
+
+    def rows(self, x: Tensor) -> Tensor:
+        """Turn [count, width, ...] into rows [R, C]."""
+        return x.flatten(0, 1).flatten(1).index_select(0, self.first)
 
 
 @dataclass
@@ -147,3 +171,6 @@ class PrefixBlock(Protocol):
 
         Its last dimension is D.
         """
+
+    def shared(self, lineage: Lineage, capacity: int, like: Tensor) -> PrefixState:
+        """Return a state like that of `state` for slots that share the entries of a lineage."""

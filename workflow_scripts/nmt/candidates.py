@@ -2,21 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from workflow_scripts.nmt.linear import Linear, fill_up, filled_up
+from workflow_scripts.nmt.linear import fill_up, filled_up
 from workflow_scripts.nmt.model import Model, log_normaliser
 from workflow_scripts.nmt.network import OUTPUT_MULTIPLE
 from workflow_scripts.nmt.shortlist import Ids
 from workflow_scripts.nmt.truncation import Truncation
 from workflow_scripts.nmt.vocabulary import EOS, PAD, UNK
 
-# Rows of logits that a CPU reads at once. It reads them several times; so few stay in its cache.
-CACHED_ROWS = 16
+# Logits that a CPU reads at once. It reads them several times; so few stay in its cache.
+_CACHED_LOGITS = 2**18
 # How many of the best tokens are looked at first, to find those that a truncation keeps.
 FIRST_LOOK = 32
 
@@ -28,6 +29,15 @@ def output_rows(device: torch.device) -> int:
     rows left holes of some 8 MB in the heap.
     """
     return 128 if device.type == "cpu" else 512
+
+
+def cached_rows(device: torch.device, columns: int) -> int:
+    """Return how many of the rows that `output_rows` allows are looked at at once, a part of it."""
+    most = output_rows(device)
+    if device.type != "cpu":
+        return most
+    power = 1 << (max(_CACHED_LOGITS // columns, 16).bit_length() - 1)
+    return min(most, power)
 
 
 @dataclass
@@ -48,7 +58,7 @@ class OutputLayer:
     """Turns the decoder's output into candidates.
 
     <pad>, <unk>, <s> and the entries that fill up a vocabulary count in the softmax but are never
-    candidates. So they are computed apart, and are minus infinity among the others.
+    candidates. So they are taken out of the logits before the others are looked at.
 
     With the model's shortlist the softmax of a slot is over the pieces of one of several sets. Only
     the pieces that are in any of them are computed.
@@ -59,21 +69,21 @@ class OutputLayer:
         if output.bias is None:
             raise ValueError("the output layer of a network must have a bias")
         self._count = words - EOS
-        others = torch.ones_like(output.bias, dtype=torch.bool)
-        others[EOS:words] = False
-        bias = output.bias.masked_fill(others, -torch.inf)
-        self._words = Linear(output.weight, bias)
-        weight = output.plain()
+        self._words = output
+        # Columns of no candidate that count. Those that only fill up are minus infinity already.
+        counts = output.bias > -torch.inf
+        counts[EOS:words] = False
+        self._others = counts.nonzero()[:, 0]
         self._sets: _Sets | None = None
         if model.shortlist is not None:
-            self._all = Linear(weight, bias)
-            # Every set has <unk>, and no other piece that is no candidate.
-            others = torch.zeros_like(others).index_fill_(0, model.integers([UNK]), True)
-        self._other_weight, self._other_bias = weight[others], output.bias[others]
+            self._all, self._in_columns = output.columns, output.in_columns()
 
     def restrict(self, allowed: Sequence[Ids]) -> None:
         """Set the sets that slots may have from now on, each of the ids of pieces with <unk>."""
-        self._words, self._sets = _restricted(self._all, allowed)
+        self._sets = _Sets.of(allowed, self._all, self._others.device)
+        self._words = self._in_columns(self._sets.piece)
+        # Every set has <unk>, and no other piece that is no candidate.
+        self._others = self._sets.column[UNK : UNK + 1]
 
     def best(
         self,
@@ -170,34 +180,34 @@ class OutputLayer:
         number: Tensor | None,
     ) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield ids and log-probabilities for some rows at a time, of at most `output_rows`."""
-        out = self._words(fill_up(hidden))[: len(hidden)]
-        others = F.linear(hidden, self._other_weight, self._other_bias).float().logsumexp(dim=1)
-        rows = CACHED_ROWS if hidden.device.type == "cpu" else len(place)
+        logits_of = self._words.in_parts(fill_up(hidden))
+        rows = cached_rows(hidden.device, self._words.columns)
         for part, stops in zip(place.split(rows), forbidden.split(rows), strict=True):
-            logits = out[part].float()
+            logits = logits_of(part)
             if self._sets is not None:
                 assert number is not None
                 logits = logits + self._sets.mask[number[part]]
+            others = self._take_out_others(logits)
             stopped = logits.gather(1, stops).logsumexp(dim=1)
             ids, values, total = cut(logits.scatter_(1, stops, -torch.inf))
-            normaliser = torch.logaddexp(torch.logaddexp(total, stopped), others[part])
+            normaliser = torch.logaddexp(torch.logaddexp(total, stopped), others)
             yield ids, values - normaliser[:, None]
 
     def _best(
         self, hidden: Tensor, count: int, asked: Tensor, number: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return the columns of `Candidates` for at most `output_rows` slots."""
-        out = self._words(fill_up(hidden))[: len(hidden)]
-        rows = CACHED_ROWS if hidden.device.type == "cpu" else len(hidden)
+        logits_of = self._words.in_parts(fill_up(hidden))
+        rows = cached_rows(hidden.device, self._words.columns)
         parts = [
-            self._look_through(logits.float(), count, tokens, numbers)
-            for logits, tokens, numbers in zip(
-                out.split(rows), asked.split(rows), number.split(rows), strict=True
+            self._look_through(logits_of(part), count, asked[part], number[part])
+            for part in (
+                slice(first, min(first + rows, len(hidden)))
+                for first in range(0, max(len(hidden), 1), rows)
             )
         ]
         ids, values, scores, normaliser = map(torch.cat, zip(*parts, strict=True))
-        others = F.linear(hidden, self._other_weight, self._other_bias).float()
-        normaliser = torch.logaddexp(normaliser, others.logsumexp(dim=1))[:, None]
+        normaliser = normaliser[:, None]
         return ids, values - normaliser, scores - normaliser
 
     def _look_through(
@@ -206,9 +216,17 @@ class OutputLayer:
         """Return the best ids and their values, the values asked for, and log sum exp."""
         if self._sets is not None:
             logits = logits + self._sets.mask[number]
+        others = self._take_out_others(logits)
         values, ids = blockwise_topk(logits, count)
         scores = logits.gather(1, asked)
-        return ids, values, scores, log_normaliser(logits, values[:, 0])
+        total = log_normaliser(logits, values[:, 0])
+        return ids, values, scores, torch.logaddexp(total, others)
+
+    def _take_out_others(self, logits: Tensor) -> Tensor:
+        """Return log sum exp of the logits [N, V] of no candidates, which become minus infinity."""
+        others = logits.index_select(1, self._others).logsumexp(dim=1)
+        logits.index_fill_(1, self._others, -torch.inf)
+        return others
 
 
 @dataclass(frozen=True)
@@ -264,28 +282,20 @@ class _Sets:
     column: Tensor
     mask: Tensor
 
-
-def _restricted(output: Linear, allowed: Sequence[Ids]) -> tuple[Linear, _Sets]:
-    """Return the output layer of the pieces that some set has, given the plain one of all pieces.
-
-    There are few numbers of columns, as for rows.
-    """
-    weight, bias = output.weight, output.bias
-    assert bias is not None
-    union = np.unique(np.concatenate([np.array([EOS]), *allowed]))
-    # One column at least that is in no set.
-    columns = -(-filled_up(len(union) + 1) // OUTPUT_MULTIPLE) * OUTPUT_MULTIPLE
-    piece = np.full(columns, PAD)
-    piece[: len(union)] = union
-    column = np.full(len(bias), len(union))
-    column[union] = np.arange(len(union))
-    mask = np.full((len(allowed), columns), -np.inf, dtype=np.float32)
-    for row, ids in zip(mask, allowed, strict=True):
-        row[column[ids]] = 0
-    tensors = (torch.from_numpy(array).to(weight.device) for array in (piece, column, mask))
-    sets = _Sets(*tensors)
-    words = Linear(weight[sets.piece], bias[sets.piece])
-    return words.to(weight.device, weight.dtype), sets
+    @classmethod
+    def of(cls, allowed: Sequence[Ids], pieces: int, device: torch.device) -> Self:
+        """Return the sets of ids below `pieces`; there are few numbers of columns, as of rows."""
+        union = np.unique(np.concatenate([np.array([EOS]), *allowed]))
+        # One column at least that is in no set.
+        columns = -(-filled_up(len(union) + 1) // OUTPUT_MULTIPLE) * OUTPUT_MULTIPLE
+        piece = np.full(columns, PAD)
+        piece[: len(union)] = union
+        column = np.full(pieces, len(union))
+        column[union] = np.arange(len(union))
+        mask = np.full((len(allowed), columns), -np.inf, dtype=np.float32)
+        for row, ids in zip(mask, allowed, strict=True):
+            row[column[ids]] = 0
+        return cls(*(torch.from_numpy(array).to(device) for array in (piece, column, mask)))
 
 
 def blockwise_topk(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
@@ -298,10 +308,11 @@ def blockwise_topk(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
         scores: [N, V], V a multiple of OUTPUT_MULTIPLE, the size of a block.
         count: at most V.
     """
-    blocks = scores.view(len(scores), -1, OUTPUT_MULTIPLE)
-    number = min(count, blocks.shape[1])
-    chosen = blocks.amax(dim=2).topk(number, dim=1, sorted=False).indices
-    inside = blocks.gather(1, chosen[:, :, None].expand(-1, -1, OUTPUT_MULTIPLE)).flatten(1)
+    rows, blocks = len(scores), scores.shape[1] // OUTPUT_MULTIPLE
+    largest = scores.view(rows, blocks, OUTPUT_MULTIPLE).amax(dim=2)
+    chosen = largest.topk(min(count, blocks), dim=1, sorted=False).indices
+    numbers = chosen + torch.arange(0, rows * blocks, blocks, device=scores.device)[:, None]
+    inside = scores.view(-1, OUTPUT_MULTIPLE).index_select(0, numbers.flatten()).view(rows, -1)
     values, index = inside.topk(count, dim=1)
     columns = chosen.gather(1, index // OUTPUT_MULTIPLE) * OUTPUT_MULTIPLE
     return values, columns + index % OUTPUT_MULTIPLE

@@ -10,7 +10,9 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from workflow_scripts.nmt.blocks import Moment
+from workflow_scripts.nmt.attention import roomy
+from workflow_scripts.nmt.blocks import Moment, PrefixBlock, PrefixState
+from workflow_scripts.nmt.lineage import Lineage
 from workflow_scripts.nmt.linear import fill_up
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sources import SourceReader, Sources
@@ -29,16 +31,21 @@ class Decoder:
         self.model = model
         self.capacity = capacity
         self._stride = stride
-        # No slot has read more tokens than this; there is room for so many.
-        self._read = self._room = 0
+        # No slot has read more tokens than this; the shapes hold until a slot has read so many;
+        # there is room for so many.
+        self._read = self._until = self._room = 0
         self._readers: list[SourceReader] | None = None
         self.position = torch.zeros(0, dtype=torch.int64, device=model.device)
         self.place = self.position
         self._states = [
-            layer.prefix.state(capacity, model.network.target.pieces)
+            self._state(layer.prefix, model.kept(0, model.network.sizes.size))
             for layer in model.network.decoder
         ]
         self._sources = Sources(model)
+
+    def _state(self, block: PrefixBlock, like: Tensor) -> PrefixState:
+        """Return the state of a layer's block."""
+        return block.state(self.capacity, like)
 
     def __len__(self) -> int:
         return len(self.position)
@@ -102,9 +109,9 @@ class Decoder:
         """Let every slot read one token of `tokens` [N]; return the decoder's output [N, D]."""
         network = self.model.network
         readers = self._readers
-        if readers is None or self._read == self._room:
+        if readers is None or self._read == self._until:
             readers = self._arrange()
-        moment = Moment.of(self.position, self._room)
+        moment = self._moment()
         # Between the attentions there are more rows than slots.
         x = fill_up(network.target.at(tokens, self.position))
         for layer, state, reader in zip(network.decoder, self._states, readers, strict=True):
@@ -113,9 +120,14 @@ class Decoder:
         self._read += 1
         return network.decoded(x[: len(self)])
 
+    def _moment(self) -> Moment:
+        """Return what the layers may know of the slots in this step."""
+        return Moment.of(self.position, self._room)
+
     def _arrange(self) -> list[SourceReader]:
         """Fix the shapes of the next steps, make room for them, and return their readers."""
-        self._room = self._read + self._stride
+        self._until = self._read + self._stride
+        self._room = roomy(self._until)
         for state in self._states:
             state.grow(self._room)
         self._readers = self._sources.readers(self.place)
@@ -127,3 +139,56 @@ class Decoder:
         read = int(self.position[sources].max())
         for state in self._states:
             state.copy(sources, targets, read)
+
+
+class BeamDecoder(Decoder):
+    """A decoder whose slots, if they are of one sentence, share the keys and values of prefixes.
+
+    It is for few slots of a sentence, which go on from each other in every step: nothing is copied
+    then, but each slot looks at the entries of all of them.
+    """
+
+    def __init__(self, model: Model, capacity: int, stride: int = 1):
+        self._lineage = Lineage(model.device)
+        super().__init__(model, capacity, stride)
+
+    def places(self, sources: Sequence[Sequence[int]]) -> list[int]:
+        """Return a new place for every sentence of `sources`, even if two are the same.
+
+        Otherwise the slots of each would look at the entries of both.
+        """
+        self._readers = None
+        return self._sources.add(sources, set(self.place.tolist()))
+
+    def _state(self, block: PrefixBlock, like: Tensor) -> PrefixState:
+        return block.shared(self._lineage, self.capacity, like)
+
+    def start(self, places: Tensor) -> Tensor:
+        """See `Decoder.start`."""
+        slots = super().start(places)
+        self._lineage.start(len(places))
+        return slots
+
+    def branch(self, parents: Tensor) -> Tensor:
+        """See `Decoder.branch`; the children have the order of `parents`."""
+        self.position, self.place = self.position[parents], self.place[parents]
+        self._lineage.follow(parents)
+        for state in self._states:
+            state.follow(parents)
+        self._readers = None
+        self._read = int(self.position.max()) if len(parents) else 0
+        return torch.arange(len(parents), device=parents.device)
+
+    def follow(self, parents: Tensor) -> None:
+        """See `Decoder.follow`."""
+        super().follow(parents)
+        self._lineage.follow(parents)
+
+    def _moment(self) -> Moment:
+        self._lineage.step()
+        return super()._moment()
+
+    def _arrange(self) -> list[SourceReader]:
+        readers = super()._arrange()
+        self._lineage.arrange(readers[0].groups, self.place, self._stride)
+        return readers

@@ -15,6 +15,11 @@ from torch import Tensor
 # two.
 ROW_BLOCK = 16
 
+# Which rows of an output are wanted, and what gives these in fp32.
+Rows = Callable[[slice | Tensor], Tensor]
+# Which columns of an output are wanted, by their numbers, and what gives the layer of these.
+Columns = Callable[[Tensor], "Linear"]
+
 
 class Activation(NamedTuple):
     """A function between two products; it may overwrite its input.
@@ -52,6 +57,11 @@ class Linear:
             weight = torch.ops.mkldnn._reorder_linear_weight(weight, ROW_BLOCK)
         return Linear(weight, None if self.bias is None else self.bias.to(device, dtype))
 
+    @property
+    def columns(self) -> int:
+        """How many numbers an output has."""
+        return self.weight.shape[0]
+
     def plain(self) -> Tensor:
         """Return the weight [out, in] as it was before it was packed."""
         return self.weight.to_dense() if self.weight.is_mkldnn else self.weight
@@ -75,6 +85,20 @@ class Linear:
             return torch.ops.mkldnn._linear_pointwise.binary(x, to, self.weight, self.bias, "add")
         return F.linear(x, self.weight, self.bias).add_(to)
 
+    def in_parts(self, x: Tensor) -> Rows:
+        """Return what gives some rows of the output for `x` [N, in] at a time, in fp32.
+
+        So a large output needs no second copy.
+        """
+        output = self(x)
+        return lambda rows: output[rows].float()
+
+    def in_columns(self) -> Columns:
+        """Return what gives the layer of some columns of the output, whose bias it needs."""
+        weight, bias = self.plain(), self.bias
+        assert bias is not None
+        return lambda chosen: Linear(weight[chosen], bias[chosen]).to(weight.device, weight.dtype)
+
 
 def stacked(layers: Sequence[Linear]) -> Linear:
     """Return one layer that gives the outputs of several plain ones; all or none have a bias."""
@@ -93,8 +117,9 @@ def filled_up(rows: int) -> int:
 
 
 def fill_up(rows: Tensor) -> Tensor:
-    """Return `rows` [N, D] with zeros below them, up to `filled_up(N)`."""
-    return F.pad(rows, (0, 0, 0, filled_up(len(rows)) - len(rows)))
+    """Return `rows` [N, D] with zeros below them, up to `filled_up(N)`; maybe not a copy."""
+    missing = filled_up(len(rows)) - len(rows)
+    return torch.cat([rows, rows.new_zeros(missing, rows.shape[1])]) if missing else rows
 
 
 def _can_pack(weight: Tensor) -> bool:

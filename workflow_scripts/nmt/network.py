@@ -15,6 +15,7 @@ from torch import Tensor
 from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Grid, Norm, PrefixBlock
 from workflow_scripts.nmt.linear import Linear
+from workflow_scripts.nmt.precision import Precision
 
 # Rows of the output layer are filled up to a multiple of this, so that the search can look for the
 # best pieces block by block.
@@ -114,12 +115,12 @@ class Network:
         """Return the decoder's output [R, D], given the output of its last layer."""
         return x if self.decoder_norm is None else self.decoder_norm(x)
 
-    def to(self, device: torch.device, dtype: torch.dtype) -> Self:
+    def to(self, device: torch.device, precision: Precision) -> Self:
         """Return the network on a device in a precision; weights are packed where that is faster.
 
         The network must be as a loader makes it: on the CPU, in fp32.
         """
-        return _converted(self, device, dtype)
+        return _converted(self, device, precision)
 
 
 def output_layer(weight: Tensor, bias: Tensor) -> Linear:
@@ -128,17 +129,17 @@ def output_layer(weight: Tensor, bias: Tensor) -> Linear:
     return Linear(F.pad(weight, (0, 0, 0, missing)), F.pad(bias, (0, missing), value=-math.inf))
 
 
-def _converted(thing: Any, device: torch.device, dtype: torch.dtype) -> Any:
-    """Return a tree of dataclasses and lists with all its tensors on `device` in `dtype`."""
+def _converted(thing: Any, device: torch.device, precision: Precision) -> Any:
+    """Return a tree of dataclasses and lists with all its tensors on `device` in a precision."""
     if isinstance(thing, Linear):
-        return thing.to(device, dtype)
+        return precision.linear(thing, device)
     if isinstance(thing, Tensor):
-        return thing.to(device, dtype).contiguous()
+        return thing.to(device, precision.dtype).contiguous()
     if isinstance(thing, list):
-        return [_converted(item, device, dtype) for item in thing]
+        return [_converted(item, device, precision) for item in thing]
     if is_dataclass(thing) and not isinstance(thing, type):
         items = {each.name: getattr(thing, each.name) for each in fields(thing)}
         return type(thing)(
-            **{name: _converted(item, device, dtype) for name, item in items.items()}
+            **{name: _converted(item, device, precision) for name, item in items.items()}
         )
     return thing

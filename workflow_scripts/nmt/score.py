@@ -12,8 +12,9 @@ from pathlib import Path
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.lines import read_lines
-from workflow_scripts.nmt.loaders import PRECISIONS, load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.precision import PRECISIONS
 from workflow_scripts.nmt.raw import add_text_options, coders
 from workflow_scripts.nmt.scoring import Pair, score
 from workflow_scripts.nmt.text import TextCoder

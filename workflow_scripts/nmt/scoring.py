@@ -2,14 +2,18 @@
 
 import math
 from collections.abc import Iterable, Iterator
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from workflow_scripts.nmt.candidates import CACHED_ROWS, output_rows
+from workflow_scripts.nmt.candidates import cached_rows, output_rows
 from workflow_scripts.nmt.linear import fill_up
 from workflow_scripts.nmt.model import Model, log_normaliser
+from workflow_scripts.nmt.prefixes import Labels, Prefixes
 
 # A buffer holds this many batches; inside it pairs are sorted by length.
 BUFFER_BATCHES = 64
@@ -67,15 +71,25 @@ def _score_buffer(model: Model, pairs: list[Pair], batch_tokens: int) -> list[Fo
         for index, (source, target) in enumerate(pairs)
         if model.can_read(source) and 0 < len(target) <= model.max_target_pieces
     )
-    # Equal sources become neighbours among equal lengths, so that a batch encodes them once.
-    order = sorted(
-        readable, key=lambda index: (_width(pairs[index]), len(pairs[index][1]), pairs[index][0])
-    )
-    for batch in _batches(order, pairs, batch_tokens):
+    for batch in _batches(_sorted(readable, pairs), pairs, batch_tokens):
         found = _score_batch(model, [pairs[index] for index in batch])
         for index, (mean, worst) in zip(batch, found, strict=True):
             scores[index] = Forced(mean, worst, mean * (len(pairs[index][1]) + 1))
     return scores
+
+
+def _sorted(indices: Iterable[int], pairs: list[Pair]) -> Iterable[int]:
+    """Sort indices so that batches have little to compute twice, and little padding.
+
+    The targets of a source become neighbours, and among them those that begin alike. Sources are
+    sorted by length, then by the length of their longest target.
+    """
+    by_text = sorted(indices, key=pairs.__getitem__)
+    groups = [list(group) for _, group in groupby(by_text, key=lambda index: pairs[index][0])]
+    groups.sort(
+        key=lambda group: (len(pairs[group[0]][0]), max(len(pairs[index][1]) for index in group))
+    )
+    return chain.from_iterable(groups)
 
 
 def _width(pair: Pair) -> int:
@@ -83,13 +97,15 @@ def _width(pair: Pair) -> int:
     return max(map(len, pair)) + 1
 
 
-def _batches(order: list[int], pairs: list[Pair], batch_tokens: int) -> Iterator[list[int]]:
-    """Cut indices, sorted by width, into batches of at most `batch_tokens` padded positions."""
+def _batches(order: Iterable[int], pairs: list[Pair], batch_tokens: int) -> Iterator[list[int]]:
+    """Cut indices into batches of at most `batch_tokens` padded positions."""
     batch: list[int] = []
+    width = 0
     for index in order:
-        if batch and (len(batch) + 1) * _width(pairs[index]) > batch_tokens:
+        width = max(width, _width(pairs[index]))
+        if batch and (len(batch) + 1) * width > batch_tokens:
             yield batch
-            batch = []
+            batch, width = [], _width(pairs[index])
         batch.append(index)
     if batch:
         yield batch
@@ -108,30 +124,35 @@ def _score_batch(model: Model, pairs: list[Pair]) -> list[list[float]]:
 
 def _score_at_once(model: Model, pairs: list[Pair]) -> Tensor:
     """Return the mean and the greatest NLL [B, 2] of pairs, without waiting for an accelerator."""
-    places: dict[tuple[int, ...], int] = {}
-    index = [places.setdefault(tuple(source), len(places)) for source, _ in pairs]
-    memory = model.remember(*model.encode([list(source) for source in places]))
-    if len(places) < len(pairs):
-        memory = memory.select(model.integers(index))
+    groups = [(source, len(list(group))) for source, group in groupby(map(itemgetter(0), pairs))]
+    memory = model.remember(*model.encode([source for source, _ in groups]))
     targets = [target for _, target in pairs]
-    losses = _token_losses(model, model.decode(targets, memory), model.labels(targets))
-    lengths = [len(target) + 1 for target in targets]
-    row = model.integers([row for row, length in enumerate(lengths) for _ in range(length)])
-    losses = losses.double()
+    sources = [number for number, (_, count) in enumerate(groups) for _ in range(count)]
+    prefixes = Prefixes.of(targets, sources)
+    labels = prefixes.labels(targets)
+    losses = _token_losses(model, model.decode_prefixes(prefixes, memory), labels).double()
+    target = model.integers(labels.target)
     zeros = torch.zeros(len(targets), dtype=torch.float64, device=model.device)
-    means = zeros.index_add(0, row, losses) / model.integers(lengths)
-    return torch.stack([means, zeros.scatter_reduce(0, row, losses, "amax")], dim=1)
+    totals = zeros.index_add(0, target, losses)
+    means = totals / model.integers([len(target) + 1 for target in targets])
+    return torch.stack([means, zeros.scatter_reduce(0, target, losses, "amax")], dim=1)
 
 
-def _token_losses(model: Model, hidden: Tensor, labels: Tensor) -> Tensor:
-    """Return -log p of every label [tokens] given the decoder's output [tokens, D]."""
-    losses = []
+def _token_losses(model: Model, hidden: Tensor, labels: Labels) -> Tensor:
+    """Return -log p of every label [tokens] given the decoder's output [P, D]."""
+    normalisers, chosen = [], []
     most = output_rows(hidden.device)
-    for rows, ids in zip(hidden.split(most), labels.split(most), strict=True):
-        size = CACHED_ROWS if hidden.device.type == "cpu" else most
-        found = model.logits(fill_up(rows))[: len(rows)]
-        for part, wanted in zip(found.split(size), ids.split(size), strict=True):
-            logits = part.float()
-            chosen = logits.gather(1, wanted[:, None])[:, 0]
-            losses.append(log_normaliser(logits, logits.amax(dim=1)) - chosen)
-    return torch.cat(losses)
+    size = cached_rows(hidden.device, model.network.output.columns)
+    prefix, token = model.integers(labels.prefix), model.integers(labels.token)
+    ends = np.searchsorted(labels.prefix, np.arange(0, len(hidden) + size, size)).tolist()
+    for block in range(0, len(hidden), most):
+        rows = hidden[block : block + most]
+        logits_of = model.network.output.in_parts(fill_up(rows))
+        for first in range(0, len(rows), size):
+            logits = logits_of(slice(first, min(first + size, len(rows))))
+            part = (block + first) // size
+            labelled = slice(ends[part], ends[part + 1])
+            # The logits are lost where their sum is made.
+            chosen.append(logits[prefix[labelled] - (block + first), token[labelled]])
+            normalisers.append(log_normaliser(logits, logits.amax(dim=1)))
+    return torch.cat(normalisers)[prefix] - torch.cat(chosen)

@@ -13,6 +13,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from workflow_scripts.nmt.blocks import Frame, Grid, Moment
+from workflow_scripts.nmt.lineage import Lineage
 from workflow_scripts.nmt.linear import Linear, stacked
 
 
@@ -33,17 +34,20 @@ class SSRU:
 
     def forced(self, x: Tensor, grid: Grid) -> Tensor:
         """See `PrefixBlock`. Only the recurrence itself goes position by position."""
-        count = grid.count * grid.width
-        keeps, new = (part.view(grid.count, grid.width, -1) for part in self._parts(x, count))
+        keeps, new = map(grid.spread, self._parts(x, len(x)))
         cell, cells = torch.zeros_like(new[:, 0]), []
         for added, kept in zip(new.unbind(1), keeps.unbind(1), strict=True):
             cell = torch.addcmul(added, kept, cell)
             cells.append(cell)
-        return self._leave(x, torch.stack(cells, dim=1).flatten(0, 1))
+        return self._leave(x, grid.rows(torch.stack(cells, dim=1)))
 
     def state(self, capacity: int, like: Tensor) -> "Cells":
         """See `PrefixBlock`."""
         return Cells(self, capacity, like)
+
+    def shared(self, lineage: Lineage, capacity: int, like: Tensor) -> "Cells":
+        """See `PrefixBlock`; a cell is small enough to be copied."""
+        return self.state(capacity, like)
 
     def advance(self, x: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
         """Return the block's output for `x` [R, D] and the next cells, given cells [N, D]."""

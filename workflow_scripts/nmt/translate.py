@@ -29,9 +29,10 @@ from workflow_scripts.core.lines import read_lines
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, BeamResult, translate
-from workflow_scripts.nmt.loaders import PRECISIONS, load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.positive import MOST_PHRASES, resolve
+from workflow_scripts.nmt.precision import PRECISIONS
 from workflow_scripts.nmt.raw import add_text_options, coders, forbidden, wanted, whole_words
 from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
 from workflow_scripts.nmt.text import TextCoder

@@ -18,7 +18,8 @@ from workflow_scripts.generate.variants import SetMaker, set_maker
 from workflow_scripts.judge.encoder import encoder_folder, load_encoder
 from workflow_scripts.judge.features.feature import Encoder
 from workflow_scripts.nmt.kinds import model_files
-from workflow_scripts.nmt.loaders import PRECISIONS, load_model
+from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.precision import PRECISIONS
 from workflow_scripts.nmt.raw import coders
 from workflow_scripts.rewrite.requests import RequestError
 from workflow_scripts.rewrite.rewriter import Rewriter, Settings

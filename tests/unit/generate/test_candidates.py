@@ -21,6 +21,7 @@ from workflow_scripts.generate.decoding import Decoding, Request
 from workflow_scripts.generate.held_out import held_out_references
 from workflow_scripts.generate.idf import plain_words
 from workflow_scripts.generate.words import words_of
+from workflow_scripts.nmt import int8
 from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
 from workflow_scripts.subword.segmenter import Segmenter
 
@@ -99,6 +100,18 @@ def test_repeating_gives_the_same_bytes(generated, model, sentences, tmp_path):
     pairs = [(number, *pair) for number, pair in enumerate(sentences)]
     again = run_main(tmp_path / "again", model, pairs)
     assert again.read_bytes() == generated.read_bytes()
+
+
+@pytest.mark.skipif(not int8.can_compute(), reason="this torch has no products of 8-bit numbers")
+def test_in_8_bits_samples_are_as_many_and_repeat(generated, model, sentences, tmp_path):
+    pairs = [(number, *pair) for number, pair in enumerate(sentences)]
+    config = CONFIG | {"precision": "int8"}
+    found = run_main(tmp_path / "one", model, pairs, config)
+    assert found.read_bytes() == run_main(tmp_path / "two", model, pairs, config).read_bytes()
+    assert found.read_bytes() != generated.read_bytes()
+    for row in read_rows(found, "candidates"):
+        assert len(row["candidates"]) + row["dropped"] == 3 * 8
+        assert all(0 < each["forward_nll"] < 20 for each in row["candidates"])
 
 
 def test_results_do_not_depend_on_sharding_or_batches(generated, model, sentences, tmp_path):

@@ -12,17 +12,25 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 
-def without_data(thing: Any) -> Any:
-    """Copy one of our objects, or a tree of them, with all its tensors on `meta`."""
+def without_data(thing: Any, copies: dict[int, Any] | None = None) -> Any:
+    """Copy one of our objects, or a graph of them, with all its tensors on `meta`.
+
+    `copies`: of objects that were met before, by their identity.
+    """
+    copies = {} if copies is None else copies
     if isinstance(thing, Tensor):
         return (thing.to_dense() if thing.is_mkldnn else thing).to("meta")
     if isinstance(thing, torch.device):
         return torch.device("meta")
     if isinstance(thing, list):
-        return [without_data(item) for item in thing]
+        return [without_data(item, copies) for item in thing]
+    if isinstance(thing, dict):
+        return {name: without_data(item, copies) for name, item in thing.items()}
+    if id(thing) in copies:
+        return copies[id(thing)]
     if type(thing).__module__.startswith(("workflow_scripts.", "tests.")):
-        copy = object.__new__(type(thing))
-        copy.__dict__.update({name: without_data(item) for name, item in vars(thing).items()})
+        copies[id(thing)] = copy = object.__new__(type(thing))
+        copy.__dict__.update(without_data(vars(thing), copies))
         return copy
     return thing
 

@@ -1,5 +1,7 @@
 import json
 from dataclasses import replace
+from functools import lru_cache
+from math import isinf
 from pathlib import Path
 
 import pytest
@@ -184,6 +186,39 @@ def test_results_depend_on_their_own_request_alone(either: Model, requests, rows
         other = shuffled[indices.index(index)]
         assert (other.outputs, other.unmet) == (result.outputs, result.unmet)
         assert other.nlls == pytest.approx(result.nlls, abs=1e-5)
+
+
+@lru_cache(maxsize=64)
+def one_of_a_stream(model: Model, length: int, avoids: bool, beam_size: int) -> BeamResult:
+    source = [4 + (7 * position + length) % 20 for position in range(length)]
+    request = BeamRequest(source, [], [(11, 4), (9,)] if avoids else [])
+    return next(translate(model, [request], beam_size=beam_size, nbest=beam_size))
+
+
+@settings(deadline=None, max_examples=8)
+@given(
+    stream=st.lists(
+        st.tuples(st.sampled_from([1, 2, 5, 15, 16, 17, 33]), st.booleans()), min_size=4
+    ),
+    beam_size=st.sampled_from([1, 6]),
+    rows=st.integers(1, 40),
+    stride=st.sampled_from([1, 3, 8]),
+)
+def test_streams_of_very_different_lengths(
+    either: Model, stream, beam_size: int, rows: int, stride: int
+):
+    # Rooms of sources and prefixes grow and shrink again, places are used again, and some
+    # sentences occur twice, with the same constraints and with others.
+    alone = [one_of_a_stream(either, *each, beam_size) for each in stream]
+    requests = [result.request for result in alone]
+    arguments = {"beam_size": beam_size, "nbest": beam_size, "batch_rows": rows, "stride": stride}
+    found = list(translate(either, requests, **arguments))
+    assert [result.outputs for result in found] == [result.outputs for result in alone]
+    nlls = [nll for result in found for nll in result.nlls]
+    assert nlls == pytest.approx([nll for result in alone for nll in result.nlls], abs=1e-5)
+    pairs = [(result.request.source, output) for result in found for output in result.outputs]
+    for nll, forced in zip(nlls, score(either, pairs), strict=True):
+        assert isinf(forced) or nll == pytest.approx(forced, abs=1e-5)
 
 
 @pytest.fixture(scope="module", params=["attention", "SSRU"])

@@ -33,7 +33,7 @@ def test_log_probabilities_are_of_the_full_softmax(tiny: Model):
     best = OutputLayer(tiny).best(hidden, 100, asked)
     assert best.ids.shape == (5, 21)
     assert best.ids.min() == 3
-    expected = tiny.logits(hidden).log_softmax(dim=1)
+    expected = tiny.network.output(hidden).log_softmax(dim=1)
     assert torch.allclose(best.log_probabilities, expected.gather(1, best.ids), atol=1e-5)
     assert torch.allclose(best.asked, expected.gather(1, asked), atol=1e-5)
 
@@ -50,7 +50,7 @@ def test_what_is_kept_is_exact_however_few_tokens_are_looked_at_first(
     slots = torch.arange(60) * 2 // 3  # two rows of every other slot
     forbidden = torch.stack([torch.randperm(24)[:5] for _ in range(60)])
     forbidden[::3, 2:] = -1
-    logits = tiny.logits(hidden)[slots].double()
+    logits = tiny.network.output(hidden)[slots].double()
     full = logits.log_softmax(dim=1)
     logits[:, :3] = -torch.inf
     for row, stops in zip(logits, forbidden.tolist(), strict=True):

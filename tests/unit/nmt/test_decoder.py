@@ -3,7 +3,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.nmt.decoder import Decoder
+from workflow_scripts.nmt.decoder import BeamDecoder, Decoder
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.vocabulary import BOS
 
@@ -15,10 +15,13 @@ def expected(model: Model, source: list[int], prefix: list[int]) -> torch.Tensor
     return model.decode([prefix], model.remember(*model.encode([source])))[-1]
 
 
+@pytest.mark.parametrize("kind", [Decoder, BeamDecoder])
 @settings(deadline=None, max_examples=25)
 @given(data=st.data())
-def test_slots_follow_their_prefixes_wherever_they_move(either: Model, data: st.DataObject):
-    decoder = Decoder(either, capacity=12)
+def test_slots_follow_their_prefixes_wherever_they_move(
+    either: Model, kind: type[Decoder], data: st.DataObject
+):
+    decoder = kind(either, capacity=12)
     slots: list[tuple[int, list[int]]] = []  # source and tokens read after <s>
     reads: list[int] = []
     for _ in range(data.draw(st.integers(1, 8))):
@@ -55,6 +58,15 @@ def test_places_of_sentences_that_ended_are_used_again(either: Model):
     decoder.step(torch.tensor([BOS, BOS]))
     decoder.branch(torch.tensor([1]))
     assert decoder.places([[6], [5]]) == [0, 1]
+
+
+def test_equal_sentences_of_two_beams_have_places_of_their_own(either: Model):
+    decoder = BeamDecoder(either, capacity=4)
+    assert decoder.places([[4], [5], [4]]) == [0, 1, 2]
+    decoder.start(torch.tensor([0, 1, 2]))
+    decoder.step(torch.tensor([BOS] * 3))
+    decoder.branch(torch.tensor([0, 2]))
+    assert decoder.places([[4], [4]]) == [1, 3]
 
 
 def test_positions_beyond_the_training_data_repeat_the_last(either: Model):

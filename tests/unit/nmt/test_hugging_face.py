@@ -121,7 +121,7 @@ def test_logits(tmp_path: Path, changes: dict, safe: bool):
     model = load_model(tmp_path / "model", "cpu")
     for source, target in zip(SOURCES, TARGETS, strict=True):
         hidden = model.decode([target], model.remember(*model.encode([source])))
-        found = model.logits(hidden)[:, : len(model.target_vocab)]
+        found = model.network.output(hidden)[:, : len(model.target_vocab)]
         assert torch.allclose(found, expected_logits(model, other, source, target), atol=1e-5)
 
 

@@ -152,7 +152,9 @@ def short_outputs(
     prefixes = {(): 1.0}
     while prefixes:
         prefix, probability = prefixes.popitem()
-        scores = model.logits(model.decode([list(prefix)], memory)[-1:])[0].double().tolist()
+        scores = (
+            model.network.output(model.decode([list(prefix)], memory)[-1:])[0].double().tolist()
+        )
         weights = {
             token: math.exp(scores[token] / temperature)
             for token in range(EOS, len(model.target_vocab))

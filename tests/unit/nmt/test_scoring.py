@@ -1,5 +1,6 @@
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -12,10 +13,17 @@ from tests.unit.nmt.no_data import Recorder, without_data
 from workflow_scripts.nmt import scoring
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Memory, Model
+from workflow_scripts.nmt.prefixes import Prefixes
 from workflow_scripts.nmt.scoring import forced, score
 
 SIDES = st.lists(st.integers(4, 23), min_size=1, max_size=12)
-PAIRS = st.lists(st.tuples(SIDES, SIDES), min_size=1, max_size=8)
+# Many of these begin alike or are equal.
+ALIKE = st.lists(st.integers(4, 5), min_size=1, max_size=4)
+PAIRS = st.lists(
+    st.tuples(SIDES, SIDES) | st.tuples(ALIKE, ALIKE) | st.tuples(st.just([6]), ALIKE),
+    min_size=1,
+    max_size=12,
+)
 
 
 def test_equals_sockeye_score(oracle: Model, oracle_dir: Path):
@@ -52,7 +60,7 @@ def test_is_the_mean_over_the_tokens_with_the_end(either: Model):
     memory = either.remember(*either.encode([source] * 4))
     hidden = either.decode(prefixes, memory)
     last = torch.tensor([1, 2, 3, 4]).cumsum(0) - 1
-    log_probabilities = either.logits(hidden[last]).log_softmax(dim=1)
+    log_probabilities = either.network.output(hidden[last]).log_softmax(dim=1)
     nlls = [-float(log_probabilities[n, t]) for n, t in enumerate([*target, 3])]
     expected = sum(nlls) / 4
     assert next(score(either, [(source, target)])) == pytest.approx(expected, abs=1e-5)
@@ -114,12 +122,57 @@ def test_nothing_is_read_before_the_nlls(either: Model):
 def test_memory_that_runs_out_halves_the_batch(tiny: Model, monkeypatch: pytest.MonkeyPatch):
     pairs = [([4 + n, 5], [6, 7, 4 + n]) for n in range(11)]
     expected = list(score(tiny, pairs))
-    decode = Model.decode
+    decode = Model.decode_prefixes
+    decoded = []
 
-    def starved(model: Model, targets: list[list[int]], memory: Memory) -> torch.Tensor:
-        if len(targets) > 2:
+    def starved(model: Model, prefixes: Prefixes, memory: Memory) -> torch.Tensor:
+        if len(prefixes.targets.prefix) > 2:
             raise torch.OutOfMemoryError
-        return decode(model, targets, memory)
+        decoded.append(len(prefixes.targets.prefix))
+        return decode(model, prefixes, memory)
 
-    monkeypatch.setattr(Model, "decode", starved)
+    monkeypatch.setattr(Model, "decode_prefixes", starved)
     assert list(score(tiny, pairs)) == pytest.approx(expected, abs=1e-5)
+    assert sum(decoded) == len(pairs)
+
+
+@settings(deadline=None, max_examples=20)
+@given(pairs=PAIRS)
+def test_what_targets_of_a_source_have_in_common_is_computed_once(tiny: Model, pairs):
+    with pytest.MonkeyPatch.context() as patch:
+        rows = Spy(patch, Model, "decode_prefixes")
+        list(score(tiny, pairs))
+    [(_, prefixes, _)] = rows.calls
+    distinct = {
+        (tuple(source), tuple(target[:length]))
+        for source, target in pairs
+        for length in range(len(target) + 1)
+    }
+    assert len(prefixes.tokens) == len(distinct)
+
+
+@settings(deadline=None, max_examples=20)
+@given(pairs=PAIRS, batch_tokens=st.integers(1, 60))
+def test_a_batch_has_no_more_positions_than_it_may_have(tiny: Model, pairs, batch_tokens: int):
+    with pytest.MonkeyPatch.context() as patch:
+        batches = Spy(patch, scoring, "_score_at_once")
+        list(score(tiny, pairs, batch_tokens=batch_tokens))
+    found = [batch for _, batch in batches.calls]
+    assert sorted(pair for batch in found for pair in batch) == sorted(pairs)
+    for batch in found:
+        width = max(len(side) + 1 for pair in batch for side in pair)
+        assert len(batch) == 1 or len(batch) * width <= batch_tokens
+
+
+class Spy:
+    """Notes the arguments of all calls of a function, which does its work as before."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, owner: Any, name: str):
+        function = getattr(owner, name)
+        self.calls: list[tuple] = []
+
+        def called(*arguments: Any) -> Any:
+            self.calls.append(arguments)
+            return function(*arguments)
+
+        patch.setattr(owner, name, called)

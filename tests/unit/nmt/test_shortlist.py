@@ -7,16 +7,19 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.nmt import test_beam, test_sampling, test_stride
-from tests.unit.nmt.marian_files import OPTIONS, shortlist, write_binary
+from tests.unit.nmt.marian_files import INTGEMM8, OPTIONS, shortlist, write_binary
 from tests.unit.nmt.no_data import Recorder, without_data
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt import int8
 from workflow_scripts.nmt.beam import BeamRequest, translate
+from workflow_scripts.nmt.candidates import OutputLayer
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, sample
@@ -81,7 +84,7 @@ def test_without_one_everything_is_allowed(full: Model):
 def restricted_nll(model: Model, source: list[int], output: list[int], allowed: set[int]) -> float:
     """Return the NLL of an output per token, the softmax being over a set of pieces."""
     hidden = model.decode([output], model.remember(*model.encode([source])))
-    logits = model.logits(hidden).double()
+    logits = model.network.output(hidden).double()
     outside = [piece for piece in range(logits.shape[1]) if piece not in allowed]
     logits[:, outside] = -torch.inf
     labels = model.labels([output])
@@ -177,6 +180,27 @@ def test_steps_read_nothing_from_the_device(short: Model, start):
     with Recorder() as recorder:
         search.step()
     assert recorder.devices == {"meta"}
+
+
+@pytest.mark.skipif(not int8.can_compute(), reason="this torch has no such products")
+@torch.inference_mode()
+def test_weights_in_8_bits_are_the_same_in_every_set(tmp_path: Path):
+    pieces = 202
+    folder = write_binary(tmp_path / "model", {"dim-vocabs": [pieces, pieces]}, kind=INTGEMM8)
+    sets = [[piece, (piece * 5) % pieces] for piece in range(pieces)]
+    (folder / "lex.50.50.xxyy.s2t.bin").write_bytes(shortlist(FIRST, sets))
+    model = load_model(folder, "cpu", "int8", shortlist=True)
+    layer, hidden = OutputLayer(model), torch.randn(1, model.network.sizes.size)
+    logits = model.network.output(hidden)
+    for source in range(4, pieces, 20):
+        allowed = model.allowed([source])
+        # Some of the sets lack the largest weight, which gave the whole matrix its scale.
+        for others in ([], [model.allowed([source + 1])]):
+            layer.restrict([allowed, *others])
+            found = layer.best(hidden, 3, number=torch.tensor([0]))
+            at = np.searchsorted(allowed, found.ids[0])
+            expected = logits[0, allowed].log_softmax(dim=0)[at]
+            assert torch.allclose(found.log_probabilities[0], expected, atol=1e-6)
 
 
 def test_scoring_takes_no_notice(short: Model, full: Model):

@@ -17,8 +17,9 @@ from tests.unit.nmt.test_sampling import REQUESTS, TRUNCATIONS
 from workflow_scripts.nmt import beam, sampling, streaming
 from workflow_scripts.nmt.beam import BeamRequest, BeamResult, translate
 from workflow_scripts.nmt.decoder import Decoder
-from workflow_scripts.nmt.loaders import PRECISIONS, load_model
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.precision import PRECISIONS
 from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
 from workflow_scripts.nmt.truncation import Truncation
 

@@ -90,7 +90,7 @@ def test_smoothing_is_torchs_over_the_pieces_that_can_be_written(folder: Path):
     targets = [target for _, target in PAIRS]
     with torch.no_grad():
         memory = model.remember(*model.encode([source for source, _ in PAIRS]))
-        logits = model.logits(model.decode(targets, memory))
+        logits = model.network.output(model.decode(targets, memory))
         columns = model.network.output.bias.isfinite().nonzero()[:, 0]
         labels = [columns.tolist().index(piece) for each in targets for piece in (*each, EOS)]
         expected = F.cross_entropy(

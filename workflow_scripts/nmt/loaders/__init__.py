@@ -8,8 +8,6 @@ two sides, `opened(folder, files)`, which returns the parameters in place of the
 from pathlib import Path
 from types import ModuleType
 
-import torch
-
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.kinds import (
@@ -25,6 +23,7 @@ from workflow_scripts.nmt.loaders.description import Opened
 from workflow_scripts.nmt.memory import bound_compiled_products, keep_freed_memory
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.network import Network
+from workflow_scripts.nmt.precision import PRECISIONS
 from workflow_scripts.nmt.shortlist import Shortlist, read_shortlist
 from workflow_scripts.nmt.tags import read_tag
 
@@ -34,7 +33,6 @@ LOADERS: dict[str, ModuleType] = {
     MARIAN_NPZ: marian,
     HUGGING_FACE: hugging_face,
 }
-PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
 def load_model(
@@ -45,11 +43,12 @@ def load_model(
     Args:
         folder: of one of the kinds in LOADERS.
         device: `auto`, `cpu` or `cuda`.
-        precision: `fp32` or `bf16`.
+        precision: `fp32` or `bf16`; on a CPU also `int8`.
         shortlist: whether the searches are restricted to the folder's lexical shortlist.
 
     Raises:
-        InputError: a file is missing or broken, or the model has parts that are not supported.
+        InputError: a file is missing or broken, the model has parts that are not supported, or
+            the device has no such precision.
     """
     folder = Path(folder)
     if precision not in PRECISIONS:
@@ -58,18 +57,20 @@ def load_model(
     network, source_vocab, target_vocab = LOADERS[files.kind].load(folder, files)
     tag = read_tag(folder, files, source_vocab)
     allowed = _shortlist(folder, files, network) if shortlist else None
-    chosen = choose_device(device)
+    chosen, how = choose_device(device), PRECISIONS[precision]
+    how.check(chosen)
     if chosen.type == "cpu":
         keep_freed_memory()
         bound_compiled_products()
     return Model(
-        network.to(chosen, PRECISIONS[precision]),
+        network.to(chosen, how),
         source_vocab,
         target_vocab,
         tag=tag,
         source_spm=_path(folder, files.source_spm),
         target_spm=_path(folder, files.target_spm),
         shortlist=allowed,
+        precision=how,
     )
 
 
