@@ -4,7 +4,7 @@ Usage: python -m tests.bench.bench_students [--references 48] [--lines 300] [--o
 
 Speed: real references (Tatoeba) are paraphrased as ParaBank 2 does it: 5 constraint sets x 30
 samples by the forward model, whose distinct texts the backward model scores. Figures are output
-tokens per second of CPU time: in fp32 and bf16, with the shortlist and without. Beside them is the
+tokens per second of CPU time: in each precision, with the shortlist and without. Beside them is the
 time of the matrix products alone: of decoder and output layer for every token that is put out,
 for scoring of the encoder too. Samples that still agree share theirs, so a share may pass 1.
 
@@ -57,8 +57,10 @@ class Kind(NamedTuple):
 KINDS = [
     Kind("fp32", "fp32", False),
     Kind("bf16", "bf16", False),
+    Kind("int8", "int8", False),
     Kind("fp32, shortlist", "fp32", True),
     Kind("bf16, shortlist", "bf16", True),
+    Kind("int8, shortlist", "int8", True),
 ]
 
 
@@ -105,7 +107,8 @@ def products(model: Model, columns: int | None = None, *, encodes: bool = False)
     ]
     output = network.output
     if columns is not None:
-        output = Linear(output.plain()[:columns].contiguous()).to(model.device, model.dtype)
+        plain = Linear(output.plain()[:columns].contiguous())
+        output = model.precision.linear(plain, model.device)
     layers.append(output)
     inputs = [torch.randn(ROWS, each.plain().shape[1]).to(model.dtype) for each in layers]
     with torch.inference_mode():
@@ -168,7 +171,7 @@ def speed(count: int) -> None:
             gaps = sorted(shortlist_gaps(model, results))
         if not scored:
             scored = to_score(model, results, texts)
-    for kind in KINDS[:2]:
+    for kind in KINDS[:3]:
         model = load_model(folder("en-pt"), "cpu", kind.precision)
         limit = 1 / products(model, encodes=True)
         force(model, scored[:50])

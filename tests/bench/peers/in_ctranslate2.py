@@ -1,6 +1,6 @@
 """CTranslate2 with the weights of a Sockeye 3 model folder."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import ctranslate2
@@ -95,19 +95,20 @@ class Translator:
         """Sample every constraint set in a call of its own: a call has one set of phrases."""
 
         def run(sentences: list[Sentence]) -> int:
-            tokens = 0
-            for sentence in sentences:
-                for phrases in sentence.avoid:
-                    (result,) = self._translator.translate_batch(
-                        [pieces(sentence.source)],
-                        num_hypotheses=samples,
-                        suppress_sequences=[pieces(phrase) for phrase in phrases],
-                        **SETTINGS,
-                    )
-                    tokens += sum(map(len, result.hypotheses))
-            return tokens
+            return sum(len(each) for one in sentences for each in self.sampled(one, samples))
 
         return run
+
+    def sampled(self, sentence: Sentence, samples: int) -> Iterator[list[str]]:
+        """Yield the pieces of the samples of every constraint set."""
+        for phrases in sentence.avoid:
+            (result,) = self._translator.translate_batch(
+                [pieces(sentence.source)],
+                num_hypotheses=samples,
+                suppress_sequences=[pieces(phrase) for phrase in phrases],
+                **SETTINGS,
+            )
+            yield from result.hypotheses
 
     def sample_freely(self, samples: int) -> Callable[[list[Sentence]], int]:
         """Draw all samples of a sentence in one call, without constraints."""

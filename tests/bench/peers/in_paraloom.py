@@ -74,7 +74,7 @@ def products(model: Model, rows: int) -> Callable[[], None]:
         )
     ]
     layers.append(model.network.output)
-    rows_of = [torch.randn(rows, linear.weight.shape[1]).to(model.dtype) for linear in layers]
+    rows_of = [torch.randn(rows, linear.plain().shape[1]).to(model.dtype) for linear in layers]
 
     @torch.inference_mode()
     def run() -> None:
