@@ -244,6 +244,11 @@ def describe(costs: list[Cost], predictor: Predictor, device: str) -> str:
         f"{predictor.references():,} references; networks measured on {device}. Nothing counts as "
         "filtered out,\nstopped early or pruned (docs/scaling.md)."
     )
+    if unmeasured := predictor.unmeasured():
+        head += (
+            f"\nNot measured: {', '.join(unmeasured)}. Each of their units counts as one more pass "
+            "over the text;\nmodels that they train take longer."
+        )
     return f"{head}\n\n{table}"
 
 
@@ -296,7 +301,8 @@ def main(argv: list[str] | None = None) -> None:
     costs = predictor.costs()
     if arguments.json:
         units = [{**cost._asdict(), "unit": link_name(*cost.unit)} for cost in costs]
-        print(json.dumps({"lines": lines, "units": units}, indent=2))
+        found = {"lines": lines, "units": units, "unmeasured": predictor.unmeasured()}
+        print(json.dumps(found, indent=2))
     else:
         print(describe(costs, predictor, device.type))
 

@@ -122,6 +122,11 @@ class Predictor:
         """Return the cost of every unit, in the order of the flow."""
         return [self._cost(unit) for unit in self._layout.units()]
 
+    def unmeasured(self) -> list[str]:
+        """Return the stages whose units count as one more pass over the text, whatever they do."""
+        stages = dict.fromkeys(stage for stage, _ in self._layout.units())
+        return [stage for stage in stages if not hasattr(self, f"_of_{stage}")]
+
     def references(self) -> int:
         """Return how many references are paraphrased."""
         limit = self._config["generate"]["limit"]

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.candidates import cached_rows, output_rows
 from workflow_scripts.nmt.linear import fill_up
 from workflow_scripts.nmt.model import Model, log_normaliser
@@ -52,7 +53,12 @@ def forced(model: Model, pairs: Iterable[Pair], *, batch_tokens: int = 4096) -> 
         model: scores targets given sources.
         pairs: piece ids without </s>; read in buffers, so that memory stays bounded.
         batch_tokens: how many padded positions of the longer side one batch may have.
+
+    Raises:
+        InputError: `batch_tokens` is below 1.
     """
+    if batch_tokens < 1:
+        raise InputError(f"{batch_tokens} positions per batch: must be above zero")
     buffer: list[Pair] = []
     buffered = 0
     for pair in pairs:

@@ -27,7 +27,8 @@ def test_table_ends_with_the_sums(capsys):
     estimate.main(["--configfile", TESTBED, "--config", "compute={device: cpu}"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("1,000 references; networks measured on cpu")
-    rows = [line.split() for line in lines[5:]]
+    assert lines[2].startswith("Not measured: filter, embed. Each")
+    rows = [line.split() for line in lines[7:]]
     assert rows[0][0] == "corpus.testbed_test"
     name, jobs, hours, *_ = rows[-1]
     assert name == "all"
@@ -41,6 +42,7 @@ def test_json_has_lines_and_units(capsys, tmp_path):
     estimate.main(["--json", "--configfile", TESTBED, str(recipe), "--lines", "testbed=1000"])
     found = json.loads(capsys.readouterr().out)
     assert found["lines"]["testbed"] == 1000
+    assert found["unmeasured"] == ["filter", "embed"]
     units = {unit["unit"]: unit for unit in found["units"]}
     assert units["generate.parabank2"]["cpu"] == pytest.approx(10 * 150 * 12 * 5e-5 + 9)
 

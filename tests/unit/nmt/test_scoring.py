@@ -10,6 +10,7 @@ from sockeye.model import load_model as load_sockeye_model
 
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.no_data import Recorder, without_data
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt import scoring
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Memory, Model
@@ -176,3 +177,8 @@ class Spy:
             return function(*arguments)
 
         patch.setattr(owner, name, called)
+
+
+def test_a_batch_without_positions_is_refused(tiny: Model):
+    with pytest.raises(InputError, match="0 positions per batch: must be above zero"):
+        list(score(tiny, [([4], [4])], batch_tokens=0))
