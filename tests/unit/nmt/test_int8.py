@@ -20,7 +20,9 @@ from workflow_scripts.nmt.scoring import score
 
 CPU = torch.device("cpu")
 
-pytestmark = pytest.mark.skipif(not int8.can_compute(), reason="this torch has no such products")
+pytestmark = pytest.mark.skipif(
+    not int8.can_compute(), reason="this torch has no products of 8-bit numbers"
+)
 
 
 def layers(bias: bool = True) -> tuple[Linear, Int8Linear]:

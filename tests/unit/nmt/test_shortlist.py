@@ -182,7 +182,7 @@ def test_steps_read_nothing_from_the_device(short: Model, start):
     assert recorder.devices == {"meta"}
 
 
-@pytest.mark.skipif(not int8.can_compute(), reason="this torch has no such products")
+@pytest.mark.skipif(not int8.can_compute(), reason="this torch has no products of 8-bit numbers")
 @torch.inference_mode()
 def test_weights_in_8_bits_are_the_same_in_every_set(tmp_path: Path):
     pieces = 202
