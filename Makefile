@@ -155,7 +155,7 @@ format: $(STAMP)
 	$(RUN) snakefmt Snakefile rules
 
 bench: $(BENCH_STAMP)
-	for bench in tests/bench/bench_*.py; do echo "== $$bench"; OMP_NUM_THREADS=1 PYTHONPATH=. $(BIN)/python $$bench; done
+	for bench in benchmarks/bench_*.py; do echo "== $$bench"; OMP_NUM_THREADS=1 PYTHONPATH=. $(BIN)/python $$bench; done
 
 clean:
 	rm -rf results runs .snakemake

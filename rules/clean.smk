@@ -24,6 +24,6 @@ rule clean_shard:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.clean.shard --config {params.config:q}"
+        "python -m workflow_scripts.stages.clean.shard --config {params.config:q}"
         " --inputs {params.corpora:q} --output {output.pairs:q}"
         " --rejected {output.rejected:q} 2>&1 | tee {log:q}"

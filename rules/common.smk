@@ -16,40 +16,40 @@ from snakemake.exceptions import WorkflowError
 from snakemake.io import is_flagged
 from snakemake.logging import logger
 
-from workflow_scripts.core import selection
-from workflow_scripts.core.atomic import write_text
-from workflow_scripts.core.encoder_blocks import MODULES, PLAIN
-from workflow_scripts.core.encoder_tasks import PLAIN_STATE, TUNED_STATE
+from workflow_scripts.plan import selection
+from workflow_scripts.core.files.atomic import write_text
+from workflow_scripts.plan.catalogues.encoder_blocks import MODULES, PLAIN
+from workflow_scripts.plan.catalogues.encoder_tasks import PLAIN_STATE, TUNED_STATE
 from workflow_scripts.core.environment import require_good_place, require_utf8
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.events import record_events
-from workflow_scripts.core.finished import Finished
-from workflow_scripts.core.layout import unit_name
-from workflow_scripts.core.locks import ResultsLock
-from workflow_scripts.core.runs import (
+from workflow_scripts.plan.run.events import record_events
+from workflow_scripts.plan.finished import Finished
+from workflow_scripts.plan.layout import unit_name
+from workflow_scripts.plan.run.locks import ResultsLock
+from workflow_scripts.plan.run.runs import (
     cancel_orphans,
     cancel_orphans_in,
     link_run,
     remove_stale_locks,
 )
-from workflow_scripts.core.seal import canonical
-from workflow_scripts.core.space import advise_on_full_disks
-from workflow_scripts.corpus.stage import Corpus
-from workflow_scripts.embed.stage import Embed
-from workflow_scripts.encoder.stage import Encoder
-from workflow_scripts.evaluate.stage import Evaluate
-from workflow_scripts.filter.stage import Filter
-from workflow_scripts.generate.stage import Generate, needs_idf
-from workflow_scripts.judge.stage import Judge
-from workflow_scripts.lexicon.stage import Lexicon
-from workflow_scripts.release.stage import Release
-from workflow_scripts.rewrite.stage import Rewrite
-from workflow_scripts.score.stage import Score
-from workflow_scripts.select.stage import Select
-from workflow_scripts.stages import run_layout
-from workflow_scripts.subword.stage import Subword
-from workflow_scripts.train.stage import Train
-from workflow_scripts.transfer.stage import Transfer
+from workflow_scripts.core.files.seal import canonical
+from workflow_scripts.core.files.space import advise_on_full_disks
+from workflow_scripts.stages.corpus.stage import Corpus
+from workflow_scripts.stages.embed.stage import Embed
+from workflow_scripts.stages.encoder.stage import Encoder
+from workflow_scripts.stages.evaluate.stage import Evaluate
+from workflow_scripts.stages.filter.stage import Filter
+from workflow_scripts.stages.generate.stage import Generate, needs_idf
+from workflow_scripts.stages.judge.stage import Judge
+from workflow_scripts.stages.lexicon.stage import Lexicon
+from workflow_scripts.stages.release.stage import Release
+from workflow_scripts.stages.rewrite.stage import Rewrite
+from workflow_scripts.stages.score.stage import Score
+from workflow_scripts.stages.select.stage import Select
+from workflow_scripts.stages.catalogue import run_layout
+from workflow_scripts.stages.subword.stage import Subword
+from workflow_scripts.stages.train.stage import Train
+from workflow_scripts.stages.transfer.stage import Transfer
 
 PATHS = workflow.modifier.path_modifier
 if PATHS.prefix or PATHS.modifies_prefixes:

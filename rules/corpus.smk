@@ -22,7 +22,7 @@ rule corpus_download:
         "../envs/text.yaml"
     localrule: True
     shell:
-        "python -m workflow_scripts.corpus.fetch --url {resources.url:q} --sha256 {wildcards.sha256:q}"
+        "python -m workflow_scripts.stages.corpus.fetch --url {resources.url:q} --sha256 {wildcards.sha256:q}"
         " --output {output.file:q} 2>&1 | tee {log:q}"
 
 
@@ -44,7 +44,7 @@ rule corpus_hub:
         "../envs/text.yaml"
     localrule: True
     shell:
-        "python -m workflow_scripts.corpus.hub {params.options:q} --revision {wildcards.revision:q}"
+        "python -m workflow_scripts.stages.corpus.hub {params.options:q} --revision {wildcards.revision:q}"
         " --output {output.record:q} 2>&1 | tee {log:q}"
 
 
@@ -71,6 +71,6 @@ rule corpus_import:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.corpus.importer --config {params.config:q}"
+        "python -m workflow_scripts.stages.corpus.importer --config {params.config:q}"
         " --inputs {params.inputs:q}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"

@@ -23,7 +23,7 @@ rule embed_evaluation:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.embed.evaluation --config {params.config:q}"
+        "python -m workflow_scripts.stages.embed.evaluation --config {params.config:q}"
         " --inputs {params.inputs:q}"
         " --output {output.evaluation:q} 2>&1 | tee {log:q}"
 
@@ -60,7 +60,7 @@ rule embed_train:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.embed.train --config {params.config:q}"
+        "python -m workflow_scripts.stages.embed.train --config {params.config:q}"
         " --inputs {params.inputs:q}"
         " --pairs {input.pairs:q} --evaluation {input.evaluation:q}"
         " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
@@ -87,6 +87,6 @@ rule embed_sts:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.embed.compare --config {params.config:q}"
+        "python -m workflow_scripts.stages.embed.compare --config {params.config:q}"
         " --evaluation {input.evaluation:q} --models {params.models:q}"
         " --output {output.sts:q} 2>&1 | tee {log:q}"

@@ -29,7 +29,7 @@ rule encoder_pairs:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.encoder.pairs --config {params.config:q}"
+        "python -m workflow_scripts.stages.encoder.pairs --config {params.config:q}"
         " --inputs {params.inputs:q} --pairs {input.pairs:q} --evaluation {input.evaluation:q}"
         " --embedding {params.embedding:q} --threads {threads}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
@@ -70,7 +70,7 @@ rule encoder_scratch:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.encoder.masked --config {params.config:q}"
+        "python -m workflow_scripts.stages.encoder.masked --config {params.config:q}"
         " --inputs {params.inputs:q} --folder {params.pairs:q} --shards {params.shards}"
         " --evaluation {input.evaluation:q}"
         " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
@@ -111,7 +111,7 @@ rule encoder_tune:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.encoder.identify --config {params.config:q}"
+        "python -m workflow_scripts.stages.encoder.identify --config {params.config:q}"
         " --inputs {params.inputs:q} {params.base:q} --pairs {params.pairs:q}"
         " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
@@ -143,7 +143,7 @@ rule encoder_task:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.encoder.tasks.tuning --config {params.config:q}"
+        "python -m workflow_scripts.stages.encoder.tasks.tuning --config {params.config:q}"
         " --inputs {params.inputs:q} {params.encoder:q} --task {wildcards.encoder_task:q}"
         " --data {params.data:q} --seed {wildcards.encoder_seed:q}"
         " --device {resources.device} --threads {threads}"
@@ -169,6 +169,6 @@ rule encoder_tasks:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.encoder.tasks.comparison --config {params.config:q}"
+        "python -m workflow_scripts.stages.encoder.tasks.comparison --config {params.config:q}"
         " --plain {input.plain:q} --tuned {input.tuned:q}"
         " --output {output.tasks:q} 2>&1 | tee {log:q}"

@@ -31,7 +31,7 @@ rule evaluate_measures:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.evaluate.measures --config {params.config:q}"
+        "python -m workflow_scripts.stages.evaluate.measures --config {params.config:q}"
         " --folder {params.selected:q} --scored {params.scored:q} {params.trees:q} --shards {params.shards}"
         " --model {params.model:q} --threads {threads}"
         " --output {output.measures:q} 2>&1 | tee {log:q}"
@@ -61,7 +61,7 @@ rule evaluate_variants:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.evaluate.variants --config {params.config:q}"
+        "python -m workflow_scripts.stages.evaluate.variants --config {params.config:q}"
         " --scored {params.scored:q} --shards {params.shards} --model {params.model:q}"
         " --threads {threads} --output {output.variants:q} 2>&1 | tee {log:q}"
 
@@ -90,7 +90,7 @@ rule evaluate_bounds:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.evaluate.bounds --config {params.config:q}"
+        "python -m workflow_scripts.stages.evaluate.bounds --config {params.config:q}"
         " --scored {params.scored:q} --references {params.references:q} --shards {params.shards}"
         " --threshold {input.threshold:q} --output {output.bounds:q} 2>&1 | tee {log:q}"
 
@@ -118,7 +118,7 @@ rule evaluate_answers:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.evaluate.run_answers --answers {input.answers:q}"
+        "python -m workflow_scripts.stages.evaluate.run_answers --answers {input.answers:q}"
         " --inputs {params.inputs:q} --folder {params.folder:q} --shards {params.shards}"
         " --output {output.answers:q} 2>&1 | tee {log:q}"
 
@@ -148,7 +148,7 @@ rule evaluate_ratings:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.evaluate.ratings --config {params.config:q}"
+        "python -m workflow_scripts.stages.evaluate.ratings --config {params.config:q}"
         " --folder {params.selected:q} --scored {params.scored:q} --shards {params.shards}"
         " --ratings {input.ratings:q}"
         " --inputs {params.inputs:q} --output {output.ratings:q} 2>&1 | tee {log:q}"
@@ -182,7 +182,7 @@ rule evaluate_statistics:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.evaluate.statistics --config {params.config:q}"
+        "python -m workflow_scripts.stages.evaluate.statistics --config {params.config:q}"
         " --folder {params.folder:q} --values {params.values:q} {params.trees:q} --shards {params.shards}"
         " {params.documents:q} --inputs {params.inputs:q} --output {output.statistics:q} 2>&1 | tee {log:q}"
 
@@ -211,6 +211,6 @@ rule evaluate_rewriting:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.evaluate.rewriting --config {params.config:q}"
+        "python -m workflow_scripts.stages.evaluate.rewriting --config {params.config:q}"
         " --scored {params.scored:q} --bilingual {params.bilingual:q} --shards {params.shards}"
         " --device {resources.device} --output {output.rewriting:q} 2>&1 | tee {log:q}"

@@ -21,7 +21,7 @@ rule filter_columns:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.filter.columns --config {params.config:q}"
+        "python -m workflow_scripts.stages.filter.columns --config {params.config:q}"
         " --input {input.selected:q} --output {output.columns:q} 2>&1 | tee {log:q}"
 
 
@@ -45,7 +45,7 @@ rule filter_outside:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.filter.outside --config {params.config:q}"
+        "python -m workflow_scripts.stages.filter.outside --config {params.config:q}"
         " --inputs {params.inputs:q} --output {output.columns:q} 2>&1 | tee {log:q}"
 
 
@@ -70,7 +70,7 @@ rule filter_training_set:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.filter.training_set --config {params.config:q}"
+        "python -m workflow_scripts.stages.filter.training_set --config {params.config:q}"
         " --folder {params.folder:q} --values {params.values:q} --shards {params.shards}"
         " --output {output.pairs:q} 2>&1 | tee {log:q}"
 
@@ -96,7 +96,7 @@ rule filter_language_model:
     conda:
         "../envs/language_model.yaml"
     shell:
-        "python -m workflow_scripts.filter.language_model --config {params.config:q}"
+        "python -m workflow_scripts.stages.filter.language_model --config {params.config:q}"
         " --folder {params.folder:q} --shards {params.shards} --sample {input.sample:q}"
         " --output {output.model:q} 2>&1 | tee {log:q}"
 
@@ -120,7 +120,7 @@ rule filter_perplexity:
     conda:
         "../envs/language_model.yaml"
     shell:
-        "python -m workflow_scripts.filter.perplexity --config {params.config:q}"
+        "python -m workflow_scripts.stages.filter.perplexity --config {params.config:q}"
         " --input {input.columns:q}"
         " --model {input.model:q} --output {output.values:q} 2>&1 | tee {log:q}"
 
@@ -151,7 +151,7 @@ rule filter_classifier:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.filter.train_classifier --config {params.config:q}"
+        "python -m workflow_scripts.stages.filter.train_classifier --config {params.config:q}"
         " --folder {params.columns:q} --shards {params.shards} --inputs {params.inputs:q}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 
@@ -177,7 +177,7 @@ rule filter_classified:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.filter.classify --input {input.columns:q}"
+        "python -m workflow_scripts.stages.filter.classify --input {input.columns:q}"
         " --model {params.folder:q} --output {output.values:q} 2>&1 | tee {log:q}"
 
 
@@ -202,7 +202,7 @@ rule filter_paraphrase_score:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.filter.paraphrase_score --input {input.columns:q}"
+        "python -m workflow_scripts.stages.filter.paraphrase_score --input {input.columns:q}"
         " --vectors {input.vectors:q}"
         " --inputs {params.inputs:q} --output {output.values:q} 2>&1 | tee {log:q}"
 
@@ -227,7 +227,7 @@ rule filter_embedding_score:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.filter.embedding_score --input {input.columns:q}"
+        "python -m workflow_scripts.stages.filter.embedding_score --input {input.columns:q}"
         " --model {params.folder:q} --output {output.values:q} 2>&1 | tee {log:q}"
 
 
@@ -252,7 +252,7 @@ rule filter_encoder_score:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.filter.encoder_score --input {input.columns:q}"
+        "python -m workflow_scripts.stages.filter.encoder_score --input {input.columns:q}"
         " --model {params.folder:q} --device {resources.device} --threads {threads}"
         " --output {output.values:q} 2>&1 | tee {log:q}"
 
@@ -280,6 +280,6 @@ rule filter_feature:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.filter.feature_values --config {params.config:q}"
+        "python -m workflow_scripts.stages.filter.feature_values --config {params.config:q}"
         " --inputs {params.inputs:q} --input {input.columns:q} {params.options:q}"
         " --output {output.values:q} 2>&1 | tee {log:q}"

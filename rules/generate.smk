@@ -23,7 +23,7 @@ rule generate_sample:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.generate.sample_references --config {params.config:q}"
+        "python -m workflow_scripts.stages.generate.sample_references --config {params.config:q}"
         " --folder {params.folder:q} --shards {params.shards}"
         " --output {output.sample:q} 2>&1 | tee {log:q}"
 
@@ -47,7 +47,7 @@ rule generate_references:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.generate.references --config {params.config:q}"
+        "python -m workflow_scripts.stages.generate.references --config {params.config:q}"
         " --sample {input.sample:q} --inputs {input.pairs:q}"
         " --output {output.references:q} 2>&1 | tee {log:q}"
 
@@ -72,7 +72,7 @@ rule generate_idf:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.generate.idf --config {params.config:q}"
+        "python -m workflow_scripts.stages.generate.idf --config {params.config:q}"
         " --folder {params.folder:q} --shards {params.shards}"
         " --output {output.idf:q} 2>&1 | tee {log:q}"
 
@@ -97,7 +97,7 @@ rule generate_words:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.generate.known_words --folder {params.folder:q}"
+        "python -m workflow_scripts.stages.generate.known_words --folder {params.folder:q}"
         " --shards {params.shards} --output {output.words:q} 2>&1 | tee {log:q}"
 
 
@@ -130,7 +130,7 @@ rule generate_shard:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.generate.candidates --config {params.config:q}"
+        "python -m workflow_scripts.stages.generate.candidates --config {params.config:q}"
         " --inputs {params.inputs:q}"
         " --input {input.references:q} --idf {input.idf:q} --model {params.model:q}"
         " {params.held_out:q}"

@@ -29,7 +29,7 @@ rule judge_grammar:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.judge.grammar.train --config {params.config:q}"
+        "python -m workflow_scripts.stages.judge.grammar.train --config {params.config:q}"
         " --folder {params.pairs:q} --shards {params.shards} --language {params.language:q}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 
@@ -60,7 +60,7 @@ rule judge_fit:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.judge.fit_run --config {params.config:q}"
+        "python -m workflow_scripts.stages.judge.fit_run --config {params.config:q}"
         " --inputs {params.inputs:q} {params.options:q}"
         " --device {resources.device} --batch-tokens {resources.batch_tokens} --threads {threads}"
         " --output {output.judge:q} 2>&1 | tee {log:q}"
@@ -92,7 +92,7 @@ rule judge_shard:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.judge.shard --config {params.config:q}"
+        "python -m workflow_scripts.stages.judge.shard --config {params.config:q}"
         " --inputs {params.inputs:q}"
         " --input {input.scored:q} {params.options:q}"
         " --device {resources.device} --batch-tokens {resources.batch_tokens} --threads {threads}"

@@ -22,7 +22,7 @@ rule lexicon_words:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.lexicon.words --config {params.config:q}"
+        "python -m workflow_scripts.stages.lexicon.words --config {params.config:q}"
         " --training-sets {input.sets:q} --output {output.words:q} 2>&1 | tee {log:q}"
 
 
@@ -49,7 +49,7 @@ rule lexicon_count:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.lexicon.count --config {params.config:q}"
+        "python -m workflow_scripts.stages.lexicon.count --config {params.config:q}"
         " --training-sets {input.sets:q} --words {params.words:q} --shards {params.shards}"
         " --output {output.phrases:q} 2>&1 | tee {log:q}"
 
@@ -75,7 +75,7 @@ rule lexicon_tag:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.lexicon.tags --config {params.config:q}"
+        "python -m workflow_scripts.stages.lexicon.tags --config {params.config:q}"
         " --inputs {params.inputs:q} --training-sets {input.sets:q} --words {params.words:q}"
         " --output {output.tags:q} 2>&1 | tee {log:q}"
 
@@ -107,7 +107,7 @@ rule lexicon_entries:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.lexicon.entries --config {params.config:q}"
+        "python -m workflow_scripts.stages.lexicon.entries --config {params.config:q}"
         " --words {params.words:q} --counts {params.counts:q} --shards {params.shards}"
         " {params.tags:q} --output {params.folder:q} 2>&1 | tee {log:q}"
 
@@ -137,7 +137,7 @@ rule lexicon_measure:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.lexicon.measures --config {params.config:q}"
+        "python -m workflow_scripts.stages.lexicon.measures --config {params.config:q}"
         " --inputs {params.inputs:q} --lexicon {input.lexicon:q}"
         " --embeddings {params.embeddings:q} --training-sets {params.texts:q}"
         " --threads {threads} --output {output.sample:q} 2>&1 | tee {log:q}"

@@ -24,6 +24,6 @@ rule manifest:
         "../envs/text.yaml"
     localrule: True
     shell:
-        "python -m workflow_scripts.core.manifest --unit {params.unit:q} --folder {params.folder:q}"
+        "python -m workflow_scripts.core.files.manifest --unit {params.unit:q} --folder {params.folder:q}"
         " --shards {params.shards} --records {params.records:q} --upstream {params.upstream:q}"
         " --output {output.manifest:q} 2>&1 | tee {log:q}"

@@ -25,7 +25,7 @@ rule release_export:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.release.export --config {params.config:q}"
+        "python -m workflow_scripts.stages.release.export --config {params.config:q}"
         " --folder {params.selected:q} --shards {params.shards}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 
@@ -51,7 +51,7 @@ rule release_datasheet:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.release.datasheet --config {params.config:q}"
+        "python -m workflow_scripts.stages.release.datasheet --config {params.config:q}"
         " --units {params.units:q} --rows {params.rows:q}"
         " --output {output.datasheet:q} 2>&1 | tee {log:q}"
 
@@ -75,7 +75,7 @@ rule release_checksums:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.release.checksums"
+        "python -m workflow_scripts.stages.release.checksums"
         " --records {params.folder:q}/paraphrases.json {params.folder:q}/README.json"
         " --output {output:q} 2>&1 | tee {log:q}"
 
@@ -101,7 +101,7 @@ rule release_tables:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.release.tables --config {params.config:q}"
+        "python -m workflow_scripts.stages.release.tables --config {params.config:q}"
         " --units {params.units:q} --tables {params.tables:q}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 
@@ -126,6 +126,6 @@ rule release_report:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.release.report --config {params.config:q}"
+        "python -m workflow_scripts.stages.release.report --config {params.config:q}"
         " --units {params.units:q} --rows {params.rows:q} --sections {params.sections:q}"
         " --output {output.report:q} 2>&1 | tee {log:q}"

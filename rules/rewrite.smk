@@ -26,7 +26,7 @@ rule rewrite_pairs:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.rewrite.pairs --config {params.config:q}"
+        "python -m workflow_scripts.stages.rewrite.pairs --config {params.config:q}"
         " --training-sets {input.sets:q} --evaluation {input.evaluation:q} --shards {params.shards}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 
@@ -52,7 +52,7 @@ rule rewrite_parse:
     conda:
         "../envs/syntax.yaml"
     shell:
-        "python -m workflow_scripts.rewrite.parses --config {params.config:q}"
+        "python -m workflow_scripts.stages.rewrite.parses --config {params.config:q}"
         " --inputs {params.inputs:q}"
         " --input {input.pairs:q} --device {resources.device} --threads {threads}"
         " --output {output.trees:q} 2>&1 | tee {log:q}"
@@ -87,7 +87,7 @@ rule rewrite_templates:
     conda:
         "../envs/syntax.yaml"
     shell:
-        "python -m workflow_scripts.rewrite.template_pairs --config {params.config:q}"
+        "python -m workflow_scripts.stages.rewrite.template_pairs --config {params.config:q}"
         " --pairs {params.pairs:q} --trees {params.trees:q} --shards {params.shards}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 
@@ -115,7 +115,7 @@ rule rewrite_vocabulary:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.rewrite.vocabulary --config {params.config:q}"
+        "python -m workflow_scripts.stages.rewrite.vocabulary --config {params.config:q}"
         " --folder {params.folder:q} --shards {params.shards} {params.taken:q}"
         " {params.templates:q} --output {output.model:q} 2>&1 | tee {log:q}"
 
@@ -140,7 +140,7 @@ rule rewrite_segment:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.rewrite.segment --config {params.config:q}"
+        "python -m workflow_scripts.stages.rewrite.segment --config {params.config:q}"
         " --input {input.pairs:q} --source-model {input.source:q}"
         " --reference-model {input.reference:q} --output {output.segments:q} 2>&1 | tee {log:q}"
 
@@ -173,7 +173,7 @@ rule rewrite_train:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.rewrite.train --config {params.config:q}"
+        "python -m workflow_scripts.stages.rewrite.train --config {params.config:q}"
         " --folder {params.segments:q} --shards {params.shards} --pairs {input.pairs:q}"
         " --source-model {input.source:q} --reference-model {input.reference:q}"
         " {params.templates:q}"
@@ -208,7 +208,7 @@ rule rewrite_continue:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.rewrite.continued --config {params.config:q}"
+        "python -m workflow_scripts.stages.rewrite.continued --config {params.config:q}"
         " --folder {params.segments:q} --shards {params.shards} --pairs {input.pairs:q}"
         " --model {params.model:q} {params.templates:q}"
         " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
@@ -240,7 +240,7 @@ rule rewrite_measure:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.rewrite.measure --config {params.config:q}"
+        "python -m workflow_scripts.stages.rewrite.measure --config {params.config:q}"
         " --model {params.folder:q} --folder {params.pairs:q} --shards {params.shards}"
         " --device {resources.device} --threads {threads}"
         " --output {output.paraphrases:q} 2>&1 | tee {log:q}"
@@ -278,7 +278,7 @@ rule rewrite_control:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.rewrite.measure_control --config {params.config:q}"
+        "python -m workflow_scripts.stages.rewrite.measure_control --config {params.config:q}"
         " --inputs {params.inputs:q} --model {params.model:q}"
         " --pairs {params.pairs:q} --trees {params.trees:q} --templates {params.templates:q}"
         " --shards {params.shards} --batch-rows {resources.batch_rows}"
@@ -311,7 +311,7 @@ rule rewrite_repair:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.rewrite.repair --config {params.config:q}"
+        "python -m workflow_scripts.stages.rewrite.repair --config {params.config:q}"
         " --model {params.folder:q} --folder {params.pairs:q} --shards {params.shards}"
         " --device {resources.device} --threads {threads}"
         " --output {output.sentences:q} 2>&1 | tee {log:q}"

@@ -28,7 +28,7 @@ rule score_references:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.score.references --config {params.config:q}"
+        "python -m workflow_scripts.stages.score.references --config {params.config:q}"
         " --input {input.references:q} --forward {params.forward:q} --backward {params.backward:q}"
         " --device {resources.device} --batch-tokens {resources.batch_tokens} --threads {threads}"
         " --output {output.scores:q} 2>&1 | tee {log:q}"
@@ -57,7 +57,7 @@ rule score_shard:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.score.shard --config {params.config:q}"
+        "python -m workflow_scripts.stages.score.shard --config {params.config:q}"
         " --input {input.candidates:q} --model {params.model:q}"
         " --device {resources.device} --batch-tokens {resources.batch_tokens} --threads {threads}"
         " --output {output.scored:q} 2>&1 | tee {log:q}"
@@ -85,7 +85,7 @@ rule score_merge:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.score.merge --config {params.config:q} --inputs {params.inputs:q}"
+        "python -m workflow_scripts.stages.score.merge --config {params.config:q} --inputs {params.inputs:q}"
         " --shard {params.shard:q} --output {output.scored:q} 2>&1 | tee {log:q}"
 
 
@@ -108,5 +108,5 @@ rule score_merge_pieces:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.score.merge --config {params.config:q} --inputs {params.inputs:q}"
+        "python -m workflow_scripts.stages.score.merge --config {params.config:q} --inputs {params.inputs:q}"
         " --output {output.pieces:q} 2>&1 | tee {log:q}"

@@ -25,7 +25,7 @@ rule select_threshold:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.select.threshold --config {params.config:q}"
+        "python -m workflow_scripts.stages.select.threshold --config {params.config:q}"
         " --folder {params.folder:q} {params.bounding:q} --shards {params.shards}"
         " --output {output.threshold:q} 2>&1 | tee {log:q}"
 
@@ -53,6 +53,6 @@ rule select_shard:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.select.shard --config {params.config:q}"
+        "python -m workflow_scripts.stages.select.shard --config {params.config:q}"
         " --input {input.scored:q} {params.judged:q} --threshold {input.threshold:q}"
         " --model {params.model:q} --output {output.paraphrases:q} 2>&1 | tee {log:q}"

@@ -23,7 +23,7 @@ rule subword_train:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.subword.train --config {params.config:q}"
+        "python -m workflow_scripts.stages.subword.train --config {params.config:q}"
         " --folder {params.folder:q} --shards {params.shards}"
         " --output {output.model:q} 2>&1 | tee {log:q}"
 
@@ -48,6 +48,6 @@ rule subword_segment:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.subword.segment --config {params.config:q}"
+        "python -m workflow_scripts.stages.subword.segment --config {params.config:q}"
         " --input {input.pairs:q} --source-model {input.source:q}"
         " --reference-model {input.reference:q} --output {output.segments:q} 2>&1 | tee {log:q}"

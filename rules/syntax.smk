@@ -24,7 +24,7 @@ rule syntax_shard:
     conda:
         "../envs/syntax.yaml"
     shell:
-        "python -m workflow_scripts.syntax.shard --config {params.config:q}"
+        "python -m workflow_scripts.stages.syntax.shard --config {params.config:q}"
         " --inputs {params.inputs:q}"
         " --input {input.paraphrases:q} --device {resources.device} --threads {threads}"
         " --output {output.trees:q} 2>&1 | tee {log:q}"

@@ -31,7 +31,7 @@ rule train_model:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.train.sockeye --config {params.config:q}"
+        "python -m workflow_scripts.stages.train.sockeye --config {params.config:q}"
         " --inputs {params.inputs:q}"
         " --folder {params.segments:q} --shards {params.shards}"
         " --source-model {input.source:q} --reference-model {input.reference:q}"
@@ -66,7 +66,7 @@ rule train_take_over:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.train.take_over --config {params.config:q}"
+        "python -m workflow_scripts.stages.train.take_over --config {params.config:q}"
         " --inputs {params.inputs:q}"
         " --folder {params.pairs:q} --shards {params.shards}"
         " --device {resources.device} --threads {threads}"

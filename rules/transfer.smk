@@ -22,7 +22,7 @@ rule transfer_tasks:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.transfer.collect --config {params.config:q}"
+        "python -m workflow_scripts.stages.transfer.collect --config {params.config:q}"
         " --inputs {params.inputs:q}"
         " --output {output.sentences:q} 2>&1 | tee {log:q}"
 
@@ -51,7 +51,7 @@ rule transfer_test:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.transfer.represented --config {params.config:q}"
+        "python -m workflow_scripts.stages.transfer.represented --config {params.config:q}"
         " --inputs {params.inputs:q}"
         " --tasks {input.sentences:q} {params.options:q} --work {params.folder:q}/work"
         " --output {output.transfer:q} 2>&1 | tee {log:q}"

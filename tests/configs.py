@@ -4,8 +4,8 @@ import functools
 import json
 from pathlib import Path
 
-from workflow_scripts.core.config import Config
-from workflow_scripts.core.resolve import resolve
+from workflow_scripts.plan.config import Config
+from workflow_scripts.plan.resolve import resolve
 
 ROOT = Path(__file__).resolve().parents[1]
 

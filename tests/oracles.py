@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.files.manifest import write_record
 
 # In this repository; tests/data/README.md says what lies there and how it is made.
 SMALL = Path(__file__).with_name("data") / "nmt_oracle"

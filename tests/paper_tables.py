@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from workflow_scripts.release.quoted import FIGURES
+from workflow_scripts.stages.release.quoted import FIGURES
 
 # The columns that name a row, by the file; all others hold figures.
 NAMES = {

@@ -22,8 +22,8 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.subword.segmenter import Segmenter
-from workflow_scripts.subword.train import train_model
+from workflow_scripts.stages.subword.segmenter import Segmenter
+from workflow_scripts.stages.subword.train import train_model
 from workflow_scripts.testbed.generate import items
 
 SEED = 1

@@ -23,8 +23,8 @@ import zstandard
 
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
-from workflow_scripts.corpus import importer
-from workflow_scripts.corpus.importer import REJECTED as REJECTED_LINES
+from workflow_scripts.stages.corpus import importer
+from workflow_scripts.stages.corpus.importer import REJECTED as REJECTED_LINES
 
 # A program that executes one of these commands leaves a file of this name behind.
 CANARY = "EXECUTED"

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from workflow_scripts.stages import STAGES
+from workflow_scripts.stages.catalogue import STAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 # A guard against a run that hangs; machines differ by more than the runs of the tests do.

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from workflow_scripts.core.tables import read_rows
-from workflow_scripts.judge import ratings
-from workflow_scripts.judge.annotate import __main__ as command
-from workflow_scripts.judge.annotate.modes import SLOTS, Answer
-from workflow_scripts.judge.rating_file import read_ratings
+from workflow_scripts.apps.annotate import __main__ as command
+from workflow_scripts.apps.annotate.modes import SLOTS, Answer
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.stages.judge import ratings
+from workflow_scripts.stages.judge.rating_file import read_ratings
 
 pytestmark = pytest.mark.e2e
 

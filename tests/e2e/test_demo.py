@@ -7,7 +7,7 @@ from importlib import metadata
 import pytest
 
 from tests.e2e.pipeline import ROOT, Pipeline
-from workflow_scripts.runs.show import WIDTH
+from workflow_scripts.commands.runs.show import WIDTH
 
 pytestmark = pytest.mark.e2e
 REFERENCES = 12
@@ -31,7 +31,15 @@ def test_nothing_is_trained_but_embeddings(demo):
 
 
 def test_it_prints_references_with_their_paraphrases_by_both_systems(demo):
-    command = [sys.executable, "-m", "workflow_scripts.runs", "show", "demo", "--examples", "20"]
+    command = [
+        sys.executable,
+        "-m",
+        "workflow_scripts.commands.runs",
+        "show",
+        "demo",
+        "--examples",
+        "20",
+    ]
     run = {**demo.environment, "PYTHONPATH": str(ROOT)}
     shown = subprocess.run(
         command, cwd=demo.folder, env=run, check=True, capture_output=True, text=True
@@ -54,5 +62,5 @@ def test_make_demo_runs_it_and_then_prints_twenty():
     )
     run, summary, show = planned.splitlines()[-3:]
     assert run.endswith("snakemake --cores 2 --quiet rules --config 'sts={data: [sts]}'")
-    assert summary.endswith("workflow_scripts.release.summary --run runs/demo")
-    assert show.endswith("workflow_scripts.runs show demo --examples 20")
+    assert summary.endswith("workflow_scripts.stages.release.summary --run runs/demo")
+    assert show.endswith("workflow_scripts.commands.runs show demo --examples 20")

@@ -13,14 +13,14 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.pipeline import ROOT, Pipeline
 from tests.unit.corpus.server import serving
-from workflow_scripts.core.resolve import resolve
-from workflow_scripts.status.__main__ import look
+from workflow_scripts.commands.status.__main__ import look
+from workflow_scripts.plan.resolve import resolve
 
 pytestmark = pytest.mark.e2e
 
 ENTRY = """
 import json, sys
-from workflow_scripts.corpus.mtdata_index import block_of, find
+from workflow_scripts.stages.corpus.mtdata_index import block_of, find
 print(json.dumps(block_of(find(sys.argv[1]), "de", "en")))
 """
 

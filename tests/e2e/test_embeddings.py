@@ -5,8 +5,8 @@ import json
 import pytest
 
 from tests.unit.embed import examples
-from workflow_scripts.core.manifest import read_record
-from workflow_scripts.embed import compare, evaluation, train
+from workflow_scripts.core.files.manifest import read_record
+from workflow_scripts.stages.embed import compare, evaluation, train
 from workflow_scripts.testbed.noise import clean
 
 pytestmark = pytest.mark.e2e

@@ -12,7 +12,7 @@ import pytest
 
 from tests.golden import entries
 from tests.golden.figures import differences, figures
-from workflow_scripts.stages import STAGES
+from workflow_scripts.stages.catalogue import STAGES
 
 FOLDER = Path(entries.__file__).parent
 UPDATE = "then run `python -m tests.golden {stage}`"
@@ -49,7 +49,8 @@ def test_output_changes_only_with_the_version(stage, tmp_path):
     assert not changed, (
         f"the stage {stage} has another output than before: {', '.join(changed)}. If that is not "
         f"what you want, mend it. If it is, raise the version in "
-        f"workflow_scripts/{stage}/stage.py, so that no old result is taken for a new one, {update}"
+        f"workflow_scripts/stages/{stage}/stage.py, so that no old result is taken for a new one, "
+        f"{update}"
     )
 
 

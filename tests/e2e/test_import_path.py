@@ -12,8 +12,8 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.locking import locked
-from workflow_scripts.train import process, sockeye2
+from workflow_scripts.core.files.locking import locked
+from workflow_scripts.stages.train import process, sockeye2
 
 # Each leaves a trace, and fails.
 TRAP = """
@@ -23,7 +23,7 @@ with open({trace!r}, "a") as trace:
 os._exit(99)
 """
 # A module that Python's library, Snakemake and the stages import, and another clone.
-TRAPS = ["random.py", "workflow_scripts/__init__.py", "workflow_scripts/corpus/__init__.py"]
+TRAPS = ["random.py", "workflow_scripts/__init__.py", "workflow_scripts/stages/corpus/__init__.py"]
 
 
 def set_traps(folder: Path) -> Path:
@@ -41,7 +41,7 @@ def trapped(tmp_path):
     """A folder with traps; they work."""
     folder = tmp_path / "work"
     trace = set_traps(folder)
-    for command in (["-c", "import random"], ["-m", "workflow_scripts.status", "--help"]):
+    for command in (["-c", "import random"], ["-m", "workflow_scripts.commands.status", "--help"]):
         done = subprocess.run([sys.executable, *command], cwd=folder, check=False)
         assert done.returncode == 99
         trace.unlink()

@@ -52,7 +52,9 @@ def job_of(parent: psutil.Process, module: str, folder: str) -> psutil.Process |
             command = process.cmdline()
         except psutil.Error:
             continue
-        if command[1:3] == ["-m", f"workflow_scripts.{module}"] and folder in " ".join(command):
+        if command[1:3] == ["-m", f"workflow_scripts.stages.{module}"] and folder in " ".join(
+            command
+        ):
             return process
     return None
 

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from tests.e2e import micro
-from workflow_scripts.core.manifest import shard_paths
-from workflow_scripts.core.tables import read_rows
-from workflow_scripts.generate.held_out import held_out_references
+from workflow_scripts.core.files.manifest import shard_paths
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.stages.generate.held_out import held_out_references
 
 pytestmark = pytest.mark.e2e
 

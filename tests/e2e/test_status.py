@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
-from workflow_scripts.status.__main__ import look
+from workflow_scripts.commands.status.__main__ import look
 
 pytestmark = pytest.mark.e2e
 

@@ -8,7 +8,7 @@ from tests.e2e import micro
 from tests.rules.test_commands import damage, flipped, in_process, jobs, run_alone
 from tests.unit.transfer.conftest import write_senteval
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.transfer.tasks import TASKS
+from workflow_scripts.stages.transfer.tasks import TASKS
 
 pytestmark = pytest.mark.e2e
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fuzz.cases import damaged, damages, file, fuzz, lines_of, outcome
-from workflow_scripts.core.archive import names
-from workflow_scripts.core.packed_lines import read_lines
+from workflow_scripts.core.files.archive import names
+from workflow_scripts.core.files.packed_lines import read_lines
 
 PACK = [bytes, bytes, gzip.compress, bz2.compress, lzma.compress, zstandard.compress]
 _names = st.sampled_from(

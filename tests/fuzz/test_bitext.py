@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fuzz.cases import file, fuzz, lines_of, outcome, texts
-from workflow_scripts.corpus.pairs import Pair, read_pairs
+from workflow_scripts.stages.corpus.pairs import Pair, read_pairs
 
 bounds = st.sampled_from([3, 20, 100])
 

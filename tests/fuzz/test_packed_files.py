@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fuzz.cases import damaged, damages, file, fuzz, lines_of, outcome, texts
-from workflow_scripts.core.packed_lines import read_lines
+from workflow_scripts.core.files.packed_lines import read_lines
 
 PACK = {
     ".gz": gzip.compress,

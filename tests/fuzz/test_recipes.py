@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fuzz.cases import damaged, damages, file, fuzz, outcome
-from workflow_scripts.core import resolve as resolving
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages import validate
+from workflow_scripts.plan import resolve as resolving
+from workflow_scripts.stages.catalogue import validate
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPES = [path.read_bytes()[:4000] for path in sorted(ROOT.glob("recipes/*.yaml"))]

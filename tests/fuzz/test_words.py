@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fuzz.cases import decoded, file, fuzz, lines_of, number, outcome, texts
-from workflow_scripts.core.vectors import read_vectors
-from workflow_scripts.generate.parts_of_speech import coarse
-from workflow_scripts.generate.ppdb import list_rules, ppdb_rules
+from workflow_scripts.core.files.vectors import read_vectors
+from workflow_scripts.stages.generate.parts_of_speech import coarse
+from workflow_scripts.stages.generate.ppdb import list_rules, ppdb_rules
 
 _numbers = st.sampled_from(["1", "-2.5", "3e-2", "0", "nan", "inf", "1e39", "1_0", "x", "", "٣"])
 _words = st.sampled_from(["a", "b", "ž", "a\u00a0b", "7", "", "\x0b"])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
-from workflow_scripts.clean import shard as clean
+from workflow_scripts.stages.clean import shard as clean
 
 
 def outputs(folder: Path) -> Outputs:

@@ -6,7 +6,7 @@ import zstandard
 
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, table
-from workflow_scripts.corpus import importer
+from workflow_scripts.stages.corpus import importer
 
 
 def outputs(folder: Path) -> Outputs:

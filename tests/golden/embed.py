@@ -6,10 +6,10 @@ from pathlib import Path
 from tests.e2e import micro
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
-from workflow_scripts.core.schema import defaults
-from workflow_scripts.embed import compare, evaluation
-from workflow_scripts.embed import train as embed
-from workflow_scripts.embed.model import load
+from workflow_scripts.plan.schema import defaults
+from workflow_scripts.stages.embed import compare, evaluation
+from workflow_scripts.stages.embed import train as embed
+from workflow_scripts.stages.embed.model import load
 
 MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")
 

@@ -7,13 +7,13 @@ import torch
 
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.schema import defaults
-from workflow_scripts.embed.model import save
-from workflow_scripts.embed.parts import Parts, empty_network
-from workflow_scripts.embed.tokens import Words
-from workflow_scripts.encoder import identify, masked
-from workflow_scripts.encoder import pairs as encoder_pairs
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.plan.schema import defaults
+from workflow_scripts.stages.embed.model import save
+from workflow_scripts.stages.embed.parts import Parts, empty_network
+from workflow_scripts.stages.embed.tokens import Words
+from workflow_scripts.stages.encoder import identify, masked
+from workflow_scripts.stages.encoder import pairs as encoder_pairs
 
 
 def embedding(folder: Path, texts: list[str]) -> Path:

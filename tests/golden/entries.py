@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from tests.golden.figures import Outputs, figures
-from workflow_scripts.stages import STAGES
+from workflow_scripts.stages.catalogue import STAGES
 
 GOLDEN = Path(__file__).parents[1] / "e2e" / "golden.json"
 VERSIONS = {stage.name: stage.version for stage in STAGES}

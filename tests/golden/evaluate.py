@@ -6,10 +6,10 @@ from pathlib import Path
 from tests.golden.figures import Outputs
 from tests.golden.inputs import Row, arguments, scored, selected, table, write_table
 from tests.golden.models import lone_segmenter
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.evaluate import measures, statistics, variants
-from workflow_scripts.filter import columns
-from workflow_scripts.select import threshold
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.stages.evaluate import measures, statistics, variants
+from workflow_scripts.stages.filter import columns
+from workflow_scripts.stages.select import threshold
 
 
 def flat_trees() -> list[Row]:

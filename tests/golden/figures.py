@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tests.e2e import micro
-from workflow_scripts.core.seal import canonical
+from workflow_scripts.core.files.seal import canonical
 
 # A model's numbers on another CPU; those of a training diverge further, update by update.
 TOLERANCE = 1e-3

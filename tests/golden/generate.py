@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
 from tests.golden.models import fixed_model
-from workflow_scripts.generate import candidates, idf, references, sample_references
+from workflow_scripts.stages.generate import candidates, idf, references, sample_references
 
 
 def outputs(folder: Path) -> Outputs:

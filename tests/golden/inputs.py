@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e import micro
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import TableWriter, read_rows
 
 Row = dict[str, Any]
 

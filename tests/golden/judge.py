@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, scored, table, write_table
 from tests.golden.models import fixed_model
-from workflow_scripts.judge import fit_run, shard
+from workflow_scripts.stages.judge import fit_run, shard
 
 FEATURES = ["overlap_1", "length_ratio", "forward_worst"]
 

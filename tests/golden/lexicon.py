@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, table
 from tests.golden.rewrite import training_sets
-from workflow_scripts.lexicon import count, entries, words
+from workflow_scripts.stages.lexicon import count, entries, words
 
 
 def outputs(folder: Path) -> Outputs:

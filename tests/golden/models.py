@@ -9,7 +9,7 @@ import torch
 
 from tests.golden.inputs import pairs
 from tests.unit.nmt.folders import write_model
-from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.nmt.vocabulary import SYMBOLS
 
 

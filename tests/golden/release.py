@@ -6,7 +6,7 @@ import zstandard
 
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, selected, write_table
-from workflow_scripts.release import checksums, export
+from workflow_scripts.stages.release import checksums, export
 
 
 def outputs(folder: Path) -> Outputs:

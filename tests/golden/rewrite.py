@@ -8,10 +8,10 @@ from tests.e2e import micro
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
 from tests.golden.models import fixed_model, lone_segmenter
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.embed import evaluation
-from workflow_scripts.rewrite import measure, segment, vocabulary
-from workflow_scripts.rewrite import pairs as rewriter_pairs
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.stages.embed import evaluation
+from workflow_scripts.stages.rewrite import measure, segment, vocabulary
+from workflow_scripts.stages.rewrite import pairs as rewriter_pairs
 
 
 def rewriter_model(folder: Path) -> Path:

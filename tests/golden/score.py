@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.golden.figures import Outputs
 from tests.golden.inputs import Row, arguments, counts, pairs, table, write_table
 from tests.golden.models import fixed_model
-from workflow_scripts.score import shard as score
+from workflow_scripts.stages.score import shard as score
 
 
 def generated(count: int) -> list[Row]:

@@ -6,8 +6,8 @@ from pathlib import Path
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, scored, table, write_table
 from tests.golden.models import lone_segmenter
-from workflow_scripts.select import shard as select
-from workflow_scripts.select import threshold
+from workflow_scripts.stages.select import shard as select
+from workflow_scripts.stages.select import threshold
 
 
 def outputs(folder: Path) -> Outputs:

@@ -7,8 +7,8 @@ import sentencepiece
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
 from tests.golden.models import sentence_model
-from workflow_scripts.subword import segment
-from workflow_scripts.subword import train as subword
+from workflow_scripts.stages.subword import segment
+from workflow_scripts.stages.subword import train as subword
 
 
 def outputs(folder: Path) -> Outputs:

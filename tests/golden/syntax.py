@@ -5,7 +5,7 @@ from pathlib import Path
 from tests import stanza_package
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, selected, table, write_table
-from workflow_scripts.syntax import shard as syntax
+from workflow_scripts.stages.syntax import shard as syntax
 
 
 def outputs(folder: Path) -> Outputs:

@@ -9,7 +9,7 @@ from tests.e2e import micro
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, pairs, write_table
 from tests.golden.models import sentence_model
-from workflow_scripts.train import sockeye
+from workflow_scripts.stages.train import sockeye
 
 
 def outputs(folder: Path) -> Outputs:

@@ -6,8 +6,8 @@ from pathlib import Path
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, table
 from tests.unit.transfer.conftest import write_senteval
-from workflow_scripts.core.tables import read_rows
-from workflow_scripts.transfer import collect, represented
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.stages.transfer import collect, represented
 
 
 def write_vectors(tasks: Path, path: Path) -> Path:

@@ -9,9 +9,9 @@ from typing import Any
 from tests import stanza_package
 from tests.configs import run_on_testbed
 from tests.pictures.board import Row, draw
-from workflow_scripts.core.layout import Layout
-from workflow_scripts.core.selection import Unit
-from workflow_scripts.stages import STAGES, run_layout
+from workflow_scripts.plan.layout import Layout
+from workflow_scripts.plan.selection import Unit
+from workflow_scripts.stages.catalogue import STAGES, run_layout
 
 # Letters in a line of units: the longest name of one.
 WIDTH = 25

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.pipeline import ROOT, Pipeline, environment
-from workflow_scripts.stages import STAGES
+from workflow_scripts.stages.catalogue import STAGES
 
 pytestmark = pytest.mark.e2e
 
@@ -25,8 +25,8 @@ COPIED = (
     "pyproject.toml",
 )
 NEW = {
-    "stage.py": "workflow_scripts/toy/stage.py",
-    "shard.py": "workflow_scripts/toy/shard.py",
+    "stage.py": "workflow_scripts/stages/toy/stage.py",
+    "shard.py": "workflow_scripts/stages/toy/shard.py",
     "toy.smk": "rules/toy.smk",
 }
 SCHEMA = {
@@ -49,18 +49,17 @@ def insert(path: Path, before: str, text: str) -> None:
 
 def add_toy(workflow: Path) -> None:
     """Add the stage as docs/architecture.md says."""
-    (workflow / "workflow_scripts" / "toy").mkdir()
-    (workflow / "workflow_scripts" / "toy" / "__init__.py").write_text(
-        '"""A toy."""\n', encoding="utf-8"
-    )
+    toy = workflow / "workflow_scripts" / "stages" / "toy"
+    toy.mkdir()
+    (toy / "__init__.py").write_text('"""A toy."""\n', encoding="utf-8")
     for name, target in NEW.items():
         shutil.copy(TOY / name, workflow / target)
     insert(workflow / "Snakefile", 'include: "rules/manifest.smk"', 'include: "rules/toy.smk"\n')
-    stages = workflow / "workflow_scripts" / "stages.py"
-    insert(stages, "STAGES: tuple", "from workflow_scripts.toy.stage import Toy\n\n")
+    stages = workflow / "workflow_scripts" / "stages" / "catalogue.py"
+    insert(stages, "STAGES: tuple", "from workflow_scripts.stages.toy.stage import Toy\n\n")
     insert(stages, ")\n\n\ndef validate", "    Toy,\n")
     insert(workflow / "config.yaml", "\nrelease:\n", "\ntoy: {min_words: 1}\n")
-    path = workflow / "workflow_scripts" / "core" / "config.schema.json"
+    path = workflow / "workflow_scripts" / "plan" / "config.schema.json"
     schema = json.loads(path.read_text(encoding="utf-8"))
     schema["properties"]["toy"] = SCHEMA
     schema["required"].append("toy")
@@ -106,12 +105,12 @@ def test_a_new_stage_touches_few_files_and_none_of_another_stage(workflow):
     before, after = files_of(ROOT), files_of(workflow)
     touched = {name for name in before if after[name] != before[name]}
     new = after.keys() - before.keys()
-    assert new == {*NEW.values(), "workflow_scripts/toy/__init__.py"}
+    assert new == {*NEW.values(), "workflow_scripts/stages/toy/__init__.py"}
     assert touched == {
         *("Snakefile", "config.yaml"),
-        *("workflow_scripts/stages.py", "workflow_scripts/core/config.schema.json"),
+        *("workflow_scripts/stages/catalogue.py", "workflow_scripts/plan/config.schema.json"),
     }
-    others = {f"workflow_scripts/{stage.name}/" for stage in STAGES}
+    others = {f"workflow_scripts/stages/{stage.name}/" for stage in STAGES}
     others |= {f"rules/{stage.name}.smk" for stage in STAGES}
     assert not [name for name in touched if name.startswith(tuple(others))]
 
@@ -130,7 +129,7 @@ def test_nothing_else_is_made_again_and_commands_know_the_stage(toy_run, workflo
     assert not toy_run.planned("toy")
     assert not toy_run.planned()
     status = subprocess.run(
-        [sys.executable, "-m", "workflow_scripts.status", "--run", "runs/micro"],
+        [sys.executable, "-m", "workflow_scripts.commands.status", "--run", "runs/micro"],
         cwd=toy_run.folder,
         env=environment() | {"PYTHONPATH": str(workflow)},
         capture_output=True,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from workflow_scripts.stages import STAGES
+from workflow_scripts.stages.catalogue import STAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = ["input", "output", "params", "log", "benchmark", "threads", "resources", "conda"]

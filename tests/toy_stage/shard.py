@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from workflow_scripts.core.atomic import write_text
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.files.atomic import write_text
+from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.seeding import fraction
 
 

@@ -32,8 +32,8 @@ def sentence_transformer(tmp_path_factory):
 
 def release_of(**run):
     """The declaration of the release of the run on the testbed, whose `run` block is changed so."""
-    from workflow_scripts.release.stage import Release
-    from workflow_scripts.stages import run_layout
+    from workflow_scripts.stages.catalogue import run_layout
+    from workflow_scripts.stages.release.stage import Release
 
     config = run_on_testbed()
     config["run"].update(run)

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import sentencepiece
 
-from workflow_scripts.core import manifest
-from workflow_scripts.core.atomic import write_json, write_text
+from workflow_scripts.core.files import manifest
+from workflow_scripts.core.files.atomic import write_json, write_text
+from workflow_scripts.core.files.tables import TableWriter, read_rows
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
-from workflow_scripts.core.tables import TableWriter, read_rows
-from workflow_scripts.evaluate import bounds, measures, run_answers, statistics
-from workflow_scripts.filter import columns
-from workflow_scripts.select.threshold import RECORD
+from workflow_scripts.stages.evaluate import bounds, measures, run_answers, statistics
+from workflow_scripts.stages.filter import columns
+from workflow_scripts.stages.select.threshold import RECORD
 
 SYSTEMS = ("parabank2", "beam")
 BEST = 5

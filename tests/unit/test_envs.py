@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from tests.configs import run_on_testbed
-from workflow_scripts.stages import run_layout
-from workflow_scripts.train import sockeye2
+from workflow_scripts.stages.catalogue import run_layout
+from workflow_scripts.stages.train import sockeye2
 
 ROOT = Path(__file__).resolve().parents[2]
 # Holds Sockeye 2 on its old Python, and nothing of ours.
@@ -116,8 +116,8 @@ def contributions():
     sections = [each for stage in stages for each in stage.sections().values()]
     tables = [each for stage in stages for each in stage.tables().values()]
     return {
-        "workflow_scripts.release.report": [each.partition(":")[0] for each in sections],
-        "workflow_scripts.release.tables": [each.partition(":")[0] for each in tables],
+        "workflow_scripts.stages.release.report": [each.partition(":")[0] for each in sections],
+        "workflow_scripts.stages.release.tables": [each.partition(":")[0] for each in tables],
     }
 
 
@@ -126,8 +126,14 @@ NAMED = contributions()
 
 # Commands that no rule runs, each with an environment of its own.
 COMMANDS = {
-    "estimate": ["workflow_scripts.estimate.__main__", "workflow_scripts.clean.shard"],
-    "service": ["workflow_scripts.rewrite.paraphrase", "workflow_scripts.rewrite.serve"],
+    "estimate": [
+        "workflow_scripts.commands.estimate.__main__",
+        "workflow_scripts.stages.clean.shard",
+    ],
+    "service": [
+        "workflow_scripts.stages.rewrite.paraphrase",
+        "workflow_scripts.apps.rewriter.serve",
+    ],
 }
 
 

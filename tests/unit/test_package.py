@@ -72,6 +72,6 @@ def test_its_commands_work_from_elsewhere(installed, tmp_path, module):
 
 
 def test_what_needs_the_workflow_says_so(installed, tmp_path):
-    done = python("workflow_scripts.estimate", folder=tmp_path, installed=installed)
+    done = python("workflow_scripts.commands.estimate", folder=tmp_path, installed=installed)
     assert done.returncode == 2
     assert "config.yaml is not there: the package has the modules alone" in done.stderr

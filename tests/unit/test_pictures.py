@@ -9,7 +9,7 @@ from tests.pictures import flow, rooms
 from tests.pictures.__main__ import DOCS, pictures
 from tests.pictures.board import Row, draw
 from tests.unit.test_rooms import UPWARD, room_of
-from workflow_scripts.stages import STAGES, run_layout
+from workflow_scripts.stages.catalogue import STAGES, run_layout
 
 SVG = "{http://www.w3.org/2000/svg}"
 

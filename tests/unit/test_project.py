@@ -27,7 +27,7 @@ def test_version_and_licence_are_the_same_everywhere():
 
 
 def test_the_table_of_blocks_has_every_block_of_the_configuration():
-    schema = json.loads(text("workflow_scripts/core/config.schema.json"))
+    schema = json.loads(text("workflow_scripts/plan/config.schema.json"))
     rows = re.findall(r"(?m)^\| (`.*?) \|", text("config/README.md"))
     named = [block for row in rows for block in re.findall(r"`(\w+)`", row)]
     assert sorted(named) == sorted(schema["properties"])

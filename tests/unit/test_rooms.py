@@ -5,53 +5,64 @@ from pathlib import Path
 
 import pytest
 
-from workflow_scripts.stages import STAGES
+from workflow_scripts.stages.catalogue import STAGES
 
 ROOT = Path(__file__).resolve().parents[2] / "workflow_scripts"
-# The declarations of the stages, <stage>/stage.py, and their list stages.py. They run nothing, and
-# the Snakefile reads them: a room of their own below all stages.
+# What each stage declares, stages/<stage>/stage.py, and the list stages/catalogue.py. They run
+# nothing, and the Snakefile reads them: a room of their own below all stages.
 DECLARATIONS = "declarations"
 # Modules of a stage that its declaration needs: its checks, and what these read.
 _OF_DECLARATIONS = {"stage.py", "checks.py", "filter/embedding_columns.py", "train/blocks.py"}
 _OF_DECLARATIONS |= {"train/model_files.py", "generate/rewriters.py", "transfer/tasks.py"}
+_OF_DECLARATIONS |= {"syntax/parser_files.py", "release/licences.py"}
 # The filter of the bitext has models of its own, which are trained before.
 _FLOW = [stage.name for stage in STAGES if stage.name != "dual_filter"]
 _FLOW.insert(_FLOW.index("train") + 1, "dual_filter")
 # From the ground up. A room imports itself and rooms before it. Stages stand in the order of the
-# flow, and what looks at runs comes last.
+# flow; then come what looks at runs, and the pages.
 ORDER = (
-    *("core", "nmt", "testbed", DECLARATIONS),
+    *("core", "nmt", "testbed", "plan", DECLARATIONS),
     *_FLOW,
     *("status", "runs", "estimate"),
+    *("annotate", "rewriter"),
 )
+# These doors hold rooms; each other one is a room itself.
+DOORS = {"stages", "commands", "apps"}
 # These import the core and themselves, and nothing else.
-ON_THE_CORE_ALONE = {"nmt", "testbed", DECLARATIONS}
+ON_THE_CORE_ALONE = {"nmt", "testbed", "plan"}
 # What a model folder consists of must be known to plan a run, and to whoever loads it.
-KINDS_OF_MODELS = ("train/stage.py", "nmt")
+KINDS_OF_MODELS = ("stages/train/stage.py", "nmt")
 # File and room, the only imports against the order. A column may be read off an embedding that was
 # trained on the pairs of an earlier training set: there `filter` comes after `embed`.
 # The same holds for an encoder. The judge reads such embeddings, too. A rewriter is released from a
 # finished run, which is read as `status` reads it.
 UPWARD = {
-    ("filter/embedding_score.py", "embed"),
-    ("filter/encoder_score.py", "encoder"),
-    ("judge/encoder.py", "embed"),
-    ("rewrite/export.py", "status"),
+    ("stages/filter/embedding_score.py", "embed"),
+    ("stages/filter/encoder_score.py", "encoder"),
+    ("stages/judge/encoder.py", "embed"),
+    ("stages/rewrite/export.py", "status"),
 }
 
 
 def room_of(parts):
     """Return the room of a module, given as its names below workflow_scripts."""
-    file = f"{'/'.join(parts).removesuffix('.py')}.py"
-    if file == "stages.py":
-        return DECLARATIONS
-    declared = file in _OF_DECLARATIONS or file.rpartition("/")[2] in _OF_DECLARATIONS
-    return DECLARATIONS if declared and parts[0] != "core" else parts[0]
+    door, *names = [part.removesuffix(".py") for part in parts]
+    if door not in DOORS:
+        return door
+    file = f"{'/'.join(names)}.py"
+    own = door == "stages" and (
+        names[0] == "catalogue" or {file, file.rpartition("/")[2]} & _OF_DECLARATIONS
+    )
+    return DECLARATIONS if own else names[0]
 
 
 def allowed(room):
     """Return the rooms that a room may import."""
-    return {"core"} if room in ON_THE_CORE_ALONE else set(ORDER[: ORDER.index(room)])
+    if room in ON_THE_CORE_ALONE:
+        return {"core"}
+    if room == DECLARATIONS:
+        return {"core", "plan"}
+    return set(ORDER[: ORDER.index(room)])
 
 
 def imported(text):
@@ -67,7 +78,7 @@ def imported(text):
         for module in modules:
             package, *names = module.split(".")
             if package == "workflow_scripts" and names:
-                yield tuple(names[:2]) if names[0] != "stages" else ("stages",)
+                yield tuple(names[:3])
 
 
 def imports_of(file):
@@ -76,14 +87,22 @@ def imports_of(file):
     return {room_of(names) for names in imported(file.read_text(encoding="utf-8"))} - {own}
 
 
-FILES = sorted(ROOT.rglob("*.py"))
+# What is in no room: the empty files of doors, and the forwards, which name no module.
+_NO_ROOM = {"__init__.py", "forwards.py", *(f"{door}/__init__.py" for door in DOORS)}
+FILES = sorted(
+    file for file in ROOT.rglob("*.py") if file.relative_to(ROOT).as_posix() not in _NO_ROOM
+)
 
 
 def test_every_package_has_its_place():
-    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
-    assert set(ORDER) == packages | {DECLARATIONS}
-    modules = {path.name for path in ROOT.glob("*.py")}
-    assert modules == {"__init__.py", "stages.py"}
+    doors = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    rooms = {path.parent.name for door in DOORS for path in ROOT.glob(f"{door}/*/__init__.py")}
+    assert set(ORDER) == (doors - DOORS) | rooms | {DECLARATIONS}
+    modules = {
+        path.relative_to(ROOT).as_posix() for each in DOORS for path in ROOT.glob(f"{each}/*.py")
+    }
+    assert {path.name for path in ROOT.glob("*.py")} == {"__init__.py", "forwards.py"}
+    assert modules == {*(f"{door}/__init__.py" for door in DOORS), "stages/catalogue.py"}
 
 
 @pytest.mark.parametrize("room", ORDER)
@@ -97,23 +116,22 @@ def test_a_room_imports_only_rooms_before_it(room):
     assert found == {
         (file, other)
         for file, other in {*UPWARD, KINDS_OF_MODELS}
-        if room_of(tuple(file.split("/"))) == room
+        if room_of(file.split("/")) == room
     }
 
 
 @pytest.mark.parametrize(
     ("text", "rooms"),
     [
-        ("from workflow_scripts.embed.model import load", {"embed"}),
-        ("from workflow_scripts.embed import model, parts", {"embed"}),
-        ("from workflow_scripts import embed", {"embed"}),
-        ("import workflow_scripts.embed.model as model", {"embed"}),
+        ("from workflow_scripts.stages.embed.model import load", {"embed"}),
+        ("from workflow_scripts.stages.embed import model, parts", {"embed"}),
+        ("from workflow_scripts.stages import embed", {"embed"}),
+        ("import workflow_scripts.stages.embed.model as model", {"embed"}),
         ("def f():\n    from workflow_scripts.nmt import beam", {"nmt"}),
-        ("from workflow_scripts.embed.stage import Embed", {DECLARATIONS}),
-        ("from workflow_scripts.embed import stage", {DECLARATIONS}),
-        ("from workflow_scripts.stages import STAGES", {DECLARATIONS}),
-        ("from workflow_scripts import stages", {DECLARATIONS}),
-        ("from workflow_scripts.core.stage import Stage", {"core"}),
+        ("from workflow_scripts.stages.embed.stage import Embed", {DECLARATIONS}),
+        ("from workflow_scripts.stages.embed import stage", {DECLARATIONS}),
+        ("from workflow_scripts.stages.catalogue import STAGES", {DECLARATIONS}),
+        ("from workflow_scripts.plan.stage import Stage", {"plan"}),
         ("from .encoders import Network\nimport numpy", set()),
     ],
 )

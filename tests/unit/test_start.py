@@ -38,14 +38,16 @@ LOADED = {
     "torch matplotlib sockeye": "rewrite.train train.sockeye",
 }
 RULES = "".join(file.read_text(encoding="utf-8") for file in ROOT.glob("rules/*.smk"))
-COMMANDS = set(re.findall(r"python -m workflow_scripts\.([\w.]+)", RULES))
+# Those of the stages go by what is behind `stages.`.
+COMMANDS = set(re.findall(r"python -m workflow_scripts\.(?:stages\.)?([\w.]+)", RULES))
 LISTED = " ".join(LOADED.values()).split()
 # Tells for each module in turn which of the slow packages it is the first to load.
 PROGRAM = """
 import importlib, sys
 slow = set(sys.argv[1].split())
 for name in sys.argv[2].split():
-    importlib.import_module(f"workflow_scripts.{name}")
+    place = "" if name.startswith("core.") else "stages."
+    importlib.import_module(f"workflow_scripts.{place}{name}")
     for package in sorted(slow & set(sys.modules)):
         print(name, package)
     slow -= set(sys.modules)

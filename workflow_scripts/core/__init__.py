@@ -1,1 +1,1 @@
-"""What every stage shares: files, manifests, configuration, seeding, progress."""
+"""What knows nothing of paraphrases: files, text, statistics, reports, and how a command runs."""

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core import space
 from workflow_scripts.core.environment import require_utf8
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files import space
 
 # The folder, below the results, of arguments that are too long for a command line.
 ARGUMENTS = ".arguments"

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.text import spellings, written_without_blanks
+from workflow_scripts.core.text.text import spellings, written_without_blanks
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.text import TextCoder, raw_coders, source_coder, target_coder

@@ -14,7 +14,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from workflow_scripts.core.atomic import atomic_path
+from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.nmt.kinds import HUGGING_FACE, SOCKEYE, ModelFiles
 from workflow_scripts.nmt.loaders import hugging_face, marian
 from workflow_scripts.nmt.loaders.marian_items import OPTIONS

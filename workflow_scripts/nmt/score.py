@@ -11,7 +11,7 @@ from pathlib import Path
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.lines import read_lines
+from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.precision import PRECISIONS

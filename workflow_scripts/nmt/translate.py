@@ -22,10 +22,10 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.lines import read_lines
+from workflow_scripts.core.files.atomic import atomic_path
+from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, BeamResult, translate

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.parallel import read_pairs
+from workflow_scripts.core.files.parallel import read_pairs
 from workflow_scripts.testbed.checker import Checker
 
 

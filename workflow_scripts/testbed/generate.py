@@ -10,9 +10,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.testbed.meaning import capacity

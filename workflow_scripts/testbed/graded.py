@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from workflow_scripts.core.atomic import atomic_path
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.testbed import english, selection

@@ -90,7 +90,7 @@ def chosen(
             kind = instance.partition("-seed")[0] if stage in ("filter", "embed") else ""
             kind = folder if stage == "generate" else kind
             # A model without its manifest can't be judged where what it was made of is damaged:
-            # the run refuses both at once (tests/unit/core/test_finished.py).
+            # the run refuses both at once (tests/unit/plan/test_finished.py).
             kind = "" if stage == "embed" and records else kind
             folders.setdefault(kind, {}).setdefault(folder, []).append(name)
     return {
@@ -170,7 +170,7 @@ def follow_orders(pipeline: Pipeline, targets: tuple[str, ...]) -> set[str]:
 
 def follow_verify(pipeline: Pipeline) -> set[str]:
     """Delete what `status --verify` names, run again, and return the files; then none is left."""
-    command = (sys.executable, "-m", "workflow_scripts.status", "--verify")
+    command = (sys.executable, "-m", "workflow_scripts.commands.status", "--verify")
     environment = {**pipeline.environment, "PYTHONPATH": str(ROOT)}
     named: set[str] = set()
     for found in (True, False):

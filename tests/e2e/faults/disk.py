@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.e2e.faults.undisturbed import Event, Undisturbed, outcome
-from workflow_scripts.core.space import ADVICE
+from workflow_scripts.core.files.space import ADVICE
 
 RESULTS, ALL = "results", "."
 # The range of free KiB when a run begins: enough for some files. The size doubles as long as the

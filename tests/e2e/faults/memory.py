@@ -28,8 +28,8 @@ TOLERANCE = 1e-4
 MOST_CHANGED = 0.01
 # The stages whose jobs run on the small device, with their modules and the columns compared.
 STAGES = {
-    "generate": ("workflow_scripts.generate.candidates", ("forward_nll",)),
-    "score": ("workflow_scripts.score.shard", ("forward_nll", "backward_nll", "sum")),
+    "generate": ("workflow_scripts.stages.generate.candidates", ("forward_nll",)),
+    "score": ("workflow_scripts.stages.score.shard", ("forward_nll", "backward_nll", "sum")),
 }
 # The other search of the core, beside the sampling of the micro run.
 BEAM = {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.e2e.pipeline import Pipeline, sha256
-from workflow_scripts.stages import STAGES as DECLARED
+from workflow_scripts.stages.catalogue import STAGES as DECLARED
 
 # Stages of the micro run, in the order of the flow; the last three have tests of their own.
 _WITHOUT = ("dual_filter", "judge", "syntax", "lexicon", "transfer", "encoder")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from workflow_scripts.train import layout
+from workflow_scripts.stages.train import layout
 
 # What Sockeye renames in the model that it trains is never read after an interruption.
 _SOCKEYES_OWN = f"/{layout.MODEL}/"

@@ -3,9 +3,9 @@ import sys
 import pytest
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from workflow_scripts.clean.checks import DETECTED
-from workflow_scripts.clean.language import confidence
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.stages.clean.checks import DETECTED
+from workflow_scripts.stages.clean.language import confidence
 
 SENTENCES = {
     "cs": "Včera jsme byli v lese na houbách.",

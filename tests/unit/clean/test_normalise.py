@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacremoses import MosesPunctNormalizer
 
-from workflow_scripts.clean import normalise as module
-from workflow_scripts.clean.normalise import normalise
-from workflow_scripts.core.text import letters_and_digits
+from workflow_scripts.core.text.text import letters_and_digits
+from workflow_scripts.stages.clean import normalise as module
+from workflow_scripts.stages.clean.normalise import normalise
 
 PUNCTUATION = "„“”‚‘’«»‹›–—―‐−…´'′″　（）：；？！％ \u00a0\u202f\u2009\t\r\x0b\u2028"
 HIDDEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff\u202e\u200f\ufe0f\x00\x07\x1b\x7f"

@@ -2,13 +2,13 @@ import re
 
 import pytest
 
-from workflow_scripts.clean.report import characters
-from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.seal import sealed
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
-from workflow_scripts.core.seal import sealed
+from workflow_scripts.stages.clean.report import characters
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_the_counts_of_all_shards_are_added_up(run):
         {"character": "€ U+20AC", "name": "EURO SIGN", "pairs": 3},
     ]
     assert (reference["side"], reference["distinct"]) == ("reference", 1)
-    (section,) = sections(["workflow_scripts.clean.report:characters"], run)
+    (section,) = sections(["workflow_scripts.stages.clean.report:characters"], run)
     assert re.search(r"EURO SIGN</td><td[^>]*>3<", section.html)
 
 

@@ -6,11 +6,11 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow_scripts.clean.shard import clean_pairs, main
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.core.tables import TableWriter, read_rows
-from workflow_scripts.corpus.importer import shard_of
+from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.stages.clean.shard import clean_pairs, main
+from workflow_scripts.stages.corpus.importer import shard_of
 
 CONFIG = {
     "charset": {"source": "latin-2", "reference": "latin-1"},

@@ -11,10 +11,10 @@ import zipfile
 import pytest
 import zstandard
 
-from workflow_scripts.core.archive import expand, names, split
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.packed_lines import read_lines
-from workflow_scripts.corpus.pairs import Pair, read_pairs
+from workflow_scripts.core.files.archive import expand, names, split
+from workflow_scripts.core.files.packed_lines import read_lines
+from workflow_scripts.stages.corpus.pairs import Pair, read_pairs
 
 FILES = {
     "data/00train.gz": gzip.compress(b"prvni\tfirst\n"),
@@ -278,7 +278,7 @@ def test_endless_chains_of_headers_are_refused(tmp_path):
 
 
 def test_list_of_members_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr("workflow_scripts.core.archive._INDEX_BYTES", 100_000)
+    monkeypatch.setattr("workflow_scripts.core.files.archive._INDEX_BYTES", 100_000)
     path = packed_tar(tmp_path / "x.tar", [(f"{number}", b"") for number in range(200)])
     with pytest.raises(InputError, match="list of members takes more than 100,000 bytes"):
         names(path)

@@ -1,14 +1,9 @@
 import numpy as np
 import pytest
 
-from workflow_scripts.core import bootstrap
-from workflow_scripts.core.bootstrap import (
-    interval,
-    means,
-    rank_intervals,
-    resampled,
-)
-from workflow_scripts.evaluate.diversity import bleu_counts, one_minus_bleu, sentence
+from workflow_scripts.core.statistics import bootstrap
+from workflow_scripts.core.statistics.bootstrap import interval, means, rank_intervals, resampled
+from workflow_scripts.stages.evaluate.diversity import bleu_counts, one_minus_bleu, sentence
 
 
 def block(matches, totals):

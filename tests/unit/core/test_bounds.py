@@ -5,8 +5,8 @@ import yaml
 
 from workflow_scripts.core.bounds import MOST_DEPTH, MOST_NODES, require_bounded
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.resolve import DEFAULTS, resolve
-from workflow_scripts.stages import validate
+from workflow_scripts.plan.resolve import DEFAULTS, resolve
+from workflow_scripts.stages.catalogue import validate
 
 
 def bomb(first, nest, levels=10):

@@ -45,7 +45,7 @@ def test_a_python_of_another_encoding_is_refused(monkeypatch):
 
 
 def test_a_command_in_another_encoding_says_so():
-    command = [sys.executable, "-m", "workflow_scripts.status", "--help"]
+    command = [sys.executable, "-m", "workflow_scripts.commands.status", "--help"]
     odd = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = subprocess.run(command, env=os.environ | odd, capture_output=True, check=False)
     assert done.returncode == 2

@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from workflow_scripts.core import manifest
-from workflow_scripts.core.atomic import atomic_path, write_json, write_text
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.core.files import manifest
+from workflow_scripts.core.files.atomic import atomic_path, write_json, write_text
+from workflow_scripts.core.files.tables import TableWriter, count_rows, read_rows
 
 ROWS = [
     {"id": f"c:{line}", "source": "Ahoj.", "reference": "Hello.", "corpus": "c"}

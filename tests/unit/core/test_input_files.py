@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from workflow_scripts.core import input_files
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.input_files import FileHashes, unchanged
+from workflow_scripts.core.files import input_files
+from workflow_scripts.core.files.input_files import FileHashes, unchanged
 
 
 def test_hashes_are_remembered_until_the_file_changes(tmp_path, monkeypatch):

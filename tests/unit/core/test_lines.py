@@ -1,7 +1,7 @@
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.lines import read_lines
+from workflow_scripts.core.files.lines import read_lines
 
 
 def test_only_line_feeds_end_a_line_and_a_mark_at_the_start_is_taken_off(tmp_path):

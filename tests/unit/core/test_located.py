@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from workflow_scripts.core.paths import Located, told
-from workflow_scripts.core.seal import canonical
+from workflow_scripts.core.files.paths import Located, told
+from workflow_scripts.core.files.seal import canonical
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.numbers import finite, require_finite
+from workflow_scripts.core.statistics.numbers import finite, require_finite
 
 
 @given(st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.integers(-(10**9), 10**9)))

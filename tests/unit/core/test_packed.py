@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from workflow_scripts.core.packed import SUFFIXES, PackedError, suffix_of, unpacked
+from workflow_scripts.core.files.packed import SUFFIXES, PackedError, suffix_of, unpacked
 
 PACK = {
     ".gz": gzip.compress,
@@ -149,7 +149,7 @@ def test_a_window_for_which_there_is_no_memory_has_a_message_of_its_own(tmp_path
     path.write_bytes(packer.compress(b"text\n" * 9) + packer.flush())
     code = (
         "from workflow_scripts.core.cli import run\n"
-        "from workflow_scripts.core.packed_lines import read_lines\n"
+        "from workflow_scripts.core.files.packed_lines import read_lines\n"
         "run(lambda: print(len(list(read_lines(sys.argv[1], 99)))))\n"
     )
     assert limited(code, path, megabytes=8000).stdout == "9\n"
@@ -172,7 +172,7 @@ def test_what_is_packed_a_thousandfold_needs_no_memory(suffix, tmp_path):
             stream.write(packer.compress(bytes(10**6)))
         stream.write(packer.flush())
     code = (
-        "from workflow_scripts.core.packed import unpacked\n"
+        "from workflow_scripts.core.files.packed import unpacked\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "with open(sys.argv[1], 'rb', buffering=0) as raw:\n"
         "    stream = unpacked(raw, sys.argv[2])\n"

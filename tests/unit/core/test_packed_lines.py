@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.packed_lines import read_lines
+from workflow_scripts.core.files.packed_lines import read_lines
 
 COMPRESS = {
     ".txt": bytes,
@@ -130,7 +130,7 @@ def test_long_lines_need_no_memory(tmp_path):
         stream.write(b"\nshort\n")
     program = (
         "import resource, sys\n"
-        "from workflow_scripts.core.packed_lines import read_lines\n"
+        "from workflow_scripts.core.files.packed_lines import read_lines\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "print([len(line) for line in read_lines(sys.argv[1], 100)])\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"

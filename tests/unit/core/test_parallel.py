@@ -1,7 +1,7 @@
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.parallel import read_pairs
+from workflow_scripts.core.files.parallel import read_pairs
 
 
 def write(path, text):

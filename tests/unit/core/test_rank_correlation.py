@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from workflow_scripts.core.rank_correlation import spearman
+from workflow_scripts.core.statistics.rank_correlation import spearman
 
 
 def test_rank_correlation():

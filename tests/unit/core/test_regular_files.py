@@ -5,8 +5,8 @@ import socket
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.input_files import FileHashes, files_below
-from workflow_scripts.core.regular_files import regular_file
+from workflow_scripts.core.files.input_files import FileHashes, files_below
+from workflow_scripts.core.files.regular_files import regular_file
 
 
 def test_file_and_link_to_one(tmp_path):

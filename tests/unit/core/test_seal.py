@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from workflow_scripts.core.seal import read_sealed, sealed
+from workflow_scripts.core.files.seal import read_sealed, sealed
 
 CONTENT = {"rows": 3, "text": "žák", "share": 0.1, "by": {2: (1, None)}, "parts": {"a": {}}}
 

@@ -6,9 +6,9 @@ import pytest
 
 from workflow_scripts.core import progress
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.shard import Input, Stream, Tally, write_shard
-from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.shard import Input, Stream, Tally, write_shard
+from workflow_scripts.core.files.tables import TableWriter, read_rows
 
 SCHEMA = "training_pairs"
 

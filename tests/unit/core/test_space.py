@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from workflow_scripts.core import space
-from workflow_scripts.core.atomic import atomic_path, write_text
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files import space
+from workflow_scripts.core.files.atomic import atomic_path, write_text
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 # What libraries raise that hide the number of the error; seen on a full tmpfs.

@@ -1,7 +1,7 @@
 import pytest
 
-from workflow_scripts.core import terminal
-from workflow_scripts.core.terminal import fitted_table, folded
+from workflow_scripts.core.report import terminal
+from workflow_scripts.core.report.terminal import fitted_table, folded
 
 HEADERS = ["stage", "rows in", "rows out", "rejected", "speed"]
 LONG = ", ".join(f"reason_{number} {number:,}" for number in range(8))

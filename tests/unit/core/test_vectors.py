@@ -8,7 +8,7 @@ import pytest
 import zstandard
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.vectors import read_vectors
+from workflow_scripts.core.files.vectors import read_vectors
 
 
 def written(path, text):

@@ -8,9 +8,9 @@ import pytest
 
 from tests.unit.corpus.server import serving
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.seal import read_sealed
-from workflow_scripts.corpus import fetch as fetch_module
-from workflow_scripts.corpus.fetch import download, fetch
+from workflow_scripts.core.files.seal import read_sealed
+from workflow_scripts.stages.corpus import fetch as fetch_module
+from workflow_scripts.stages.corpus.fetch import download, fetch
 
 CONTENT = random.Random(1).randbytes(3_000_000)
 DIGEST = hashlib.sha256(CONTENT).hexdigest()

@@ -11,10 +11,10 @@ import pytest
 
 from tests.unit.corpus.hub_server import Hub, hub_serving
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.seal import read_sealed
-from workflow_scripts.corpus import hub
-from workflow_scripts.corpus.pin import pinned_model
-from workflow_scripts.judge.encoder import encoder_folder
+from workflow_scripts.core.files.seal import read_sealed
+from workflow_scripts.stages.corpus import hub
+from workflow_scripts.stages.corpus.pin import pinned_model
+from workflow_scripts.stages.judge.encoder import encoder_folder
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -129,7 +129,7 @@ def test_a_kill_in_the_middle_leaves_no_record_and_the_next_call_ends_well(serve
     served.go_on.clear()
     words = ["--repository", REPOSITORY, "--revision", COMMIT, "--output", str(output)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "workflow_scripts.corpus.hub", *words],
+        [sys.executable, "-m", "workflow_scripts.stages.corpus.hub", *words],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stderr=subprocess.PIPE,
     )
@@ -182,6 +182,6 @@ def test_a_model_of_the_hub_is_pinned_by_its_newest_commit_and_all_hashes(served
 
 
 def test_without_the_hubs_library_pinning_says_what_is_needed(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "workflow_scripts.corpus.hub", None)
+    monkeypatch.setitem(sys.modules, "workflow_scripts.stages.corpus.hub", None)
     with pytest.raises(InputError, match=r"models\.opus: to pin a model of the hub, the package"):
         pinned_model("opus", {"hub": REPOSITORY}, {"downloads": str(tmp_path)}, None)

@@ -7,11 +7,11 @@ import pytest
 import zstandard
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify
-from workflow_scripts.core.tables import read_rows
-from workflow_scripts.corpus import importer
-from workflow_scripts.corpus.importer import main, shard_of
-from workflow_scripts.corpus.pairs import read_pairs
+from workflow_scripts.core.files.manifest import verify
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.stages.corpus import importer
+from workflow_scripts.stages.corpus.importer import main, shard_of
+from workflow_scripts.stages.corpus.pairs import read_pairs
 
 GOOD = [(f"věta číslo {number}", f"Sentence number {number}.") for number in range(200)]
 # One of every kind of line; the reason, or None where the pair is good.

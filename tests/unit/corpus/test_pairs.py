@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.corpus.pairs import Pair, Rejected, problem, read_pairs
+from workflow_scripts.stages.corpus.pairs import Pair, Rejected, problem, read_pairs
 from workflow_scripts.testbed import generate
 
 

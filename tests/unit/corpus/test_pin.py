@@ -11,10 +11,10 @@ from tests.configs import run_on_testbed
 from tests.e2e.micro import merged
 from tests.unit.corpus.server import serving
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.corpus import pin
-from workflow_scripts.corpus.mtdata_index import block_of
-from workflow_scripts.corpus.stage import Corpus
-from workflow_scripts.stages import run_layout
+from workflow_scripts.stages.catalogue import run_layout
+from workflow_scripts.stages.corpus import pin
+from workflow_scripts.stages.corpus.mtdata_index import block_of
+from workflow_scripts.stages.corpus.stage import Corpus
 
 
 def archive(files):
@@ -80,7 +80,7 @@ def test_url_without_a_hash_is_pinned_and_then_read(site, recipe):
 
 
 def test_what_an_earlier_call_left_is_no_part_of_what_is_pinned(site, recipe, monkeypatch):
-    monkeypatch.setattr("workflow_scripts.corpus.fetch.time.sleep", lambda _: None)
+    monkeypatch.setattr("workflow_scripts.stages.corpus.fetch.time.sleep", lambda _: None)
     table = {"url": f"{site.url}/t.tsv", "tsv": "t.tsv", "columns": {"source": 0, "reference": 1}}
     path = recipe(web=table)
     site.cut_after = [4] + [0] * 5
@@ -103,7 +103,7 @@ def test_id_of_mtdata_is_pinned(site, recipe, monkeypatch):
     def find(identity):
         return Entry(identity, f"{site.url}/cs-en.txt.zip", in_paths=["*.cs", "*.en"], in_ext="txt")
 
-    monkeypatch.setattr("workflow_scripts.corpus.mtdata_index.find", find)
+    monkeypatch.setattr("workflow_scripts.stages.corpus.mtdata_index.find", find)
     path = recipe(news={"mtdata": "OPUS-news-v1-ces-eng"})
     with pytest.raises(InputError, match=r"corpora\.news: the sha256"):
         layout_with(path)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.resolve import resolve
-from workflow_scripts.corpus.stage import Corpus
-from workflow_scripts.stages import run_layout
+from workflow_scripts.plan.resolve import resolve
+from workflow_scripts.stages.catalogue import run_layout
+from workflow_scripts.stages.corpus.stage import Corpus
 
 ROOT = Path(__file__).resolve().parents[3]
 

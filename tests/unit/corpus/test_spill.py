@@ -4,8 +4,8 @@ import sys
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.corpus import spill
-from workflow_scripts.corpus.spill import Spill
+from workflow_scripts.stages.corpus import spill
+from workflow_scripts.stages.corpus.spill import Spill
 
 ROWS = [(f"c:{n}", f"source\r{n}\u2028\x85\x1c", f"\treference {n}\v") for n in range(100)]
 
@@ -24,7 +24,7 @@ def test_rows_come_back_as_they_were_in_order(tmp_path, monkeypatch, buffer):
 
 def test_nothing_is_left_after_an_error_or_of_a_killed_predecessor(tmp_path):
     code = (
-        "import os, pathlib, sys; from workflow_scripts.corpus.spill import Spill;"
+        "import os, pathlib, sys; from workflow_scripts.stages.corpus.spill import Spill;"
         "rows = Spill(pathlib.Path(sys.argv[1]), 1); rows.add(0, ('a', 'b', 'c'));"
         "list(rows.rows(0)); os._exit(9)"
     )

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.atomic import write_json
-from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.manifest import write_record
 
 # Years come as means of their data sets; of 2013 one of the papers' data sets is missing.
 PAIRS = {"2012.MSRpar": 750, "2012.MSRvid": 750, "2013.FNWN": 189, "sick.test": 4927}

@@ -1,8 +1,8 @@
 import pytest
 import sacrebleu
 
-from workflow_scripts.embed.baselines import baselines, bleu, meteor
-from workflow_scripts.embed.evaluation import data_set
+from workflow_scripts.stages.embed.baselines import baselines, bleu, meteor
+from workflow_scripts.stages.embed.evaluation import data_set
 
 
 def test_bleu_is_that_of_sacrebleu_on_words():

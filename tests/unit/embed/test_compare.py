@@ -7,11 +7,11 @@ import pytest
 from tests.unit.embed import examples
 from tests.unit.embed.test_train import collected, tsv
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.embed import compare, evaluation, train
-from workflow_scripts.embed.baselines import baselines
-from workflow_scripts.embed.evaluation import read_collected
-from workflow_scripts.embed.model import load
-from workflow_scripts.embed.sts import model_similarities
+from workflow_scripts.stages.embed import compare, evaluation, train
+from workflow_scripts.stages.embed.baselines import baselines
+from workflow_scripts.stages.embed.evaluation import read_collected
+from workflow_scripts.stages.embed.model import load
+from workflow_scripts.stages.embed.sts import model_similarities
 
 PAIRS = examples.simulated_pairs(40)
 # Two kinds of embeddings; one of them is trained on two sets, on the first with two seeds.

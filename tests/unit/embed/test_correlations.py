@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from workflow_scripts.embed.correlations import correlations, gain, overlap, overlaps, result
-from workflow_scripts.embed.model import cosines
-from workflow_scripts.embed.readers import BT17_TASKS, DataSet
+from workflow_scripts.stages.embed.correlations import correlations, gain, overlap, overlaps, result
+from workflow_scripts.stages.embed.model import cosines
+from workflow_scripts.stages.embed.readers import BT17_TASKS, DataSet
 
 
 def data_set(name, scores, group="g"):

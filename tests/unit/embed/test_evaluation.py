@@ -3,8 +3,8 @@ import json
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_record
-from workflow_scripts.embed import evaluation
+from workflow_scripts.core.files.manifest import read_record
+from workflow_scripts.stages.embed import evaluation
 from workflow_scripts.testbed.graded import graded_pairs
 
 

@@ -5,14 +5,14 @@ import pytest
 
 from tests.unit.embed.examples import MODEL, model, sentences, simulated_pairs
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.embed import initial
-from workflow_scripts.embed.initial import (
+from workflow_scripts.stages.embed import initial
+from workflow_scripts.stages.embed.initial import (
     counted_vocabulary,
     initial_model,
     sampled,
     train_pieces,
 )
-from workflow_scripts.embed.tokens import Words
+from workflow_scripts.stages.embed.tokens import Words
 
 PAIRS = simulated_pairs(60)
 

@@ -2,8 +2,8 @@ import pytest
 import torch
 from torch.nn.functional import cosine_similarity
 
-from workflow_scripts.embed.loss import hinge_loss
-from workflow_scripts.embed.negatives import NONE
+from workflow_scripts.stages.embed.loss import hinge_loss
+from workflow_scripts.stages.embed.negatives import NONE
 
 
 def by_the_formula(pairs, negatives, vectors, margin):

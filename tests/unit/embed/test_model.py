@@ -8,9 +8,9 @@ import torch
 
 from tests.unit.embed import examples
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.embed import model, parts
-from workflow_scripts.embed.encoders import ENCODERS, Encoder, Entry
-from workflow_scripts.embed.model import (
+from workflow_scripts.stages.embed import model, parts
+from workflow_scripts.stages.embed.encoders import ENCODERS, Encoder, Entry
+from workflow_scripts.stages.embed.model import (
     UNTRAINED,
     SentenceEmbeddings,
     cosines,
@@ -112,7 +112,7 @@ def test_sentence_transformers_loads_the_folder_and_gives_the_same_vectors(built
 
 
 def test_an_input_that_is_no_sentence_is_refused():
-    from workflow_scripts.embed.sentence_module import SentenceModule
+    from workflow_scripts.stages.embed.sentence_module import SentenceModule
 
     module = SentenceModule(*examples.random_model(["word", "blstm"], "concatenate"))
     assert set(module.preprocess(["a dog"], prompt="See: ")) == {
@@ -123,7 +123,7 @@ def test_an_input_that_is_no_sentence_is_refused():
 
 
 def test_a_folder_that_is_nowhere_is_named(tmp_path, monkeypatch):
-    from workflow_scripts.embed.sentence_module import SentenceModule
+    from workflow_scripts.stages.embed.sentence_module import SentenceModule
 
     monkeypatch.setattr(SentenceModule, "load_dir_path", lambda *_: None)
     with pytest.raises(FileNotFoundError, match="elsewhere"):

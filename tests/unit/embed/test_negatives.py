@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import normalize
 
-from workflow_scripts.embed import negatives
-from workflow_scripts.embed.negatives import NONE, Keys, hardest
+from workflow_scripts.stages.embed import negatives
+from workflow_scripts.stages.embed.negatives import NONE, Keys, hardest
 
 
 def keys_of(pairs):

@@ -1,6 +1,6 @@
 import torch
 
-from workflow_scripts.embed.optimizer import LazyAdam
+from workflow_scripts.stages.embed.optimizer import LazyAdam
 
 
 def test_updates_are_those_of_sparse_adam():

@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.embed.sts_example import QUOTED
 from tests.unit.pages import Reader, captioned, rows_of
-from workflow_scripts.core.schema import defaults
+from workflow_scripts.plan.schema import defaults
 
 MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")
 SETTINGS = [
@@ -17,7 +17,7 @@ SETTINGS = [
 def embeddings(made_up_run, embedded):
     config = {**made_up_run.config, "quoted": QUOTED, "embeddings": SETTINGS}
     run = replace(made_up_run, config=config)
-    section = run.section("workflow_scripts.embed.report:embeddings", more=embedded)
+    section = run.section("workflow_scripts.stages.embed.report:embeddings", more=embedded)
     reader = Reader(section)
     assert reader.faults == [] and reader.ids == ["embeddings"]
     return section

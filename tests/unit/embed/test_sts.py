@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from tests.unit.embed import examples
-from workflow_scripts.embed import parts, sts
-from workflow_scripts.embed.correlations import overlap
-from workflow_scripts.embed.model import UNTRAINED, load, save
+from workflow_scripts.stages.embed import parts, sts
+from workflow_scripts.stages.embed.correlations import overlap
+from workflow_scripts.stages.embed.model import UNTRAINED, load, save
 
 PAIRS = examples.simulated_pairs(30)
 

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.unit.embed.sts_example import QUOTED, STS, TRAINING_SETS
-from workflow_scripts.embed.sts_tables import (
+from workflow_scripts.stages.embed.sts_tables import (
     chosen_by,
     correlation,
     data_columns,

@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.embed.sts_example import QUOTED, STS
-from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.embed import tables
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.stages.embed import tables
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from tests.unit.embed import examples
-from workflow_scripts.core import atomic
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_record, verify, write_record
-from workflow_scripts.embed import evaluation, train
-from workflow_scripts.embed.model import load
+from workflow_scripts.core.files import atomic
+from workflow_scripts.core.files.manifest import read_record, verify, write_record
+from workflow_scripts.stages.embed import evaluation, train
+from workflow_scripts.stages.embed.model import load
 
 ROOT = Path(__file__).resolve().parents[3]
 PAIRS = examples.simulated_pairs(60)
@@ -92,7 +92,7 @@ def test_a_killed_training_goes_on_and_ends_with_the_same_bytes(tmp_path, inputs
     training, changes = {"epochs": 40}, {"encoders": ["word", "lstm"]}
     train.main(examples.train_arguments(tmp_path / "whole", *inputs, training, **changes))
     arguments = examples.train_arguments(tmp_path, *inputs, training, **changes)
-    command = [sys.executable, "-m", "workflow_scripts.embed.train", *arguments]
+    command = [sys.executable, "-m", "workflow_scripts.stages.embed.train", *arguments]
     command += ["--checkpoint-seconds", "0"]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     checkpoint = tmp_path / "work" / "checkpoint.pt"
@@ -150,7 +150,7 @@ def test_the_best_epoch_is_chosen_by_development_data_that_is_not_tested_on(tmp_
     scores = [entry["development"] for entry in record["extra"]["history"]]
     assert len(set(scores)) > 1
     best = evaluation.data_set("d", "d", development)
-    from workflow_scripts.embed.sts import model_similarities
+    from workflow_scripts.stages.embed.sts import model_similarities
 
     found = train.result([best], model_similarities(load(tmp_path / "1"), [best]))
     assert found["mean"]["pearson"] == pytest.approx(max(scores), abs=1e-5)

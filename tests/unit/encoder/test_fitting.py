@@ -5,10 +5,10 @@ from transformers import AutoModelForSequenceClassification
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seeding import generator
-from workflow_scripts.encoder import fitting
-from workflow_scripts.encoder.fitting import Fitting, learning_rate, outputs
-from workflow_scripts.encoder.models import open_model, open_tokenizer
-from workflow_scripts.encoder.tokens import tokenised
+from workflow_scripts.stages.encoder import fitting
+from workflow_scripts.stages.encoder.fitting import Fitting, learning_rate, outputs
+from workflow_scripts.stages.encoder.models import open_model, open_tokenizer
+from workflow_scripts.stages.encoder.tokens import tokenised
 
 pytestmark = pytest.mark.slow  # it loads transformers
 

@@ -16,13 +16,13 @@ from transformers import (
 from tests.unit.encoder.conftest import tiny_config
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import sha256, verify, write_record
-from workflow_scripts.core.schema import defaults
-from workflow_scripts.core.tables import read_rows
-from workflow_scripts.encoder import identify
-from workflow_scripts.encoder.identify import Labelled, by_negatives, measures
-from workflow_scripts.encoder.models import file_hashes, longest, open_model, open_tokenizer
-from workflow_scripts.filter import encoder_score
+from workflow_scripts.core.files.manifest import sha256, verify, write_record
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.plan.schema import defaults
+from workflow_scripts.stages.encoder import identify
+from workflow_scripts.stages.encoder.identify import Labelled, by_negatives, measures
+from workflow_scripts.stages.encoder.models import file_hashes, longest, open_model, open_tokenizer
+from workflow_scripts.stages.filter import encoder_score
 
 pytestmark = pytest.mark.slow  # it loads transformers
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from workflow_scripts.encoder.neighbours import NONE, Exact, Inverted, ranked, search
+from workflow_scripts.stages.encoder.neighbours import NONE, Exact, Inverted, ranked, search
 
 pytest.importorskip("faiss")
 
@@ -34,7 +34,7 @@ def test_equal_vectors_stand_by_their_numbers():
 def test_how_many_vectors_are_read_at_once_changes_nothing(monkeypatch):
     given, queries = vectors(200), np.arange(200)
     whole = ranked(Exact(given), given, queries, 20)
-    monkeypatch.setattr("workflow_scripts.encoder.neighbours._GATHERED", 1)
+    monkeypatch.setattr("workflow_scripts.stages.encoder.neighbours._GATHERED", 1)
     parts = ranked(Exact(given), given, queries, 20)
     assert all(np.array_equal(one, other) for one, other in zip(whole, parts, strict=True))
 
@@ -74,5 +74,5 @@ def test_where_cells_hold_too_few_there_is_none():
 def test_few_sentences_are_searched_exactly(monkeypatch):
     given = vectors(50)
     assert isinstance(search(given, {"probes": 2}, 1), Exact)
-    monkeypatch.setattr("workflow_scripts.encoder.neighbours.EXACT", 49)
+    monkeypatch.setattr("workflow_scripts.stages.encoder.neighbours.EXACT", 49)
     assert isinstance(search(given, {"probes": 2}, 1), Inverted)

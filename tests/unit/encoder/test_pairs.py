@@ -7,14 +7,14 @@ import pytest
 from tests.unit.encoder.tasks.samples import qqp
 from tests.unit.filter.conftest import arguments, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_record
-from workflow_scripts.core.schema import defaults
-from workflow_scripts.core.tables import read_rows
-from workflow_scripts.embed import train as embedding
-from workflow_scripts.embed.prepared import key
-from workflow_scripts.encoder import pairs as module
-from workflow_scripts.encoder.neighbours import NONE, Exact
-from workflow_scripts.encoder.pairs import (
+from workflow_scripts.core.files.manifest import read_record
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.plan.schema import defaults
+from workflow_scripts.stages.embed import train as embedding
+from workflow_scripts.stages.embed.prepared import key
+from workflow_scripts.stages.encoder import pairs as module
+from workflow_scripts.stages.encoder.neighbours import NONE, Exact
+from workflow_scripts.stages.encoder.pairs import (
     DEV,
     NEIGHBOUR,
     PARAPHRASE,

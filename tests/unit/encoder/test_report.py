@@ -4,9 +4,9 @@ from types import SimpleNamespace
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.report.section import sections
-from workflow_scripts.encoder.report import encoders_table
+from workflow_scripts.stages.encoder.report import encoders_table
 
 FIGURES = {"pairs": 400, "accuracy": 0.75, "f1": 0.8, "auc": 0.875, "cosine_auc": 0.97}
 TUNED = {
@@ -36,7 +36,7 @@ def run(tmp_path):
 
 
 def test_the_section_has_the_figures_and_where_they_are_from(run):
-    (section,) = sections(["workflow_scripts.encoder.report:encoders"], run)
+    (section,) = sections(["workflow_scripts.stages.encoder.report:encoders"], run)
     assert section.title == "Encoders"
     for text in (
         "75.0",

@@ -6,11 +6,11 @@ import pytest
 
 from tests.configs import run_on_testbed
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.selection import used
-from workflow_scripts.embed.stage import Embed
-from workflow_scripts.encoder.stage import Encoder
-from workflow_scripts.filter.stage import Filter
-from workflow_scripts.stages import run_layout, validate
+from workflow_scripts.plan.selection import used
+from workflow_scripts.stages.catalogue import run_layout, validate
+from workflow_scripts.stages.embed.stage import Embed
+from workflow_scripts.stages.encoder.stage import Encoder
+from workflow_scripts.stages.filter.stage import Filter
 
 EMBEDDING = {"name": "word", "training_set": "all"}
 BLOCK = {"training_set": "all", "embedding": EMBEDDING, "scratch": {}}

@@ -8,10 +8,10 @@ import pytest
 from tests.configs import ROOT, run_on_testbed
 from tests.unit.estimate.test_predict import BACKWARD, FORWARD, STARTS, TEXT
 from tests.unit.nmt.marian_files import write_binary
+from workflow_scripts.commands.estimate import __main__ as estimate
+from workflow_scripts.commands.estimate.predict import Speeds
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.estimate import __main__ as estimate
-from workflow_scripts.estimate.predict import Speeds
-from workflow_scripts.stages import run_layout
+from workflow_scripts.stages.catalogue import run_layout
 
 TESTBED = str(ROOT / "recipes" / "testbed.yaml")
 
@@ -131,7 +131,7 @@ def test_a_python_with_snakemake_alone_names_the_environment_that_has_the_rest(t
     text = (
         f"import sys; sys.modules.update(dict.fromkeys({_STAGES_NEED}));"
         "from workflow_scripts.core.cli import run;"
-        "from workflow_scripts.estimate.__main__ import main; run(main)"
+        "from workflow_scripts.commands.estimate.__main__ import main; run(main)"
     )
     found = subprocess.run(
         [sys.executable, "-c", text, "--configfile", TESTBED],
@@ -151,8 +151,8 @@ def test_a_python_with_snakemake_alone_names_the_environment_that_has_the_rest(t
 
 def test_what_is_measured_is_told_while_it_is_measured(capsys, monkeypatch):
     monkeypatch.undo()
-    monkeypatch.setattr("workflow_scripts.estimate.text.measure", lambda *_: TEXT)
-    monkeypatch.setattr("workflow_scripts.estimate.networks.measure", lambda *_: FORWARD)
+    monkeypatch.setattr("workflow_scripts.commands.estimate.text.measure", lambda *_: TEXT)
+    monkeypatch.setattr("workflow_scripts.commands.estimate.networks.measure", lambda *_: FORWARD)
     monkeypatch.setattr(estimate, "start_seconds", lambda: STARTS)
     estimate.main(["--json", "--configfile", TESTBED])
     told = capsys.readouterr()

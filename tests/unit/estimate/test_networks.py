@@ -3,14 +3,14 @@ import torch
 
 from tests.e2e import micro
 from tests.unit.nmt.marian_files import SELF_ATTENTION, write_binary
-from workflow_scripts.core.resolve import resolve
-from workflow_scripts.estimate.networks import (
+from workflow_scripts.commands.estimate.networks import (
     Shape,
     measure,
     measure_finished,
     seconds_per_call,
     sockeye_model,
 )
+from workflow_scripts.plan.resolve import resolve
 
 pytestmark = pytest.mark.slow
 

@@ -3,9 +3,9 @@ import pytest
 from tests.configs import run_on_testbed
 from tests.e2e import micro
 from tests.golden.models import sentence_model
+from workflow_scripts.commands.estimate import text
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.estimate import text
-from workflow_scripts.stages import run_layout
+from workflow_scripts.stages.catalogue import run_layout
 
 pytestmark = pytest.mark.slow
 

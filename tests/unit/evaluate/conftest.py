@@ -3,8 +3,8 @@ import io
 import pytest
 import sentencepiece
 
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.stages.subword.segmenter import Segmenter
 
 SENTENCES = [
     "the old man sees a small dog",

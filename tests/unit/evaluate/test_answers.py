@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.evaluate.answers import key, main, measure
+from workflow_scripts.stages.evaluate.answers import key, main, measure
 
 ANSWERS = """\
 i see it\tEu vejo isso.\t0.5

@@ -4,11 +4,11 @@ import math
 import numpy as np
 import pytest
 
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.evaluate import bounds
-from workflow_scripts.evaluate.bounds import curve, own_quantiles, sampled
-from workflow_scripts.evaluate.diversity import diversity
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.stages.evaluate import bounds
+from workflow_scripts.stages.evaluate.bounds import curve, own_quantiles, sampled
+from workflow_scripts.stages.evaluate.diversity import diversity
 
 
 def candidate(text, total, forward=0.5):
@@ -143,7 +143,7 @@ def test_the_used_bound_is_measured_too(made_up_run):
 
 
 def test_the_report_has_a_row_for_each_quantile_of_the_references(made_up_run):
-    page = made_up_run.section("workflow_scripts.evaluate.report:bounds")
+    page = made_up_run.section("workflow_scripts.stages.evaluate.report:bounds")
     for system in made_up_run.systems:
         found = json.loads(made_up_run.bounds(system).read_text())
         for each in found["own"]["all"]["quantiles"]:
@@ -156,7 +156,7 @@ def test_the_report_has_a_row_for_each_quantile_of_the_references(made_up_run):
 
 
 def test_the_table_of_the_release_has_every_bound(made_up_run):
-    from workflow_scripts.evaluate.tables import bounds as table
+    from workflow_scripts.stages.evaluate.tables import bounds as table
 
     found = table(made_up_run.finished())
     expected = [

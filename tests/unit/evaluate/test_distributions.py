@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.evaluate.distributions import (
+from workflow_scripts.stages.evaluate.distributions import (
     entropy,
     idf_of_documents,
     inverse_document_frequencies,

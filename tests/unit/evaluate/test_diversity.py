@@ -9,9 +9,9 @@ import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow_scripts.core.parallel import read_pairs
-from workflow_scripts.core.text import words
-from workflow_scripts.evaluate.diversity import (
+from workflow_scripts.core.files.parallel import read_pairs
+from workflow_scripts.core.text.text import words
+from workflow_scripts.stages.evaluate.diversity import (
     Comparison,
     bleu_counts,
     diversity,
@@ -196,7 +196,7 @@ def test_files(tmp_path, capsys):
 
 def test_a_missing_file_is_a_message_without_traceback(tmp_path):
     present = write(tmp_path / "ref.txt", "a\n")
-    command = [sys.executable, "-m", "workflow_scripts.evaluate.diversity"]
+    command = [sys.executable, "-m", "workflow_scripts.stages.evaluate.diversity"]
     command += ["--references", str(present), "--paraphrases", str(tmp_path / "none.txt")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -3,10 +3,10 @@ import json
 import pytest
 
 from tests.unit import made_up_run as made
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.evaluate import bounds
-from workflow_scripts.evaluate.doubts import doubts
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.stages.evaluate import bounds
+from workflow_scripts.stages.evaluate.doubts import doubts
 
 
 def own(median):

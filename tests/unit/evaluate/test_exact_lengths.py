@@ -1,9 +1,9 @@
 """Figures of references of exactly 5, 10, 20 and 40 tokens."""
 
 from tests.unit.evaluate.test_measures import measured, row
-from workflow_scripts.evaluate.diversity import diversity
-from workflow_scripts.evaluate.exact_lengths import LENGTHS, PAIRS, ExactLength
-from workflow_scripts.evaluate.modified_bleu import modified_bleu
+from workflow_scripts.stages.evaluate.diversity import diversity
+from workflow_scripts.stages.evaluate.exact_lengths import LENGTHS, PAIRS, ExactLength
+from workflow_scripts.stages.evaluate.modified_bleu import modified_bleu
 
 FIVE = "the old man sees a"
 

@@ -3,10 +3,10 @@ import json
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.evaluate.known_trees import compare, known_tree, main
-from workflow_scripts.syntax.trees import parse, words
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.stages.evaluate.known_trees import compare, known_tree, main
+from workflow_scripts.stages.syntax.trees import parse, words
 from workflow_scripts.testbed.generate import items
 
 REFERENCE, PASSIVE = "The doctor bought the car.", "The car was bought by the doctor."

@@ -1,4 +1,4 @@
-from workflow_scripts.evaluate.length_table import heading, length_table, per_reference
+from workflow_scripts.stages.evaluate.length_table import heading, length_table, per_reference
 
 
 def part(start, end, counts, *bleu):

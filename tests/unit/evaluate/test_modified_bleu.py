@@ -6,9 +6,9 @@ from collections import defaultdict
 
 import pytest
 
-from workflow_scripts.core.parallel import read_pairs
-from workflow_scripts.evaluate.diversity import diversity
-from workflow_scripts.evaluate.modified_bleu import main, modified_bleu, paragraph
+from workflow_scripts.core.files.parallel import read_pairs
+from workflow_scripts.stages.evaluate.diversity import diversity
+from workflow_scripts.stages.evaluate.modified_bleu import main, modified_bleu, paragraph
 
 # Table 4 of the paper, Czech-English: by system and length. ParaNMT is 35 in the released outputs.
 TABLE_4 = {

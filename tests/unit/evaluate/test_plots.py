@@ -1,7 +1,7 @@
 import pytest
 
 from tests.unit.svg import check_plot, texts
-from workflow_scripts.evaluate import plots
+from workflow_scripts.stages.evaluate import plots
 
 SCORES = {
     "width": 0.1,

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from workflow_scripts.core.bootstrap import rank_intervals
-from workflow_scripts.evaluate.diversity import (
+from workflow_scripts.core.statistics.bootstrap import rank_intervals
+from workflow_scripts.stages.evaluate.diversity import (
     bleu_counts,
     diversity,
     main,

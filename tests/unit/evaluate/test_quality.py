@@ -1,4 +1,4 @@
-from workflow_scripts.evaluate.quality import Quality
+from workflow_scripts.stages.evaluate.quality import Quality
 from workflow_scripts.testbed.checker import Checker
 from workflow_scripts.testbed.generate import items
 

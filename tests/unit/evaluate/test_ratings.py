@@ -6,14 +6,19 @@ import pytest
 
 from tests.unit.pages import Reader
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.tables import read_rows
-from workflow_scripts.evaluate import ratings, tables
-from workflow_scripts.evaluate.ratings import Rated, RatedReference, of_pairs, rated_reference
-from workflow_scripts.evaluate.ratings import summary as summary_of
-from workflow_scripts.evaluate.stage import _ANNOTATORS
-from workflow_scripts.judge.annotators import MAX_FAILED_CONTROLS, MIN_JUDGMENTS
-from workflow_scripts.judge.rating_file import COLUMNS, Rating
-from workflow_scripts.judge.ratings import aggregate
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.stages.evaluate import ratings, tables
+from workflow_scripts.stages.evaluate.ratings import (
+    Rated,
+    RatedReference,
+    of_pairs,
+    rated_reference,
+)
+from workflow_scripts.stages.evaluate.ratings import summary as summary_of
+from workflow_scripts.stages.evaluate.stage import _ANNOTATORS
+from workflow_scripts.stages.judge.annotators import MAX_FAILED_CONTROLS, MIN_JUDGMENTS
+from workflow_scripts.stages.judge.rating_file import COLUMNS, Rating
+from workflow_scripts.stages.judge.ratings import aggregate
 
 BEST = 5
 
@@ -198,7 +203,7 @@ def test_the_report_shows_every_row(rated_run):
     from workflow_scripts.core.report.section import sections
 
     run, folders, _ = rated_run
-    (section,) = sections(["workflow_scripts.evaluate.report:ratings"], run)
+    (section,) = sections(["workflow_scripts.stages.evaluate.report:ratings"], run)
     page = str(section.html)
     assert Reader(page).faults == []
     shown = figures(folders, "parabank2")["figures"]

@@ -3,9 +3,9 @@ import json
 import pytest
 
 from tests.unit.pages import Reader, captioned, rows_of
-from workflow_scripts.evaluate.report import matrix
+from workflow_scripts.stages.evaluate.report import matrix
 
-SECTIONS = "workflow_scripts.evaluate.report"
+SECTIONS = "workflow_scripts.stages.evaluate.report"
 
 
 @pytest.fixture(scope="module")

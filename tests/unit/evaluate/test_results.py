@@ -1,9 +1,9 @@
 import pytest
 
-from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.evaluate.results import (
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.stages.evaluate.results import (
     all_measures,
     paraphrase_count,
     read_measures,

@@ -10,14 +10,21 @@ import pytest
 from tests.unit.evaluate.test_variants import row
 from tests.unit.pages import Reader
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import TableWriter
 from workflow_scripts.core.report.section import sections
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.evaluate import rewriting, tables
-from workflow_scripts.evaluate.modified_bleu import modified_bleu
-from workflow_scripts.evaluate.rewriting import Judges, Output, Side, beside, over, paraphrases
-from workflow_scripts.judge.features import Models
-from workflow_scripts.release import quoted
+from workflow_scripts.stages.evaluate import rewriting, tables
+from workflow_scripts.stages.evaluate.modified_bleu import modified_bleu
+from workflow_scripts.stages.evaluate.rewriting import (
+    Judges,
+    Output,
+    Side,
+    beside,
+    over,
+    paraphrases,
+)
+from workflow_scripts.stages.judge.features import Models
+from workflow_scripts.stages.release import quoted
 from workflow_scripts.testbed.checker import Checker
 
 FIVE, TEN = "a b c d e", "one two three four five six seven eight nine ten"
@@ -197,7 +204,7 @@ def test_tables_and_report_show_both_systems(shown):
         rows[5]["modified_bleu_deviation"] == figures["over_lengths"]["modified_bleu"]["deviation"]
     )
     assert (("beam", FIVE, "b a c d e")) in tables.rewritten(run).rows
-    (section,) = sections(["workflow_scripts.evaluate.report:rewriting"], run)
+    (section,) = sections(["workflow_scripts.stages.evaluate.report:rewriting"], run)
     page = str(section.html)
     assert Reader(page).faults == []
     assert "parabank and beam, 2 references" in page and "<li>b a c d e</li>" in page
@@ -224,7 +231,7 @@ def test_the_report_takes_systems_with_other_groups_of_references(made_up_run, t
     (tmp_path / "measures.json").write_text(json.dumps(measures), encoding="utf-8")
     write_record(tmp_path / "evaluation", 0, 0, {}, files=[tmp_path / "measures.json"])
     run = made_up_run.finished(more={"evaluate/beam": tmp_path})
-    (section,) = sections(["workflow_scripts.evaluate.report:diversity"], run)
+    (section,) = sections(["workflow_scripts.stages.evaluate.report:diversity"], run)
     page = str(section.html)
     assert Reader(page).faults == []
     first, second = page.split("<h3>All (held-out) references</h3>")

@@ -3,10 +3,10 @@ import json
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_record, write_record
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.evaluate.answers import measure
-from workflow_scripts.evaluate.run_answers import figures, main, normalised
+from workflow_scripts.core.files.manifest import read_record, write_record
+from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.stages.evaluate.answers import measure
+from workflow_scripts.stages.evaluate.run_answers import figures, main, normalised
 
 
 def row(source, reference, *texts):

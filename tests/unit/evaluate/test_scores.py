@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.evaluate.scores import BINS, scored_histograms
+from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.stages.evaluate.scores import BINS, scored_histograms
 
 
 def candidate(forward, backward):

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.evaluate.spread import main, read_measures, spread
+from workflow_scripts.stages.evaluate.spread import main, read_measures, spread
 
 RUN = {
     "config": {"system": "s", "best": 1, "groups": {"seen": ["x"]}, "seed": 1},

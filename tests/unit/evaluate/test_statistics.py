@@ -5,7 +5,7 @@ import pytest
 
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.evaluate.statistics import (
+from workflow_scripts.stages.evaluate.statistics import (
     Sample,
     bins,
     classifiers,

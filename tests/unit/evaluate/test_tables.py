@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from workflow_scripts.evaluate import tables
+from workflow_scripts.stages.evaluate import tables
 
 
 def as_text(table):

@@ -9,13 +9,13 @@ import pytest
 from tests.unit.evaluate.test_ratings import write_ratings
 from tests.unit.made_up_run import GROUPS, EndsAlike
 from tests.unit.pages import Reader
-from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import TableWriter, read_rows
 from workflow_scripts.core.report.section import sections
-from workflow_scripts.core.tables import TableWriter, read_rows
-from workflow_scripts.evaluate import measures, ratings, tables, variants
-from workflow_scripts.evaluate.diversity import diversity
-from workflow_scripts.evaluate.modified_bleu import modified_bleu
-from workflow_scripts.evaluate.variants import measure, summary
+from workflow_scripts.stages.evaluate import measures, ratings, tables, variants
+from workflow_scripts.stages.evaluate.diversity import diversity
+from workflow_scripts.stages.evaluate.modified_bleu import modified_bleu
+from workflow_scripts.stages.evaluate.variants import measure, summary
 
 CONFIG = {
     **{"system": "s", "groups": {"seen": ["train"], "held_out": ["held"]}, "testbed": []},
@@ -191,7 +191,7 @@ def test_people_s_scores_of_each_variant(varied):
 
 def test_the_report_shows_each_variant(varied):
     run, folder = varied
-    (section,) = sections(["workflow_scripts.evaluate.report:variants"], run)
+    (section,) = sections(["workflow_scripts.stages.evaluate.report:variants"], run)
     page = str(section.html)
     assert Reader(page).faults == []
     groups = read(folder, "variants")["groups"]["all"]

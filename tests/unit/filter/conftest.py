@@ -4,10 +4,10 @@ import os
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.core.training_sets import PAIR_COLUMNS
-from workflow_scripts.filter.kenlm import program
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.rows import PAIR_COLUMNS
+from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.stages.filter.kenlm import program
 
 
 def write_table(path, schema, rows):

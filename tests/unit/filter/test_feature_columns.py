@@ -6,15 +6,15 @@ import hashlib
 import pytest
 
 from tests.configs import run_on_testbed
-from tests.unit.core.test_encoder_blocks import COMMIT, MODEL
+from tests.unit.plan.test_encoder_blocks import COMMIT, MODEL
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.evaluate.stage import Evaluate
-from workflow_scripts.filter.checks import problems as filter_problems
-from workflow_scripts.filter.stage import Filter
-from workflow_scripts.generate.stage import Generate
-from workflow_scripts.judge.stage import Judge
-from workflow_scripts.score.stage import Score
-from workflow_scripts.stages import run_layout, validate
+from workflow_scripts.stages.catalogue import run_layout, validate
+from workflow_scripts.stages.evaluate.stage import Evaluate
+from workflow_scripts.stages.filter.checks import problems as filter_problems
+from workflow_scripts.stages.filter.stage import Filter
+from workflow_scripts.stages.generate.stage import Generate
+from workflow_scripts.stages.judge.stage import Judge
+from workflow_scripts.stages.score.stage import Score
 
 SYSTEM = "parabank2"
 
@@ -193,7 +193,7 @@ def test_a_grammar_model_of_the_run_is_trained_for_a_column():
 
 def test_the_shipped_grammar_model_counts_by_its_content(monkeypatch, tmp_path):
     (tmp_path / "weights").write_text("a")
-    monkeypatch.setattr("workflow_scripts.core.judges.GRAMMAR", tmp_path)
+    monkeypatch.setattr("workflow_scripts.plan.catalogues.judges.GRAMMAR", tmp_path)
     layout = layout_of(sound={"name": "grammar_gain"})
     assert reads(layout, "sound") == [("filter", SYSTEM)]
     assert "run-grammar" not in layout.stage(Judge).instances()

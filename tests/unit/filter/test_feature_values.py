@@ -8,14 +8,14 @@ import pytest
 
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.features import LANGUAGES, NEEDS
-from workflow_scripts.core.schema import definition
-from workflow_scripts.core.tables import read_rows
-from workflow_scripts.core.training_sets import PAIR_COLUMNS
-from workflow_scripts.filter import feature_values
-from workflow_scripts.generate import known_words
-from workflow_scripts.judge.encoder import load_encoder
-from workflow_scripts.judge.features import FEATURES
+from workflow_scripts.core.files.rows import PAIR_COLUMNS
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.plan.catalogues.features import LANGUAGES, NEEDS
+from workflow_scripts.plan.schema import definition
+from workflow_scripts.stages.filter import feature_values
+from workflow_scripts.stages.generate import known_words
+from workflow_scripts.stages.judge.encoder import load_encoder
+from workflow_scripts.stages.judge.features import FEATURES
 
 # What a column of pairs holds already, under this name or another one; what has a kind of column of
 # its own; what needs a model that columns don't have.
@@ -125,7 +125,7 @@ def test_a_grammar_model_makes_a_column(monkeypatch, tmp_path):
         asked.append(model)
         return Grammar()
 
-    monkeypatch.setattr("workflow_scripts.judge.load.Grammar.load", load)
+    monkeypatch.setattr("workflow_scripts.stages.judge.load.Grammar.load", load)
     given = {"grammar": tmp_path / "grammar" / "model.json"}
     assert column(tmp_path / "one", "grammar", **given) == [4, 6, 3]
     assert column(tmp_path / "two", "grammar_gain") == [0, 2, 0]

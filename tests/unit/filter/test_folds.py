@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.filter.folds import Folds
+from workflow_scripts.stages.filter.folds import Folds
 
 few = st.sampled_from([-1.5, 0.0, -0.0, 0.25, 3.0])
 numbers = st.lists(few | st.floats(-5, 5, width=32), max_size=40)

@@ -7,10 +7,10 @@ import sacrebleu
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.core.text import words
-from workflow_scripts.evaluate.diversity import Overlap, sentence
-from workflow_scripts.filter import measures
-from workflow_scripts.filter.columns import Counter as Ngrams
+from workflow_scripts.core.text.text import words
+from workflow_scripts.stages.evaluate.diversity import Overlap, sentence
+from workflow_scripts.stages.filter import measures
+from workflow_scripts.stages.filter.columns import Counter as Ngrams
 
 vocabulary = [
     "the",

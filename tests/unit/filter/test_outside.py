@@ -6,13 +6,14 @@ import pytest
 from tests.configs import run_on_testbed
 from tests.unit.filter.conftest import arguments
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_record
-from workflow_scripts.core.tables import read_rows
-from workflow_scripts.core.training_sets import MODEL_COLUMNS, training_sets
-from workflow_scripts.filter import columns, outside
-from workflow_scripts.filter.stage import Filter
-from workflow_scripts.filter.training_set import main as choose
-from workflow_scripts.stages import run_layout
+from workflow_scripts.core.files.manifest import read_record
+from workflow_scripts.core.files.rows import MODEL_COLUMNS
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.plan.catalogues.training_sets import training_sets
+from workflow_scripts.stages.catalogue import run_layout
+from workflow_scripts.stages.filter import columns, outside
+from workflow_scripts.stages.filter.stage import Filter
+from workflow_scripts.stages.filter.training_set import main as choose
 
 BLOCK = {
     "name": "ppdb",

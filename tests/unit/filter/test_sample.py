@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.filter.sample import NOWHERE, last_distinct, last_within, place
+from workflow_scripts.stages.filter.sample import NOWHERE, last_distinct, last_within, place
 
 weighted = st.lists(
     st.tuples(st.floats(0, 1, exclude_max=True) | st.sampled_from([0.5, 0.25]), st.integers(0, 9)),

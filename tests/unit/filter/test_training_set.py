@@ -3,11 +3,11 @@ import pytest
 
 from tests.unit.filter.conftest import arguments, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_record
-from workflow_scripts.core.tables import read_rows
-from workflow_scripts.core.training_sets import PAIR_COLUMNS
-from workflow_scripts.filter import pairs
-from workflow_scripts.filter.training_set import main
+from workflow_scripts.core.files.manifest import read_record
+from workflow_scripts.core.files.rows import PAIR_COLUMNS
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.stages.filter import pairs
+from workflow_scripts.stages.filter.training_set import main
 
 ALL = {
     **{"system": "s", "bounds": {}, "folds": None},

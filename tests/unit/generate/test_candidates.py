@@ -4,10 +4,12 @@ from collections import deque
 
 import pytest
 
-from workflow_scripts.core.manifest import read_record, write_record
-from workflow_scripts.core.tables import TableWriter, read_rows
-from workflow_scripts.generate import candidates
-from workflow_scripts.generate.candidates import (
+from workflow_scripts.core.files.manifest import read_record, write_record
+from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.nmt import int8
+from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
+from workflow_scripts.stages.generate import candidates
+from workflow_scripts.stages.generate.candidates import (
     Job,
     assemble,
     check,
@@ -16,14 +18,12 @@ from workflow_scripts.generate.candidates import (
     open_job,
     with_results,
 )
-from workflow_scripts.generate.constraints import ConstraintSet, constraint_sets
-from workflow_scripts.generate.decoding import Decoding, Request
-from workflow_scripts.generate.held_out import held_out_references
-from workflow_scripts.generate.idf import plain_words
-from workflow_scripts.generate.words import words_of
-from workflow_scripts.nmt import int8
-from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
-from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.stages.generate.constraints import ConstraintSet, constraint_sets
+from workflow_scripts.stages.generate.decoding import Decoding, Request
+from workflow_scripts.stages.generate.held_out import held_out_references
+from workflow_scripts.stages.generate.idf import plain_words
+from workflow_scripts.stages.generate.words import words_of
+from workflow_scripts.stages.subword.segmenter import Segmenter
 
 CONSTRAINTS = {"kind": "negative", "choose": "random", "sets": 3, "fraction": [0.2, 0.5]}
 CONFIG = {

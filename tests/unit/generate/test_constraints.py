@@ -3,7 +3,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from workflow_scripts.generate.constraints import blocked_words, constraint_sets, share
+from workflow_scripts.stages.generate.constraints import blocked_words, constraint_sets, share
 
 CONFIG = {"kind": "negative", "choose": "random", "sets": 5, "fraction": [0.0, 0.333]}
 REFERENCE = "The one two three four five six seven eight , 9 ."  # nine words

@@ -1,6 +1,6 @@
 import pytest
 
-from workflow_scripts.generate.inflection import inflections, other_verb_forms
+from workflow_scripts.stages.generate.inflection import inflections, other_verb_forms
 
 
 @pytest.mark.parametrize(

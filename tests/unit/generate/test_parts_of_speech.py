@@ -2,7 +2,7 @@
 
 import pytest
 
-from workflow_scripts.generate.parts_of_speech import coarse
+from workflow_scripts.stages.generate.parts_of_speech import coarse
 
 
 @pytest.mark.parametrize(

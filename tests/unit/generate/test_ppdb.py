@@ -4,7 +4,7 @@ import random
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.generate.ppdb import MOST, Paraphrases, Rule, read_paraphrases
+from workflow_scripts.stages.generate.ppdb import MOST, Paraphrases, Rule, read_paraphrases
 
 
 def rule(word, paraphrase, score, relation, category="[VBD]"):

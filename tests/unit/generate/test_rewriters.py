@@ -4,7 +4,7 @@ import pytest
 
 from tests.configs import run_on_testbed
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages import run_layout, validate
+from workflow_scripts.stages.catalogue import run_layout, validate
 
 FIVE = {"s17": {"kind": "negative", "choose": {"first": 2}}, "s28": None}
 
@@ -209,7 +209,7 @@ def test_a_merge_has_no_rewriter():
 
 
 def test_the_datasheet_tells_all_behind_it():
-    from workflow_scripts.release.stage import Release
+    from workflow_scripts.stages.release.stage import Release
 
     layout = run_layout(with_rewriter(evaluate__rewriting=[["beam", "mono"]]))
     release = layout.stage(Release)

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_record, write_record
-from workflow_scripts.core.tables import TableWriter, read_rows
-from workflow_scripts.generate import references, sample_references
-from workflow_scripts.generate.sample_references import cutoff, place, sample
+from workflow_scripts.core.files.manifest import read_record, write_record
+from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.stages.generate import references, sample_references
+from workflow_scripts.stages.generate.sample_references import cutoff, place, sample
 
 ROWS = [
     {"id": f"{corpus}:{line}", "corpus": corpus, "source": f"s{line}", "reference": f"r{line}"}

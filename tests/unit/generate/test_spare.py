@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow_scripts.generate.constraints import constraint_sets
-from workflow_scripts.generate.spare import Spare
+from workflow_scripts.stages.generate.constraints import constraint_sets
+from workflow_scripts.stages.generate.spare import Spare
 
 CONFIG = {"kind": "negative", "choose": "random", "sets": 6, "fraction": [0.0, 1.0]}
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.generate.tagger import Tagger
+from workflow_scripts.stages.generate.tagger import Tagger
 
 
 @pytest.fixture(scope="module")

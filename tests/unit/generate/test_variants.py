@@ -8,11 +8,11 @@ import pytest
 from tests.configs import run_on_testbed
 from tests.unit.generate.test_idf import count, write_pairs
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.generate.ppdb import Paraphrases, Rule
-from workflow_scripts.generate.spare import Spare
-from workflow_scripts.generate.variants import Variants, choose, set_maker
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.stages.generate.ppdb import Paraphrases, Rule
+from workflow_scripts.stages.generate.spare import Spare
+from workflow_scripts.stages.generate.variants import Variants, choose, set_maker
 
 REFERENCE = "I told her I was proud to work for them."
 PRESETS = run_on_testbed()["systems"]["parabank"]["constraints"]["variants"]

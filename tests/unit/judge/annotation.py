@@ -2,11 +2,11 @@
 
 import yaml
 
-from workflow_scripts.core.atomic import write_json
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.judge.annotate.items import of_file
-from workflow_scripts.judge.annotate.store import Store, create
+from workflow_scripts.apps.annotate.items import of_file
+from workflow_scripts.apps.annotate.store import Store, create
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import TableWriter
 
 SHARDS = 2
 COLUMNS = ("id", "source", "reference", "paraphrase", "system", "forward_nll", "paraphrase_score")

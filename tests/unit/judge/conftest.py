@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from workflow_scripts.core.encoder_blocks import DEFAULT
-from workflow_scripts.judge.encoder import encoder_folder
-from workflow_scripts.judge.examples import read_labels, read_ratings
-from workflow_scripts.judge.fit import GOOD_RATING
-from workflow_scripts.judge.fitting import Examples
+from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
+from workflow_scripts.stages.judge.encoder import encoder_folder
+from workflow_scripts.stages.judge.examples import read_labels, read_ratings
+from workflow_scripts.stages.judge.fit import GOOD_RATING
+from workflow_scripts.stages.judge.fitting import Examples
 
 
 @pytest.fixture(scope="session")

@@ -6,10 +6,10 @@ import pytest
 from tests.unit.judge.test_features import one
 from tests.unit.sentence_transformer import write_model
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.judge.encoder import load_encoder
-from workflow_scripts.judge.features import FEATURES, Models, alignment, compute
-from workflow_scripts.judge.features.alignment import Read
-from workflow_scripts.judge.pairs import Pairs
+from workflow_scripts.stages.judge.encoder import load_encoder
+from workflow_scripts.stages.judge.features import FEATURES, Models, alignment, compute
+from workflow_scripts.stages.judge.features.alignment import Read
+from workflow_scripts.stages.judge.pairs import Pairs
 
 NAMES = [each.name for each in alignment.FEATURES]
 

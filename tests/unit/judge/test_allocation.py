@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import beta
 
-from workflow_scripts.judge.annotate.allocation import Open, choose
+from workflow_scripts.apps.annotate.allocation import Open, choose
 
 
 def first_lot(item):

@@ -18,11 +18,11 @@ import pytest
 from tests.processes import none_left
 from tests.unit.judge.annotation import write_pairs, write_run
 from tests.unit.judge.test_server import Browser
+from workflow_scripts.apps.annotate.__main__ import main
+from workflow_scripts.apps.annotate.store import Store
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.judge import ratings
-from workflow_scripts.judge.annotate.__main__ import main
-from workflow_scripts.judge.annotate.store import Store
-from workflow_scripts.judge.rating_file import read_ratings
+from workflow_scripts.stages.judge import ratings
+from workflow_scripts.stages.judge.rating_file import read_ratings
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -32,7 +32,7 @@ class Served:
 
     def __init__(self, folder, *options):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "workflow_scripts.judge.annotate", "--port", "0", *options],
+            [sys.executable, "-m", "workflow_scripts.apps.annotate", "--port", "0", *options],
             cwd=folder,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             stdout=subprocess.PIPE,
@@ -165,7 +165,7 @@ def refused(message, *options):
 
 
 def test_another_campaign_needs_another_file(run, monkeypatch):
-    from workflow_scripts.judge.annotate import __main__ as command
+    from workflow_scripts.apps.annotate import __main__ as command
 
     monkeypatch.setattr(command, "serve", lambda store, arguments: store.close())
     main(["--run", "mine"])
@@ -194,8 +194,8 @@ def test_faults_are_named(run):
 
 
 def test_the_table_of_marks_is_printed_with_the_export(run, tmp_path, monkeypatch, capsys):
-    from workflow_scripts.judge.annotate import __main__ as command
-    from workflow_scripts.judge.annotate.modes import Answer
+    from workflow_scripts.apps.annotate import __main__ as command
+    from workflow_scripts.apps.annotate.modes import Answer
 
     def answer_one(store, arguments):
         annotator, _ = store.annotator(store.token("Ana"))

@@ -11,12 +11,12 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from tests.unit.embed import examples
-from workflow_scripts.core.atomic import write_json
-from workflow_scripts.core.encoder_blocks import DEFAULT
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.seal import sealed
-from workflow_scripts.embed import model as embedding
-from workflow_scripts.judge.encoder import encoder_folder, load_encoder
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.seal import sealed
+from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
+from workflow_scripts.stages.embed import model as embedding
+from workflow_scripts.stages.judge.encoder import encoder_folder, load_encoder
 
 SENTENCES = ["the dog sees a cat .", "a cat", "the dog sees the cat ."]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.english import kept_apart, sentences
-from workflow_scripts.judge.grammar import Grammar
-from workflow_scripts.judge.grammar.model import SHIPPED
+from workflow_scripts.stages.judge.grammar import Grammar
+from workflow_scripts.stages.judge.grammar.model import SHIPPED
 
 # Sound, unsound: what translation models write, and learners.
 PAIRS = [

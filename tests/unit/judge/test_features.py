@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.tokens import known_words, tokens
-from workflow_scripts.judge.features import FEATURES, Models, compute
-from workflow_scripts.judge.features.agreement import names, negated, numbers
-from workflow_scripts.judge.features.dictionary import WithDictionary
-from workflow_scripts.judge.pairs import Pairs
+from workflow_scripts.core.text.tokens import known_words, tokens
+from workflow_scripts.stages.judge.features import FEATURES, Models, compute
+from workflow_scripts.stages.judge.features.agreement import names, negated, numbers
+from workflow_scripts.stages.judge.features.dictionary import WithDictionary
+from workflow_scripts.stages.judge.pairs import Pairs
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -329,7 +329,7 @@ def test_edit_distance_is_in_tokens():
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_overlap_is_that_of_the_column_of_filter(order):
     pa = pytest.importorskip("pyarrow")
-    from workflow_scripts.filter.columns import Counter
+    from workflow_scripts.stages.filter.columns import Counter
 
     references = ["the dog eats the cat .", "a", "", "a b c d", "The, dog!"]
     paraphrases = ["The dog and the cat", "b", "x", "b c d a b c", "the dog dog"]

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.judge.grammar import Grammar
-from workflow_scripts.judge.grammar.damage import Damager
-from workflow_scripts.judge.grammar.sequences import LEVELS, Seen, hashes
-from workflow_scripts.judge.grammar.tokens import grams, is_word, normal, shape, tokens
-from workflow_scripts.judge.grammar.train import main
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.stages.judge.grammar import Grammar
+from workflow_scripts.stages.judge.grammar.damage import Damager
+from workflow_scripts.stages.judge.grammar.sequences import LEVELS, Seen, hashes
+from workflow_scripts.stages.judge.grammar.tokens import grams, is_word, normal, shape, tokens
+from workflow_scripts.stages.judge.grammar.train import main
 
 SUBJECTS = ["The woman", "My brother", "The old teacher", "Mary", "Her little sister", "The boy"]
 VERBS = ["was reading", "has written", "is looking for", "wanted to see", "has been painting"]

@@ -3,8 +3,7 @@
 import pytest
 
 from tests.unit.judge.annotation import references, write_pairs, write_run, write_unit
-from workflow_scripts.core.errors import InputError
-from workflow_scripts.judge.annotate.items import (
+from workflow_scripts.apps.annotate.items import (
     Item,
     Wanted,
     bin_of,
@@ -13,6 +12,7 @@ from workflow_scripts.judge.annotate.items import (
     run_systems,
     run_units,
 )
+from workflow_scripts.core.errors import InputError
 
 
 def wanted(**changes):

@@ -7,10 +7,10 @@ import pytest
 from scipy.special import expit, logit
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.judge import fit as fit_command
-from workflow_scripts.judge.examples import read_labels, read_ratings
-from workflow_scripts.judge.features import Models
-from workflow_scripts.judge.fitting import (
+from workflow_scripts.stages.judge import fit as fit_command
+from workflow_scripts.stages.judge.examples import read_labels, read_ratings
+from workflow_scripts.stages.judge.features import Models
+from workflow_scripts.stages.judge.fitting import (
     BANDS,
     LACKING_WEIGHT,
     Design,
@@ -19,8 +19,8 @@ from workflow_scripts.judge.fitting import (
     known_sets,
     logistic,
 )
-from workflow_scripts.judge.model import Coefficients, Judge, band_names
-from workflow_scripts.judge.pairs import Pairs
+from workflow_scripts.stages.judge.model import Coefficients, Judge, band_names
+from workflow_scripts.stages.judge.pairs import Pairs
 
 JUDGE = Judge(
     ("forward_nll", "overlap_1", "reference_vector"),

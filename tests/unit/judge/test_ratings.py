@@ -5,10 +5,10 @@ import json
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.judge import ratings
-from workflow_scripts.judge.agreement import agreement
-from workflow_scripts.judge.annotators import left_out
-from workflow_scripts.judge.rating_file import COLUMNS, Rating, read_ratings, reference_texts
+from workflow_scripts.stages.judge import ratings
+from workflow_scripts.stages.judge.agreement import agreement
+from workflow_scripts.stages.judge.annotators import left_out
+from workflow_scripts.stages.judge.rating_file import COLUMNS, Rating, read_ratings, reference_texts
 
 
 def write(path, rows, columns=COLUMNS):

@@ -9,12 +9,12 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.judge import score
-from workflow_scripts.judge.encoder import load_encoder
-from workflow_scripts.judge.features import Models
-from workflow_scripts.judge.fit import FEATURES_BY_DEFAULT, fit_judge
-from workflow_scripts.judge.grammar.model import Grammar
-from workflow_scripts.judge.model import Coefficients, Judge
+from workflow_scripts.stages.judge import score
+from workflow_scripts.stages.judge.encoder import load_encoder
+from workflow_scripts.stages.judge.features import Models
+from workflow_scripts.stages.judge.fit import FEATURES_BY_DEFAULT, fit_judge
+from workflow_scripts.stages.judge.grammar.model import Grammar
+from workflow_scripts.stages.judge.model import Coefficients, Judge
 
 REFERENCES = ["The dog saw a cat.", "I have no idea where it is.", "She left the house."]
 PARAPHRASES = ["A dog saw the cat.", "I don't know where it is.", "She leaved house the house."]
@@ -136,7 +136,7 @@ def test_a_pair_of_which_too_little_is_known_is_told(options, tmp_path):
 
 def test_the_command_ends_with_its_message(options, tmp_path):
     nlls = write(tmp_path / "nll.txt", ["word", "1", "1"])
-    command = [sys.executable, "-m", "workflow_scripts.judge.score", *options]
+    command = [sys.executable, "-m", "workflow_scripts.stages.judge.score", *options]
     ended = subprocess.run(
         [*command, "--forward-nll", str(nlls)], capture_output=True, text=True, check=False
     )

@@ -13,7 +13,7 @@ import pytest
 
 from tests.unit.judge.annotation import campaign
 from tests.unit.pages import Reader
-from workflow_scripts.judge.annotate.server import Campaign, Server, link
+from workflow_scripts.apps.annotate.server import Campaign, Server, link
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" 'text'"
 

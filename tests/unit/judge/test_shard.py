@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_record, write_record
-from workflow_scripts.core.tables import TableWriter, read_rows
-from workflow_scripts.judge import shard
-from workflow_scripts.judge.bench import Bench, Decoder
-from workflow_scripts.judge.features import Models
-from workflow_scripts.judge.pairs import Pairs
-from workflow_scripts.judge.shard import judge_shard, judge_stream, to_judge
-from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.core.files.manifest import read_record, write_record
+from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.stages.judge import shard
+from workflow_scripts.stages.judge.bench import Bench, Decoder
+from workflow_scripts.stages.judge.features import Models
+from workflow_scripts.stages.judge.pairs import Pairs
+from workflow_scripts.stages.judge.shard import judge_shard, judge_stream, to_judge
+from workflow_scripts.stages.subword.segmenter import Segmenter
 
 
 class Ruler:

@@ -6,9 +6,9 @@ import pytest
 
 from tests.configs import run_on_testbed
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.judge.stage import Judge
-from workflow_scripts.select.stage import Select
-from workflow_scripts.stages import run_layout
+from workflow_scripts.stages.catalogue import run_layout
+from workflow_scripts.stages.judge.stage import Judge
+from workflow_scripts.stages.select.stage import Select
 
 JUDGED = {
     "method": "judged",

@@ -6,10 +6,10 @@ from collections import Counter
 import pytest
 
 from tests.unit.judge.annotation import campaign, write_pairs
+from workflow_scripts.apps.annotate.items import of_file
+from workflow_scripts.apps.annotate.modes import Answer
+from workflow_scripts.apps.annotate.store import LEASE, Progress, Store, create
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.judge.annotate.items import of_file
-from workflow_scripts.judge.annotate.modes import Answer
-from workflow_scripts.judge.annotate.store import LEASE, Progress, Store, create
 
 GOOD = Answer(score=90.0, grammar=2)
 

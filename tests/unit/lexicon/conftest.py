@@ -6,7 +6,7 @@ import pytest
 
 from tests.configs import run_on_testbed
 from tests.golden.inputs import write_table
-from workflow_scripts.lexicon import count, entries, words
+from workflow_scripts.stages.lexicon import count, entries, words
 
 # "big" is "large" in three pairs and stays in one; "gave up" is "quit" in two.
 PAIRS = [

@@ -9,12 +9,12 @@ import zstandard
 
 from tests.unit.lexicon.conftest import PAIRS, make, write_pairs
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_record
+from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
-from workflow_scripts.generate.ppdb import read_paraphrases
-from workflow_scripts.lexicon import entries
-from workflow_scripts.lexicon.report import lexicons_table
+from workflow_scripts.stages.generate.ppdb import read_paraphrases
+from workflow_scripts.stages.lexicon import entries
+from workflow_scripts.stages.lexicon.report import lexicons_table
 
 FILES = ("lexicon.parquet", "lexicon.tsv.zst", "ppdb.gz")
 
@@ -160,11 +160,11 @@ def test_the_report_has_the_best_entries(pairs_file, tmp_path):
     make(tmp_path, [pairs_file])
     units = [("plain-words", "words"), ("plain-counts", "counts"), ("plain", "lexicon")]
     run = FinishedRun({}, [(("lexicon", name), tmp_path / folder) for name, folder in units])
-    (section,) = sections(["workflow_scripts.lexicon.report:lexicons"], run)
+    (section,) = sections(["workflow_scripts.stages.lexicon.report:lexicons"], run)
     assert "<td>large</td>" in section.html or "<td>big</td>" in section.html
     table = lexicons_table(run)
     (row,) = table.rows
     found = dict(zip(table.columns, row, strict=True))
     assert (found["lexicon"], found["pairs"], found["left_out"]) == ("plain", 7, 1)
     assert found["rows"] == len(rows_of(tmp_path / "lexicon"))
-    assert sections(["workflow_scripts.lexicon.report:lexicons"], FinishedRun({}, [])) == []
+    assert sections(["workflow_scripts.stages.lexicon.report:lexicons"], FinishedRun({}, [])) == []

@@ -10,17 +10,17 @@ from scipy.stats import spearmanr
 from tests.unit.embed import examples
 from tests.unit.embed.test_train import collected
 from tests.unit.lexicon.wordnet_files import write_wordnet
-from workflow_scripts.core.encoder_blocks import DEFAULT
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_json, write_record
+from workflow_scripts.core.files.manifest import read_json, write_record
+from workflow_scripts.core.files.tables import TableWriter
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.embed import model as embedding
-from workflow_scripts.embed import train
-from workflow_scripts.lexicon import measures, measures_report
-from workflow_scripts.lexicon.measures_data import Listed
-from workflow_scripts.lexicon.measures_results import read_measures
+from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
+from workflow_scripts.stages.embed import model as embedding
+from workflow_scripts.stages.embed import train
+from workflow_scripts.stages.lexicon import measures, measures_report
+from workflow_scripts.stages.lexicon.measures_data import Listed
+from workflow_scripts.stages.lexicon.measures_results import read_measures
 
 ENTRIES = [
     ("teacher", "instructor", 4.0),
@@ -216,7 +216,7 @@ def test_the_section_and_the_tables_show_the_measures(tmp_path: Path) -> None:
     files = _user_files(tmp_path)
     folder = _measured(tmp_path, "--training-sets", str(texts), testbed=True, **files)
     run = FinishedRun({}, [(("lexicon", "words-measures"), folder)])
-    module = "workflow_scripts.lexicon.measures_report"
+    module = "workflow_scripts.stages.lexicon.measures_report"
     (section,) = sections([f"{module}:measures_of_lexicons"], run)
     for text in ("Word similarity of words", "hot / cold", "Exact synonyms in words", "ppdb2"):
         assert text in section.html

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.lexicon.measures_data import (
+from workflow_scripts.stages.lexicon.measures_data import (
     Listed,
     Rule,
     is_scored,

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from tests.unit.lexicon.wordnet_files import write_wordnet
-from workflow_scripts.lexicon import measures_precision
-from workflow_scripts.lexicon.measures_data import Listed, Rule
-from workflow_scripts.lexicon.measures_precision import (
+from workflow_scripts.stages.lexicon import measures_precision
+from workflow_scripts.stages.lexicon.measures_data import Listed, Rule
+from workflow_scripts.stages.lexicon.measures_precision import (
     Best,
     antonyms,
     cuts,
@@ -15,7 +15,7 @@ from workflow_scripts.lexicon.measures_precision import (
     ranked,
     wordnet_resource,
 )
-from workflow_scripts.lexicon.measures_wordnet import WordNet
+from workflow_scripts.stages.lexicon.measures_wordnet import WordNet
 
 
 @pytest.fixture

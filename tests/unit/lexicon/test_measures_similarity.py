@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from workflow_scripts.lexicon.measures_data import WordPairs
-from workflow_scripts.lexicon.measures_similarity import (
+from workflow_scripts.stages.lexicon.measures_data import WordPairs
+from workflow_scripts.stages.lexicon.measures_similarity import (
     chance,
     cosine_of,
     listed,

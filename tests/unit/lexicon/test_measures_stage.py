@@ -9,11 +9,11 @@ import pytest
 from tests.configs import ROOT, run_on_testbed
 from tests.unit.lexicon.wordnet_files import write_wordnet
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.lexicon_measures import on_testbed
-from workflow_scripts.lexicon.checks import problems
-from workflow_scripts.lexicon.stage import Lexicon
-from workflow_scripts.release.stage import Release
-from workflow_scripts.stages import run_layout, validate
+from workflow_scripts.plan.catalogues.lexicon_measures import on_testbed
+from workflow_scripts.stages.catalogue import run_layout, validate
+from workflow_scripts.stages.lexicon.checks import problems
+from workflow_scripts.stages.lexicon.stage import Lexicon
+from workflow_scripts.stages.release.stage import Release
 
 UNIT = ("lexicon", "words-measures")
 

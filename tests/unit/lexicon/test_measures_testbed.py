@@ -1,7 +1,7 @@
 import pytest
 
-from workflow_scripts.core.word_tokens import words_and_punctuation
-from workflow_scripts.lexicon.measures_testbed import Synonyms, exact, occurring
+from workflow_scripts.core.text.word_tokens import words_and_punctuation
+from workflow_scripts.stages.lexicon.measures_testbed import Synonyms, exact, occurring
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.lexicon.wordnet_files import write_wordnet
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.lexicon.measures_wordnet import FORM, HYPERNYM, SYNONYM, WordNet
+from workflow_scripts.stages.lexicon.measures_wordnet import FORM, HYPERNYM, SYNONYM, WordNet
 
 DEBIAN = Path("/usr/share/wordnet")
 

@@ -7,10 +7,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from workflow_scripts.lexicon import texts
-from workflow_scripts.lexicon.alignment import aligned, cells, joined, learnt, same_words
-from workflow_scripts.lexicon.counting import Counts, merged, summed
-from workflow_scripts.lexicon.phrases import (
+from workflow_scripts.stages.lexicon import texts
+from workflow_scripts.stages.lexicon.alignment import aligned, cells, joined, learnt, same_words
+from workflow_scripts.stages.lexicon.counting import Counts, merged, summed
+from workflow_scripts.stages.lexicon.phrases import (
     counted,
     first_words,
     has_marked,
@@ -19,9 +19,9 @@ from workflow_scripts.lexicon.phrases import (
     phrase_pairs,
     unpacked,
 )
-from workflow_scripts.lexicon.scores import mutual_information, probability, score
-from workflow_scripts.lexicon.texts import PAD, Numbers, Pairs, padded
-from workflow_scripts.lexicon.together import across, distinct, inside
+from workflow_scripts.stages.lexicon.scores import mutual_information, probability, score
+from workflow_scripts.stages.lexicon.texts import PAD, Numbers, Pairs, padded
+from workflow_scripts.stages.lexicon.together import across, distinct, inside
 
 
 def numbered(*pairs, words=("a", "b", "c", "d", "e", "f", "the")):
@@ -163,8 +163,8 @@ def test_a_pair_of_sentences_counts_a_pair_of_phrases_once():
 @pytest.mark.parametrize("rows", [3, 50, 10_000])
 @pytest.mark.parametrize("runs", [2, 7, 128])
 def test_counts_on_disk_are_those_in_memory(tmp_path, width, rows, runs, monkeypatch):
-    monkeypatch.setattr("workflow_scripts.lexicon.counting.BLOCK_ROWS", 4)
-    monkeypatch.setattr("workflow_scripts.lexicon.counting.MOST_RUNS", runs)
+    monkeypatch.setattr("workflow_scripts.stages.lexicon.counting.BLOCK_ROWS", 4)
+    monkeypatch.setattr("workflow_scripts.stages.lexicon.counting.MOST_RUNS", runs)
     random = np.random.default_rng(1)
     every = Counter()
     with Counts(tmp_path, "some", width, rows) as counts:

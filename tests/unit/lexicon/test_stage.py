@@ -4,9 +4,9 @@ import pytest
 
 from tests.unit.lexicon.conftest import with_lexicon
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.selection import used
-from workflow_scripts.lexicon.checks import problems
-from workflow_scripts.stages import run_layout, validate
+from workflow_scripts.plan.selection import used
+from workflow_scripts.stages.catalogue import run_layout, validate
+from workflow_scripts.stages.lexicon.checks import problems
 
 
 def keys(layout):

@@ -8,9 +8,9 @@ from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
 from tests.unit.lexicon.conftest import SETTINGS, make, with_lexicon, write_pairs
 from tests.unit.lexicon.test_lexicon import entry, rows_of
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.lexicon import entries, tags
-from workflow_scripts.lexicon.tags import Parts
-from workflow_scripts.stages import run_layout
+from workflow_scripts.stages.catalogue import run_layout
+from workflow_scripts.stages.lexicon import entries, tags
+from workflow_scripts.stages.lexicon.tags import Parts
 
 TAGGER = {"folder": str(FOLDER), "package": PACKAGE}
 

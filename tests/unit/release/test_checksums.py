@@ -4,8 +4,8 @@ import subprocess
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.release.checksums import main
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.stages.release.checksums import main
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ from tests.configs import run_on_testbed
 from tests.unit.made_up_run import write_manifest
 from tests.unit.pages import Reader
 from tests.unit.release.toy.stage import Toy
-from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.layout import Layout
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.release import report, tables
-from workflow_scripts.release.stage import Release
-from workflow_scripts.stages import STAGES
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.plan.layout import Layout
+from workflow_scripts.stages.catalogue import STAGES
+from workflow_scripts.stages.release import report, tables
+from workflow_scripts.stages.release.stage import Release
 
 
 class Rude(Toy):

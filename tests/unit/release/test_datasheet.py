@@ -9,11 +9,11 @@ import yaml
 from huggingface_hub import DatasetCard
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_manifest
+from workflow_scripts.core.files.manifest import read_manifest
 from workflow_scripts.core.version import commit, version
-from workflow_scripts.release import export
-from workflow_scripts.release.datasheet import licence_fields, main, size_category
-from workflow_scripts.stages import STAGES
+from workflow_scripts.stages.catalogue import STAGES
+from workflow_scripts.stages.release import export
+from workflow_scripts.stages.release.datasheet import licence_fields, main, size_category
 
 ROWS = {stage.name: stage.row for stage in STAGES if stage.released}
 

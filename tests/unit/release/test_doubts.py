@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from tests.unit import made_up_run as made
-from workflow_scripts.release import datasheet, summary
-from workflow_scripts.stages import STAGES
+from workflow_scripts.stages.catalogue import STAGES
+from workflow_scripts.stages.release import datasheet, summary
 
 ROWS = {stage.name: stage.row for stage in STAGES if stage.released}
 POOR = "the backward model has BLEU 0.00 on the test set"
@@ -28,7 +28,7 @@ def overview(run):
     finished = run.finished(rows=ROWS)
     from workflow_scripts.core.report.section import sections
 
-    (found,) = sections(["workflow_scripts.release.sections:overview"], finished)
+    (found,) = sections(["workflow_scripts.stages.release.sections:overview"], finished)
     return str(found.html)
 
 

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.release import export
-from workflow_scripts.release.export import escape, header, main, tsv_line
+from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.stages.release import export
+from workflow_scripts.stages.release.export import escape, header, main, tsv_line
 
 HOSTILE = [
     "tab\there",
@@ -213,7 +213,7 @@ def test_memory_is_flat(tmp_path):
     # Four times the rows need hardly more memory at the peak.
     program = (
         "import re, sys\n"
-        "from workflow_scripts.release.export import main\n"
+        "from workflow_scripts.stages.release.export import main\n"
         "main(sys.argv[1:])\n"
         "status = open('/proc/self/status').read()\n"
         "print(re.search(r'VmHWM:\\s+(\\d+) kB', status)[1])\n"

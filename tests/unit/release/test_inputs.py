@@ -1,4 +1,4 @@
-from workflow_scripts.release.inputs import stages, tools
+from workflow_scripts.stages.release.inputs import stages, tools
 
 ROWS = {"select": "references", "clean": "pairs"}
 

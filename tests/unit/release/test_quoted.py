@@ -6,12 +6,12 @@ import pytest
 
 from tests import paper_tables
 from tests.unit.embed.sts_example import STS, TRAINING_SETS
-from workflow_scripts.embed import results
-from workflow_scripts.embed.sts_tables import models
-from workflow_scripts.evaluate.results import all_measures, all_statistics
-from workflow_scripts.release import quoted
+from workflow_scripts.stages.embed import results
+from workflow_scripts.stages.embed.sts_tables import models
+from workflow_scripts.stages.evaluate.results import all_measures, all_statistics
+from workflow_scripts.stages.release import quoted
 
-SECTION = "workflow_scripts.release.quoted:papers"
+SECTION = "workflow_scripts.stages.release.quoted:papers"
 
 
 def test_the_shipped_figures_are_those_of_the_papers(data_dir):

@@ -9,16 +9,16 @@ import pytest
 
 from tests.unit.made_up_run import write_manifest
 from tests.unit.pages import Reader
-from workflow_scripts.core.atomic import write_json, write_text
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.files.atomic import write_json, write_text
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import TableWriter
 from workflow_scripts.core.report.rendering import environment
-from workflow_scripts.core.schema import defaults
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.evaluate.statistics import Sample, statistics
-from workflow_scripts.release import sections
-from workflow_scripts.release.report import main
-from workflow_scripts.release.sections import system_overview
+from workflow_scripts.plan.schema import defaults
+from workflow_scripts.stages.evaluate.statistics import Sample, statistics
+from workflow_scripts.stages.release import sections
+from workflow_scripts.stages.release.report import main
+from workflow_scripts.stages.release.sections import system_overview
 
 MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")
 BINS = ("forward", "backward", "sum")

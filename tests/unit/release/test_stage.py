@@ -3,7 +3,7 @@
 import pytest
 
 from tests.configs import run_on_testbed
-from workflow_scripts.stages import run_layout
+from workflow_scripts.stages.catalogue import run_layout
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@ import pytest
 
 from tests.unit.embed.sts_example import STS, TRAINING_SETS
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.embed.sts_tables import models
-from workflow_scripts.evaluate.results import read_measures, shown_groups
-from workflow_scripts.release.summary import (
+from workflow_scripts.stages.embed.sts_tables import models
+from workflow_scripts.stages.evaluate.results import read_measures, shown_groups
+from workflow_scripts.stages.release.summary import (
     count_table,
     embedding_table,
     main,

@@ -4,9 +4,9 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.embed.sts_example import QUOTED
-from workflow_scripts.core.manifest import verify
+from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.report.table import Table
-from workflow_scripts.release.tables import main, tsv
+from workflow_scripts.stages.release.tables import main, tsv
 
 WITHOUT = {"diversity", "between_ranks", "lengths", "exact_lengths", "statistics", "bins"}
 

@@ -1,6 +1,6 @@
 """What the folder of a rewriter says of it."""
 
-from workflow_scripts.rewrite.about import about
+from workflow_scripts.stages.rewrite.about import about
 
 
 def test_counts_of_all_shards_stand_beside_the_facts():

@@ -9,13 +9,13 @@ import pytest
 from tests.unit.nmt.marian_files import write_binary
 from tests.unit.train.conftest import write_segments
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import main as write_manifest
-from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.core.tables import TableWriter
+from workflow_scripts.core.files.manifest import main as write_manifest
+from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.tables import TableWriter
 from workflow_scripts.nmt.kinds import MARIAN_NPZ, model_files
 from workflow_scripts.nmt.loaders import load_model
-from workflow_scripts.rewrite import continued
-from workflow_scripts.rewrite.training import Training
+from workflow_scripts.stages.rewrite import continued
+from workflow_scripts.stages.rewrite.training import Training
 
 SETTINGS = {
     "from": "forward",

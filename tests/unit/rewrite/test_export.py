@@ -13,14 +13,14 @@ from tests.golden.rewrite import rewriter_model
 from tests.stanza_package import FOLDER as STANZA_FOLDER
 from tests.unit.nmt.marian_files import write_npz
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import main as write_manifest
-from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.core.rewriters import KINDS
+from workflow_scripts.core.files.manifest import main as write_manifest
+from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.nmt import translate
 from workflow_scripts.nmt.kinds import MARIAN_NPZ
-from workflow_scripts.rewrite import export, measure
-from workflow_scripts.rewrite.control_report import SHOWN
-from workflow_scripts.rewrite.results import read_about, read_paraphrases
+from workflow_scripts.plan.catalogues.rewriters import KINDS
+from workflow_scripts.stages.rewrite import export, measure
+from workflow_scripts.stages.rewrite.control_report import SHOWN
+from workflow_scripts.stages.rewrite.results import read_about, read_paraphrases
 
 ABOUT = {
     **{"name": "plain", "language": "en", "systems": ["parabank2"], "write": ["paraphrase"]},

@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
-from workflow_scripts.evaluate.diversity import diversity
-from workflow_scripts.rewrite import measure
-from workflow_scripts.rewrite.measure import HeldOut, columns, figures, held_out, meaning_scores
+from workflow_scripts.stages.evaluate.diversity import diversity
+from workflow_scripts.stages.rewrite import measure
+from workflow_scripts.stages.rewrite.measure import (
+    HeldOut,
+    columns,
+    figures,
+    held_out,
+    meaning_scores,
+)
 from workflow_scripts.testbed.checker import Checker
 
 SENTENCES = [

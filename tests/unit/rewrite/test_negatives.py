@@ -11,9 +11,9 @@ from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.sampling import SampleRequest, sample
 from workflow_scripts.nmt.vocabulary import SYMBOLS, WORD_MARK, Vocabulary
-from workflow_scripts.rewrite import spellings
-from workflow_scripts.rewrite.spellings import every_segmentation
-from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.stages.rewrite import spellings
+from workflow_scripts.stages.rewrite.spellings import every_segmentation
+from workflow_scripts.stages.subword.segmenter import Segmenter
 
 
 def cuts(text, vocabulary):

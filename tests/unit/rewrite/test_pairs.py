@@ -7,11 +7,11 @@ import pytest
 
 from tests.golden.inputs import arguments, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_record, shard_paths
-from workflow_scripts.core.rewriters import reference_id
-from workflow_scripts.core.tables import read_rows
-from workflow_scripts.core.text import letters_and_digits
-from workflow_scripts.rewrite import pairs
+from workflow_scripts.core.files.manifest import read_record, shard_paths
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.text.text import letters_and_digits
+from workflow_scripts.plan.catalogues.rewriters import reference_id
+from workflow_scripts.stages.rewrite import pairs
 
 SETTINGS = {"write": ["paraphrase"], "held_out": {"dev": 6, "test": 8}, "seed": 1}
 

@@ -6,12 +6,12 @@ import json
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify
+from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
-from workflow_scripts.rewrite.corrector import Corrector, corrects
-from workflow_scripts.rewrite.noise import Damage
-from workflow_scripts.rewrite.repair import (
+from workflow_scripts.stages.rewrite.corrector import Corrector, corrects
+from workflow_scripts.stages.rewrite.noise import Damage
+from workflow_scripts.stages.rewrite.repair import (
     ALL,
     CORRECTOR,
     EXAMPLES,
@@ -25,8 +25,8 @@ from workflow_scripts.rewrite.repair import (
     read_misspellings,
     repair,
 )
-from workflow_scripts.rewrite.repair_report import repair_table
-from workflow_scripts.rewrite.restoration import Outcome, restoration
+from workflow_scripts.stages.rewrite.repair_report import repair_table
+from workflow_scripts.stages.rewrite.restoration import Outcome, restoration
 from workflow_scripts.testbed.checker import Checker
 from workflow_scripts.testbed.noise import clean
 
@@ -176,7 +176,7 @@ def test_the_report_and_the_table_have_every_method_and_kind(tmp_path):
     repair(config, held_out(), list, None, tmp_path / "sentences.tsv")
     units = [("rewrite", "plain"), ("rewrite", "plain-repair")]
     run = FinishedRun({}, [(unit, tmp_path) for unit in units])
-    [section] = sections(["workflow_scripts.rewrite.repair_report:repair"], run)
+    [section] = sections(["workflow_scripts.stages.rewrite.repair_report:repair"], run)
     table = repair_table(run)
     assert table.columns[:4] == ("rewriter", "method", "kind", "sentences")
     rows = {row[1:3]: dict(zip(table.columns, row, strict=True)) for row in table.rows}

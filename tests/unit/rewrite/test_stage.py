@@ -7,12 +7,12 @@ import pytest
 
 from tests.configs import run_on_testbed
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.rewriters import KINDS
-from workflow_scripts.core.selection import used
-from workflow_scripts.release.stage import Release
-from workflow_scripts.rewrite.checks import problems
-from workflow_scripts.rewrite.stage import Rewrite
-from workflow_scripts.stages import run_layout, validate
+from workflow_scripts.plan.catalogues.rewriters import KINDS
+from workflow_scripts.plan.selection import used
+from workflow_scripts.stages.catalogue import run_layout, validate
+from workflow_scripts.stages.release.stage import Release
+from workflow_scripts.stages.rewrite.checks import problems
+from workflow_scripts.stages.rewrite.stage import Rewrite
 
 BLOCK = {"training_sets": ["all"], "model": "testbed_scoring"}
 

@@ -8,17 +8,17 @@ import pytest
 from tests.configs import ROOT, run_on_testbed
 from tests.golden.inputs import write_table
 from tests.stanza_package import FOLDER
-from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.report.rendering import environment
-from workflow_scripts.rewrite import about as telling
-from workflow_scripts.rewrite import continued, measure, templates, train, vocabulary
-from workflow_scripts.rewrite.export import card
-from workflow_scripts.rewrite.results import FIGURES
-from workflow_scripts.rewrite.stage import Rewrite
-from workflow_scripts.rewrite.templates import TABLE, Template, prefixed
-from workflow_scripts.stages import run_layout
+from workflow_scripts.stages.catalogue import run_layout
+from workflow_scripts.stages.rewrite import about as telling
+from workflow_scripts.stages.rewrite import continued, measure, templates, train, vocabulary
+from workflow_scripts.stages.rewrite.export import card
+from workflow_scripts.stages.rewrite.results import FIGURES
+from workflow_scripts.stages.rewrite.stage import Rewrite
+from workflow_scripts.stages.rewrite.templates import TABLE, Template, prefixed
 
-FOLDER_OF_TEMPLATES = ROOT / "workflow_scripts" / "rewrite" / "templates"
+FOLDER_OF_TEMPLATES = ROOT / "workflow_scripts" / "stages" / "rewrite" / "templates"
 
 
 def config(**keys):

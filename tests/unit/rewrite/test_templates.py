@@ -8,9 +8,9 @@ import pytest
 import sentencepiece
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.rewrite import templates
-from workflow_scripts.rewrite.templates import (
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.stages.rewrite import templates
+from workflow_scripts.stages.rewrite.templates import (
     Count,
     Template,
     checked,
@@ -23,7 +23,7 @@ from workflow_scripts.rewrite.templates import (
     template_of,
     write_table,
 )
-from workflow_scripts.subword.train import train_model
+from workflow_scripts.stages.subword.train import train_model
 
 PLAIN = "(S (NP) (VP) (.))"
 LABELS = ["NP", "S", "SQ", "VP", ".", ",", "``", "''", "-LRB-", "SBAR"]

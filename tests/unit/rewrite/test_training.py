@@ -10,10 +10,10 @@ import torch
 
 from tests.unit.nmt.marian_files import write_npz
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.schema import filled
 from workflow_scripts.nmt.trainable import Trainable
-from workflow_scripts.rewrite import training
-from workflow_scripts.rewrite.training import Training, batches, cut_by_length, factor
+from workflow_scripts.plan.schema import filled
+from workflow_scripts.stages.rewrite import training
+from workflow_scripts.stages.rewrite.training import Training, batches, cut_by_length, factor
 
 # Words are to be written backwards.
 PAIRS = [

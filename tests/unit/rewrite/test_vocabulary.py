@@ -5,10 +5,10 @@ import pytest
 from tests.golden.inputs import arguments, pairs, write_table
 from tests.golden.models import lone_segmenter
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify, write_record
-from workflow_scripts.rewrite import templates, vocabulary
-from workflow_scripts.rewrite.templates import Template
-from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.stages.rewrite import templates, vocabulary
+from workflow_scripts.stages.rewrite.templates import Template
+from workflow_scripts.stages.subword.segmenter import Segmenter
 
 SETTINGS = {
     **{"model_type": "unigram", "coverage": 0.9999, "split_digits": True, "sentences": 1000},

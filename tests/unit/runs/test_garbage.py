@@ -9,18 +9,18 @@ from typing import NamedTuple
 import pytest
 
 from tests.configs import run_on_testbed
+from workflow_scripts.commands.runs import garbage
+from workflow_scripts.commands.runs.__main__ import main
+from workflow_scripts.commands.runs.garbage import alone, find_garbage
+from workflow_scripts.commands.status.linked import LinkedLayout
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.runs import link_name, link_run
-from workflow_scripts.runs import garbage
-from workflow_scripts.runs.__main__ import main
-from workflow_scripts.runs.garbage import alone, find_garbage
-from workflow_scripts.stages import run_layout
-from workflow_scripts.status.linked import LinkedLayout
+from workflow_scripts.plan.run.runs import link_name, link_run
+from workflow_scripts.stages.catalogue import run_layout
 
 ROOT = Path(__file__).resolve().parents[3]
 HOLD = """
 import sys
-from workflow_scripts.core.locks import ResultsLock
+from workflow_scripts.plan.run.locks import ResultsLock
 ResultsLock("results").enter()
 print("alive", flush=True)
 sys.stdin.read()

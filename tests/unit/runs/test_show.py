@@ -1,13 +1,13 @@
 import pytest
 import yaml
 
-from workflow_scripts.core.atomic import write_json
+from workflow_scripts.commands.runs.__main__ import main
+from workflow_scripts.commands.runs.show import WIDTH
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.release.export import export
-from workflow_scripts.runs.__main__ import main
-from workflow_scripts.runs.show import WIDTH
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.stages.release.export import export
 
 LONG = "so very long that it needs a second line " * 3
 REFERENCES = {f"c:{number}": f"Reference {number} is here." for number in range(1, 41)}

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.core.manifest import read_record, write_record
-from workflow_scripts.core.tables import TableWriter, read_rows
+from workflow_scripts.core.files.manifest import read_record, write_record
+from workflow_scripts.core.files.tables import TableWriter, read_rows
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.scoring import score
-from workflow_scripts.score import shard
-from workflow_scripts.score.shard import distinct, main, ranked, score_rows, with_backward
-from workflow_scripts.select.shard import select
-from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.stages.score import shard
+from workflow_scripts.stages.score.shard import distinct, main, ranked, score_rows, with_backward
+from workflow_scripts.stages.select.shard import select
+from workflow_scripts.stages.subword.segmenter import Segmenter
 
 
 def sampled(text, forward, variant="v"):

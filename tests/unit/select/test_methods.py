@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow_scripts.select.cluster import medoid_clusters
-from workflow_scripts.select.distance import distance_matrix, tokens
-from workflow_scripts.select.methods import bests, cluster_bests, distinct, eligible
+from workflow_scripts.stages.select.cluster import medoid_clusters
+from workflow_scripts.stages.select.distance import distance_matrix, tokens
+from workflow_scripts.stages.select.methods import bests, cluster_bests, distinct, eligible
 
 REFERENCE = "a b c d"
 

@@ -8,10 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.select import threshold
-from workflow_scripts.select.probability import Judged, ProbabilityBound, precise, probability_bound
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.stages.select import threshold
+from workflow_scripts.stages.select.probability import (
+    Judged,
+    ProbabilityBound,
+    precise,
+    probability_bound,
+)
 
 ROWS = [
     Judged("two words", [1.0, 2.0, None], [0.5, 0.75, None]),

@@ -1,11 +1,11 @@
 import re
 
 from tests.unit.pages import Reader
-from workflow_scripts.core.tables import read_rows
-from workflow_scripts.select import report
-from workflow_scripts.select.report import sample_references
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.stages.select import report
+from workflow_scripts.stages.select.report import sample_references
 
-SECTION = "workflow_scripts.select.report:references"
+SECTION = "workflow_scripts.stages.select.report:references"
 
 
 def test_hostile_references_are_shown_as_they_are(made_up_run, monkeypatch):

@@ -3,13 +3,13 @@ import json
 import pytest
 import sentencepiece
 
-from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_record, write_record
-from workflow_scripts.core.tables import TableWriter, read_rows
-from workflow_scripts.select.probability import ProbabilityBound
-from workflow_scripts.select.shard import choose, main, select, select_shard
-from workflow_scripts.select.threshold import RECORD
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.manifest import read_record, write_record
+from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.stages.select.probability import ProbabilityBound
+from workflow_scripts.stages.select.shard import choose, main, select, select_shard
+from workflow_scripts.stages.select.threshold import RECORD
 
 CONFIG = {"method": "cluster", "clusters": 2, "best": 2}
 

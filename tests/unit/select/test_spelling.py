@@ -1,6 +1,6 @@
 import pytest
 
-from workflow_scripts.select.spelling import spelt, written_out
+from workflow_scripts.stages.select.spelling import spelt, written_out
 
 
 @pytest.mark.parametrize(

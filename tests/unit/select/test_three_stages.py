@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.tables import TableWriter, read_rows
-from workflow_scripts.core.text import letters_and_digits
-from workflow_scripts.generate import candidates as generate
-from workflow_scripts.score import shard as score
-from workflow_scripts.select import shard as select
-from workflow_scripts.select import threshold
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.text.text import letters_and_digits
+from workflow_scripts.stages.generate import candidates as generate
+from workflow_scripts.stages.score import shard as score
+from workflow_scripts.stages.select import shard as select
+from workflow_scripts.stages.select import threshold
 
 GENERATE = {
     "system": "parabank2",

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.select.threshold import Scores, main, threshold
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.stages.select.threshold import Scores, main, threshold
 
 floats = st.floats(0, 1000, width=32)
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from tests.configs import run_on_testbed
-from workflow_scripts.core.runs import link_run
-from workflow_scripts.stages import run_layout
+from workflow_scripts.plan.run.runs import link_run
+from workflow_scripts.stages.catalogue import run_layout
 
 
 class Run:

@@ -3,15 +3,15 @@ import time
 
 import pytest
 
-from workflow_scripts.core.events import FAILED, FINISHED, STARTED, Event, EventHandler
-from workflow_scripts.core.progress import Progress
-from workflow_scripts.status.jobs import (
+from workflow_scripts.commands.status.jobs import (
     INTERRUPTED,
     failure,
     jobs_of_run,
     last_progress,
     latest_jobs,
 )
+from workflow_scripts.core.progress import Progress
+from workflow_scripts.plan.run.events import FAILED, FINISHED, STARTED, Event, EventHandler
 
 PROGRESS = "generate: 1,200 of 3,000 rows (40%), 35.1/s, 0:00:51 left"
 

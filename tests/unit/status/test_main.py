@@ -5,12 +5,12 @@ import os
 import pytest
 
 from tests.e2e.faults.damage import FLIPPED, damage
-from workflow_scripts.core.atomic import write_json
+from workflow_scripts.commands.status import __main__ as status
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.events import FAILED, STARTED, Event, EventHandler
-from workflow_scripts.core.manifest import read_record, write_record
-from workflow_scripts.core.seal import sealed
-from workflow_scripts.status import __main__ as status
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.manifest import read_record, write_record
+from workflow_scripts.core.files.seal import sealed
+from workflow_scripts.plan.run.events import FAILED, STARTED, Event, EventHandler
 
 CLEAN = ("clean", None)
 

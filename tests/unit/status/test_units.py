@@ -1,8 +1,8 @@
 import pytest
 
-from workflow_scripts.status.jobs import INTERRUPTED, Job
-from workflow_scripts.status.linked import LinkedLayout
-from workflow_scripts.status.units import run_status, unit_status
+from workflow_scripts.commands.status.jobs import INTERRUPTED, Job
+from workflow_scripts.commands.status.linked import LinkedLayout
+from workflow_scripts.commands.status.units import run_status, unit_status
 
 GENERATE = ("generate", "parabank2")
 CLEAN = ("clean", None)

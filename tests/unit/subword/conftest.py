@@ -4,10 +4,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.subword.segmenter import Segmenter
-from workflow_scripts.subword.train import train_model
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.stages.subword.segmenter import Segmenter
+from workflow_scripts.stages.subword.train import train_model
 
 NOUNS = ["kočka", "pes", "dům", "žena", "stroj", "učitel", "kniha", "řeka"]
 ENDINGS = ["", "mi", "ti", "nka", "ovi", "ech"]

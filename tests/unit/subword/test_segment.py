@@ -5,10 +5,10 @@ import pytest
 
 from tests.unit.subword.conftest import write_pairs
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.tables import read_rows
-from workflow_scripts.subword.segment import main, segment_pair, split_of
-from workflow_scripts.subword.segmenter import Segmenter
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.stages.subword.segment import main, segment_pair, split_of
+from workflow_scripts.stages.subword.segmenter import Segmenter
 
 CONFIG = {
     "samples": 4,

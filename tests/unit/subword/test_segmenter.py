@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.subword.segmenter import Segmenter, sample_segmentations
+from workflow_scripts.stages.subword.segmenter import Segmenter, sample_segmentations
 
 TEXT = "kočka vidí pes 12."
 

@@ -7,7 +7,7 @@ import sentencepiece
 
 from tests.unit.subword.conftest import sentences, write_pairs
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.subword.train import (
+from workflow_scripts.stages.subword.train import (
     main,
     sample_sentences,
     train_model,

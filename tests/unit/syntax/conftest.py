@@ -1,7 +1,7 @@
 import pytest
 
 from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
-from workflow_scripts.syntax.parser import Parser
+from workflow_scripts.stages.syntax.parser import Parser
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 import pytest
 
-from workflow_scripts.syntax.brackets import bracketing, brackets
-from workflow_scripts.syntax.trees import parse
+from workflow_scripts.stages.syntax.brackets import bracketing, brackets
+from workflow_scripts.stages.syntax.trees import parse
 
 GOLD = parse("(S (NP (DT the) (NN dog)) (VP (VBZ sees) (NP (DT a) (NN cat))))")
 

@@ -4,9 +4,9 @@ import pytest
 
 from tests.stanza_package import FOLDER
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.syntax.check import check, main
-from workflow_scripts.syntax.treebank import sentence
-from workflow_scripts.syntax.trees import parse
+from workflow_scripts.stages.syntax.check import check, main
+from workflow_scripts.stages.syntax.treebank import sentence
+from workflow_scripts.stages.syntax.trees import parse
 from workflow_scripts.testbed.generate import items
 
 

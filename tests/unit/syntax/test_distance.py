@@ -4,8 +4,8 @@ from apted.helpers import Tree as Reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.syntax.distance import TreeDistance
-from workflow_scripts.syntax.trees import Tree, parse, truncate
+from workflow_scripts.stages.syntax.distance import TreeDistance
+from workflow_scripts.stages.syntax.trees import Tree, parse, truncate
 from workflow_scripts.testbed.generate import items
 
 labels = st.sampled_from("ABC")

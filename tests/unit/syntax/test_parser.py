@@ -6,9 +6,9 @@ from stanza.resources import default_packages
 
 from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.parser_files import PUBLISHED, parser_files
-from workflow_scripts.syntax.parser import Parser
-from workflow_scripts.syntax.trees import parse, truncate, words
+from workflow_scripts.stages.syntax.parser import Parser
+from workflow_scripts.stages.syntax.parser_files import PUBLISHED, parser_files
+from workflow_scripts.stages.syntax.trees import parse, truncate, words
 
 SENTENCE = "The doctor bought the car."
 

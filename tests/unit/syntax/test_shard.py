@@ -6,10 +6,10 @@ import pytest
 
 from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import read_record, write_record
-from workflow_scripts.core.tables import TableWriter, read_rows
-from workflow_scripts.syntax import shard
-from workflow_scripts.syntax.shard import main, parse_rows
+from workflow_scripts.core.files.manifest import read_record, write_record
+from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.stages.syntax import shard
+from workflow_scripts.stages.syntax.shard import main, parse_rows
 
 CONFIG = {
     "folder": str(FOLDER),

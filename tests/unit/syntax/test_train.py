@@ -5,9 +5,9 @@ import json
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.parser_files import parser_files
-from workflow_scripts.syntax.parser import Parser
-from workflow_scripts.syntax.train import main
+from workflow_scripts.stages.syntax.parser import Parser
+from workflow_scripts.stages.syntax.parser_files import parser_files
+from workflow_scripts.stages.syntax.train import main
 from workflow_scripts.testbed.generate import items
 
 SETTINGS = {

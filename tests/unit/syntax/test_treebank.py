@@ -3,14 +3,8 @@ import re
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.syntax.treebank import (
-    bracketed,
-    conllu,
-    read_trees,
-    sentence,
-    written,
-)
-from workflow_scripts.syntax.trees import parse, words
+from workflow_scripts.stages.syntax.treebank import bracketed, conllu, read_trees, sentence, written
+from workflow_scripts.stages.syntax.trees import parse, words
 from workflow_scripts.testbed.generate import items
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.syntax.treebank import bracketed
-from workflow_scripts.syntax.trees import Tree, entropy, parse, truncate, words
+from workflow_scripts.stages.syntax.treebank import bracketed
+from workflow_scripts.stages.syntax.trees import Tree, entropy, parse, truncate, words
 
 SENTENCE = "(S (NP (PRP I)) (VP (VBP run) (ADVP (RB very) (RB fast))) (. .))"
 

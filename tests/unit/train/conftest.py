@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
-from workflow_scripts.core.tables import TableWriter
-from workflow_scripts.subword.segmenter import Segmenter
-from workflow_scripts.subword.train import train_model
-from workflow_scripts.train.sockeye2 import find_interpreter
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.stages.subword.segmenter import Segmenter
+from workflow_scripts.stages.subword.train import train_model
+from workflow_scripts.stages.train.sockeye2 import find_interpreter
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCE = ["kočka", "pes", "dům", "žena", "vidí", "hledá", "maluje", "nese"]
@@ -60,7 +60,7 @@ class Bitext:
     def start(self, output: Path, model: dict[str, Any], **changes: Any) -> subprocess.Popen:
         return subprocess.Popen(
             [
-                *(sys.executable, "-m", "workflow_scripts.train.sockeye"),
+                *(sys.executable, "-m", "workflow_scripts.stages.train.sockeye"),
                 *self.command(output, model, **changes),
             ],
             env=os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},

@@ -5,8 +5,8 @@ from sockeye import lr_scheduler
 
 from tests.unit.train.conftest import MICRO
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.train import layout
-from workflow_scripts.train.arguments import (
+from workflow_scripts.stages.train import layout
+from workflow_scripts.stages.train.arguments import (
     complete_block,
     device_arguments,
     prepare_arguments,

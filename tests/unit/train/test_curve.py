@@ -1,6 +1,13 @@
 import xml.etree.ElementTree as ElementTree
 
-from workflow_scripts.train.curve import COLUMNS, curve, plot, read_metrics, write_plot, write_table
+from workflow_scripts.stages.train.curve import (
+    COLUMNS,
+    curve,
+    plot,
+    read_metrics,
+    write_plot,
+    write_table,
+)
 
 METRICS = (
     "1\tconverged=False\tepoch=0\tlearning-rate=0.001\tperplexity-train=90.5\tperplexity-val=40.0\n"

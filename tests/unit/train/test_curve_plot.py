@@ -1,7 +1,7 @@
 from xml.etree import ElementTree
 
 from tests.unit.svg import check_plot, texts
-from workflow_scripts.train.curve_plot import learning_curve
+from workflow_scripts.stages.train.curve_plot import learning_curve
 
 CURVE = [
     {

@@ -5,9 +5,9 @@ import pytest
 
 from tests.unit.train.conftest import write_segments
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.subword.segmenter import Segmenter
-from workflow_scripts.train import layout
-from workflow_scripts.train.data import dev_sample, select_rows, vocabulary, write_text
+from workflow_scripts.stages.subword.segmenter import Segmenter
+from workflow_scripts.stages.train import layout
+from workflow_scripts.stages.train.data import dev_sample, select_rows, vocabulary, write_text
 
 
 def row(split: str, source: str, reference: str) -> dict:

@@ -1,6 +1,6 @@
 import pytest
 
-from workflow_scripts.train.doubts import doubts
+from workflow_scripts.stages.train.doubts import doubts
 
 
 def found(bleu=30.0, perplexity=8.0, role="forward"):

@@ -4,9 +4,9 @@ import shutil
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify
-from workflow_scripts.subword.train import train_model
-from workflow_scripts.train.sockeye import main
+from workflow_scripts.core.files.manifest import verify
+from workflow_scripts.stages.subword.train import train_model
+from workflow_scripts.stages.train.sockeye import main
 
 pytestmark = pytest.mark.slow
 

@@ -9,10 +9,10 @@ import zipfile
 
 import pytest
 
-from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.seal import sealed
-from workflow_scripts.train.gather import gather
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.seal import sealed
+from workflow_scripts.stages.train.gather import gather
 
 FILES = {"model.pten.bin": b"weights", "vocab.pten.spm": b"pieces", "lex.pten.bin": b"shortlist"}
 ABOUT = {"model_info.json": b"{}"}

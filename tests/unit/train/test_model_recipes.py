@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import sha256
-from workflow_scripts.core.model_blocks import finished
-from workflow_scripts.core.resolve import resolve
-from workflow_scripts.stages import run_layout
-from workflow_scripts.train.stage import Train
+from workflow_scripts.core.files.manifest import sha256
+from workflow_scripts.plan.catalogues.model_blocks import finished
+from workflow_scripts.plan.resolve import resolve
+from workflow_scripts.stages.catalogue import run_layout
+from workflow_scripts.stages.train.stage import Train
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = sorted((ROOT / "recipes" / "models").glob("*.yaml"))

@@ -5,7 +5,7 @@ import pytest
 
 from tests.unit.train.mxnet_files import TYPES, list_bytes
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.train import ndarrays
+from workflow_scripts.stages.train import ndarrays
 
 ARRAYS = {
     "matrix": np.arange(6, dtype=np.float32).reshape(2, 3),

@@ -2,9 +2,9 @@ import pytest
 
 from tests.unit.train.conftest import MICRO
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.locking import locked
-from workflow_scripts.train import layout, process
-from workflow_scripts.train.process import ProgressLines, run_sockeye
+from workflow_scripts.core.files.locking import locked
+from workflow_scripts.stages.train import layout, process
+from workflow_scripts.stages.train.process import ProgressLines, run_sockeye
 
 
 def test_progress_lines_say_updates_rate_time_left_and_perplexity(monkeypatch, capsys):

@@ -6,7 +6,7 @@ from tests.unit.made_up_run import write_model
 from tests.unit.pages import Reader, captioned, rows_of
 from workflow_scripts.core.errors import InputError
 
-SECTION = "workflow_scripts.train.report:models"
+SECTION = "workflow_scripts.stages.train.report:models"
 
 
 def test_models_with_their_curves(made_up_run):

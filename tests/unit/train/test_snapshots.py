@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from workflow_scripts.train import snapshots
+from workflow_scripts.stages.train import snapshots
 
 
 def write_model(model: Path, checkpoint: int) -> None:

@@ -13,17 +13,17 @@ import pytest
 
 from tests.unit.train.conftest import MICRO, ROOT
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import sha256, verify
-from workflow_scripts.core.seal import SEAL, read_sealed, sealed
-from workflow_scripts.train import layout, process, sockeye
-from workflow_scripts.train.sockeye import main
+from workflow_scripts.core.files.manifest import sha256, verify
+from workflow_scripts.core.files.seal import SEAL, read_sealed, sealed
+from workflow_scripts.stages.train import layout, process, sockeye
+from workflow_scripts.stages.train.sockeye import main
 
 CHECKPOINTS = MICRO["max_updates"] // MICRO["checkpoint_updates"]
 # Runs the launcher with a kill -9 of itself inside a given call of a given function.
 SABOTAGED_LAUNCHER = """
 import os, signal, sys
 from sockeye import training
-from workflow_scripts.train import launcher, snapshots
+from workflow_scripts.stages.train import launcher, snapshots
 
 owner = {{"trainer": training.EarlyStoppingTrainer, "snapshots": snapshots}}["{owner}"]
 original, calls = owner.{function}, []
@@ -149,7 +149,7 @@ def wait_for(path: Path) -> None:
 
 def test_the_training_process_ends_with_its_parent(tmp_path):
     script = (
-        "import time; from workflow_scripts.train.launcher import end_with_parent; "
+        "import time; from workflow_scripts.stages.train.launcher import end_with_parent; "
         "end_with_parent(); print('ready', flush=True); time.sleep(60)"
     )
     child = subprocess.Popen(

@@ -7,11 +7,11 @@ import pytest
 from tests.unit.train.conftest import MICRO
 from tests.unit.train.test_sockeye import SABOTAGED_LAUNCHER
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify
+from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.nmt.loaders import load_model
-from workflow_scripts.train import layout, process
-from workflow_scripts.train.sockeye import main
-from workflow_scripts.train.sockeye2 import find_interpreter
+from workflow_scripts.stages.train import layout, process
+from workflow_scripts.stages.train.sockeye import main
+from workflow_scripts.stages.train.sockeye2 import find_interpreter
 
 # MXNet does not keep the state of its random numbers: with dropout a resumed training differs.
 PLAIN = MICRO | {"dropout": 0.0}

@@ -9,7 +9,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.loaders.sockeye3 import read_tree
 from workflow_scripts.nmt.scoring import score
-from workflow_scripts.train.sockeye2_model import convert, main
+from workflow_scripts.stages.train.sockeye2_model import convert, main
 
 
 def weights(folder):

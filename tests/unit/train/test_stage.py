@@ -8,11 +8,11 @@ import pytest
 from tests.configs import run_on_testbed
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.marian_files import write_binary
-from workflow_scripts.core import selection
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.release.stage import Release
-from workflow_scripts.stages import run_layout
-from workflow_scripts.train.stage import Train
+from workflow_scripts.plan import selection
+from workflow_scripts.stages.catalogue import run_layout
+from workflow_scripts.stages.release.stage import Release
+from workflow_scripts.stages.train.stage import Train
 
 PACKAGE = {"package": "no_such_package", "version": "1.0", "path": "models/pten"}
 COMMIT = "a" * 40

@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import stats
 
-from workflow_scripts.transfer.classifiers import fit, fit_grades, fit_sklearn, ordinal
+from workflow_scripts.stages.transfer.classifiers import fit, fit_grades, fit_sklearn, ordinal
 
 
 def drawn(rows, size, classes, seed=0, noise=1.0):

@@ -7,8 +7,8 @@ import pytest
 
 from tests.unit.transfer.conftest import write
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.transfer import measure
-from workflow_scripts.transfer.tasks import TASKS
+from workflow_scripts.stages.transfer import measure
+from workflow_scripts.stages.transfer.tasks import TASKS
 
 FAST = ["--folds", "3", "--bootstrap", "20"]
 

@@ -3,9 +3,9 @@ import pytest
 from scipy import stats
 from sklearn.metrics import f1_score
 
-from workflow_scripts.transfer.measures import block_sums, figures, gain
-from workflow_scripts.transfer.protocol import Answers
-from workflow_scripts.transfer.readers import Row, TaskData
+from workflow_scripts.stages.transfer.measures import block_sums, figures, gain
+from workflow_scripts.stages.transfer.protocol import Answers
+from workflow_scripts.stages.transfer.readers import Row, TaskData
 
 
 def task(name, labels):

@@ -5,11 +5,19 @@ from sklearn.model_selection import StratifiedKFold
 
 from tests.unit.transfer.conftest import write_senteval
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.transfer import protocol
-from workflow_scripts.transfer.classifiers import fit
-from workflow_scripts.transfer.protocol import ADAM, C_TRAIN_TEST, L2, SKLEARN, C, Settings, answers
-from workflow_scripts.transfer.readers import Row, TaskData, read_task
-from workflow_scripts.transfer.tasks import TASKS, found
+from workflow_scripts.stages.transfer import protocol
+from workflow_scripts.stages.transfer.classifiers import fit
+from workflow_scripts.stages.transfer.protocol import (
+    ADAM,
+    C_TRAIN_TEST,
+    L2,
+    SKLEARN,
+    C,
+    Settings,
+    answers,
+)
+from workflow_scripts.stages.transfer.readers import Row, TaskData, read_task
+from workflow_scripts.stages.transfer.tasks import TASKS, found
 
 FOLDS = 3
 

@@ -2,8 +2,8 @@ import pytest
 
 from tests.unit.transfer.conftest import MRPC_HEADER, SICK_HEADER, write
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.transfer.readers import Row, read_task, repetitions
-from workflow_scripts.transfer.tasks import TASKS, chosen, found, missing
+from workflow_scripts.stages.transfer.readers import Row, read_task, repetitions
+from workflow_scripts.stages.transfer.tasks import TASKS, chosen, found, missing
 
 
 def read(root, name):

@@ -4,11 +4,11 @@ import pytest
 from tests.unit.embed import examples
 from tests.unit.embed.test_train import collected
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.embed import model as embedding
-from workflow_scripts.embed import train
-from workflow_scripts.transfer import representations
-from workflow_scripts.transfer.readers import Row, TaskData
-from workflow_scripts.transfer.representations import (
+from workflow_scripts.stages.embed import model as embedding
+from workflow_scripts.stages.embed import train
+from workflow_scripts.stages.transfer import representations
+from workflow_scripts.stages.transfer.readers import Row, TaskData
+from workflow_scripts.stages.transfer.representations import (
     Representation,
     bag_of_words,
     encoder,

@@ -8,13 +8,13 @@ from tests.unit.embed import examples
 from tests.unit.embed.test_train import collected
 from tests.unit.transfer.conftest import write_senteval
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import verify, write_record
+from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
-from workflow_scripts.embed import train
-from workflow_scripts.transfer import collect, report, represented
-from workflow_scripts.transfer.readers import read_task
-from workflow_scripts.transfer.tasks import TASKS, found
+from workflow_scripts.stages.embed import train
+from workflow_scripts.stages.transfer import collect, report, represented
+from workflow_scripts.stages.transfer.readers import read_task
+from workflow_scripts.stages.transfer.tasks import TASKS, found
 
 NAMES = ["CR", "TREC", "SICK-R"]
 SETTINGS = {
@@ -127,7 +127,7 @@ def test_the_section_shows_models_by_task_gains_and_data(folder):
     assert cells["CR"]["low"] is None
     assert shown["rows"][2]["cells"]["CR"]["low"] is not None
     assert [row["seed"] for row in shown["gains"]] == [1, 2]
-    (section,) = sections(["workflow_scripts.transfer.report:transfer_tasks"], run)
+    (section,) = sections(["workflow_scripts.stages.transfer.report:transfer_tasks"], run)
     assert "train 144, test 144" in section.html
     for text in ("Transfer tasks", "bag_of_words", "SICK-R", "MRPC", "scaled", "untrained"):
         assert text in section.html

@@ -6,13 +6,13 @@ import pytest
 
 from tests.configs import ROOT, run_on_testbed
 from tests.unit.transfer.conftest import write, write_senteval
-from workflow_scripts.core.embeddings import embeddings
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.resolve import resolve
-from workflow_scripts.core.training_sets import training_sets
-from workflow_scripts.stages import run_layout, validate
-from workflow_scripts.transfer.checks import notes, transfer
-from workflow_scripts.transfer.stage import Transfer
+from workflow_scripts.plan.catalogues.embeddings import embeddings
+from workflow_scripts.plan.catalogues.training_sets import training_sets
+from workflow_scripts.plan.resolve import resolve
+from workflow_scripts.stages.catalogue import run_layout, validate
+from workflow_scripts.stages.transfer.checks import notes, transfer
+from workflow_scripts.stages.transfer.stage import Transfer
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The sections of the report. Each is a function and a template of a stage.
 
-`workflow_scripts.train.report:models` is the function `models` of that module. It takes a
+`workflow_scripts.stages.train.report:models` is the function `models` of that module. It takes a
 `FinishedRun` and returns what the template shows, or None if the run has nothing to show. The
 template is `templates/models.html.j2` beside the module: one `<section>` whose `<h2>` has the id
 `models`, by which the navigation refers to it.

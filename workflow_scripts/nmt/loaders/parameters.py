@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.numbers import require_finite
+from workflow_scripts.core.statistics.numbers import require_finite
 
 
 class Parameters:

@@ -2,8 +2,8 @@ import argparse
 
 import pytest
 
-from workflow_scripts.core.atomic import write_json
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.report.finished_run import add_arguments, finished_run
 
 

@@ -2,7 +2,7 @@ import pytest
 from jinja2 import UndefinedError
 
 from workflow_scripts.core.report.rendering import decimal, environment, grouped, percent
-from workflow_scripts.release import TEMPLATES
+from workflow_scripts.stages.release import TEMPLATES
 
 
 def test_figures():

@@ -2,7 +2,7 @@ import pytest
 
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import Section, load, sections
-from workflow_scripts.stages import STAGES
+from workflow_scripts.stages.catalogue import STAGES
 
 TOY = "tests.unit.release.toy.report:word_counts"
 
@@ -12,7 +12,10 @@ def test_a_section_is_called_as_its_function():
 
 
 def test_a_function_that_is_not_there_is_named():
-    for function in ("workflow_scripts.nowhere:one", "workflow_scripts.train.report:nothing"):
+    for function in (
+        "workflow_scripts.nowhere:one",
+        "workflow_scripts.stages.train.report:nothing",
+    ):
         with pytest.raises(ValueError, match=f"a stage declares {function}, which is not there"):
             load(function)
 
@@ -30,7 +33,7 @@ def test_a_name_stands_once_on_a_page(monkeypatch):
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
 def test_what_a_stage_declares_is_there_and_in_its_own_package(stage, release):
     declaration = release.layout.stage(stage)
-    package = f"workflow_scripts.{stage.name}."
+    package = f"workflow_scripts.stages.{stage.name}."
     for function in (*declaration.sections().values(), *declaration.tables().values()):
         assert function.startswith(package)
         assert callable(load(function))

@@ -8,14 +8,14 @@ import pytest
 
 from tests.unit.encoder.tasks.samples import SETTINGS
 from tests.unit.pages import Reader, captioned, rows_of
-from workflow_scripts.core.encoder_tasks import answers_name
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import write_record
+from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
-from workflow_scripts.encoder.tasks import comparison
-from workflow_scripts.encoder.tasks.problems import task_of
-from workflow_scripts.encoder.tasks.report import encoder_tasks_table
+from workflow_scripts.plan.catalogues.encoder_tasks import answers_name
+from workflow_scripts.stages.encoder.tasks import comparison
+from workflow_scripts.stages.encoder.tasks.problems import task_of
+from workflow_scripts.stages.encoder.tasks.report import encoder_tasks_table
 
 GOLD = [float(n % 3 == 0) for n in range(60)]
 
@@ -189,7 +189,7 @@ def run(tmp_path):
 
 
 def test_the_report_has_tables_4_and_5_and_what_is_missing(run):
-    (section,) = sections(["workflow_scripts.encoder.tasks.report:encoder_tasks"], run)
+    (section,) = sections(["workflow_scripts.stages.encoder.tasks.report:encoder_tasks"], run)
     html = str(section.html)
     reader = Reader(html)
     assert reader.faults == [] and reader.ids == ["encoder_tasks"]
@@ -231,4 +231,4 @@ def test_the_table_of_the_release_has_each_measure(run):
 
 def test_without_tasks_the_report_has_no_section(tmp_path):
     empty = FinishedRun({}, [(("encoder", "pbert"), tmp_path)])
-    assert sections(["workflow_scripts.encoder.tasks.report:encoder_tasks"], empty) == []
+    assert sections(["workflow_scripts.stages.encoder.tasks.report:encoder_tasks"], empty) == []

@@ -13,8 +13,8 @@ from tests.unit.encoder.tasks.samples import (
     write,
 )
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.encoder.tasks.examples import Pair
-from workflow_scripts.encoder.tasks.glue import read_pairs
+from workflow_scripts.stages.encoder.tasks.examples import Pair
+from workflow_scripts.stages.encoder.tasks.glue import read_pairs
 
 
 def mrpc(folder, name, numbers):

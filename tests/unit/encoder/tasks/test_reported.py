@@ -1,6 +1,6 @@
 from tests.unit.encoder.tasks.samples import PASSAGE, qqp, sick, squad, stsb_dev
-from workflow_scripts.embed.prepared import key
-from workflow_scripts.encoder.tasks.reported import files, reported
+from workflow_scripts.stages.embed.prepared import key
+from workflow_scripts.stages.encoder.tasks.reported import files, reported
 
 
 def keys(*texts):

@@ -6,8 +6,8 @@ import pytest
 from tests.unit.encoder.conftest import tiny_tokenizer
 from tests.unit.encoder.tasks.samples import PASSAGE
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.encoder.tasks import spans
-from workflow_scripts.encoder.tasks.examples import Question
+from workflow_scripts.stages.encoder.tasks import spans
+from workflow_scripts.stages.encoder.tasks.examples import Question
 
 ANSWER = "the big bird"
 START = PASSAGE.index(ANSWER)

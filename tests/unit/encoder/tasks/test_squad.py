@@ -7,8 +7,8 @@ import pytest
 
 from tests.unit.encoder.tasks.samples import PASSAGE, question, squad
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.encoder.tasks import squad as measures
-from workflow_scripts.encoder.tasks.examples import Question
+from workflow_scripts.stages.encoder.tasks import squad as measures
+from workflow_scripts.stages.encoder.tasks.examples import Question
 
 
 def asked(*answers, number="q"):

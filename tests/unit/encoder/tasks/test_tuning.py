@@ -15,10 +15,10 @@ from transformers import (
 from tests.unit.encoder.conftest import tiny_config, tiny_tokenizer
 from tests.unit.encoder.tasks.samples import SETTINGS, sick, squad, stsb_dev
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.manifest import sha256, verify, write_record
-from workflow_scripts.encoder.fitting import Fitting
-from workflow_scripts.encoder.tasks.problems import with_new_layer
-from workflow_scripts.encoder.tasks.tuning import Tuning, main, tune
+from workflow_scripts.core.files.manifest import sha256, verify, write_record
+from workflow_scripts.stages.encoder.fitting import Fitting
+from workflow_scripts.stages.encoder.tasks.problems import with_new_layer
+from workflow_scripts.stages.encoder.tasks.tuning import Tuning, main, tune
 
 FILES = {"SICK-E": sick, "STS-B": stsb_dev, "SQuAD": squad}
 
@@ -128,7 +128,7 @@ def test_a_learning_rate_is_chosen_without_a_look_at_what_is_reported(encoder, d
             rows["predicted"] = [each.gold if found else -1.0 for each in part]
         return right
 
-    monkeypatch.setattr("workflow_scripts.encoder.tasks.tuning.Tuning._step", looked)
+    monkeypatch.setattr("workflow_scripts.stages.encoder.tasks.tuning.Tuning._step", looked)
     _, extra = tuned(
         encoder, data, "SICK-E", data / "x.jsonl", learning_rates=[0.001, 0.002, 0.003]
     )
@@ -149,7 +149,7 @@ def test_where_there_are_no_development_data_a_tenth_is_held_out(encoder, data, 
         ]
 
     stsb_dev(data / "STS-B", 60)
-    monkeypatch.setattr("workflow_scripts.encoder.tasks.tuning.Tuning._step", looked)
+    monkeypatch.setattr("workflow_scripts.stages.encoder.tasks.tuning.Tuning._step", looked)
     tuned(encoder, data, "STS-B", data / "x.jsonl", learning_rates=[0.001, 0.002])
     steps = [asked[place : place + 3] for place in range(0, 9, 3)]
     for (_, learnt, held), (_, *again), (_, rest, fold) in steps:

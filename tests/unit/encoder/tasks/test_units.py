@@ -7,12 +7,12 @@ import pytest
 from tests.configs import run_on_testbed
 from tests.unit.encoder.tasks.samples import sick, stsb_dev
 from tests.unit.transfer.conftest import write_senteval
-from workflow_scripts.core.encoder_blocks import DEFAULT
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.selection import used
-from workflow_scripts.encoder.stage import Encoder
-from workflow_scripts.release.stage import Release
-from workflow_scripts.stages import run_layout, validate
+from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
+from workflow_scripts.plan.selection import used
+from workflow_scripts.stages.catalogue import run_layout, validate
+from workflow_scripts.stages.encoder.stage import Encoder
+from workflow_scripts.stages.release.stage import Release
 
 ENCODER = {
     "training_set": "all",

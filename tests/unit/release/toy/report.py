@@ -1,4 +1,4 @@
-from workflow_scripts.core.manifest import read_json
+from workflow_scripts.core.files.manifest import read_json
 from workflow_scripts.core.report.table import Table
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from workflow_scripts.core.selection import Unit
-from workflow_scripts.core.stage import Stage
+from workflow_scripts.plan.selection import Unit
+from workflow_scripts.plan.stage import Stage
 
 
 class Toy(Stage):

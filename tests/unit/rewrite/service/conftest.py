@@ -11,11 +11,11 @@ import torch
 import uvicorn
 
 from tests import oracles
+from workflow_scripts.apps.rewriter.app import Limits, Service, application
+from workflow_scripts.apps.rewriter.guard import LOOPBACK
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.raw import coders
-from workflow_scripts.rewrite.rewriter import Rewriter
-from workflow_scripts.rewrite.service.app import Limits, Service, application
-from workflow_scripts.rewrite.service.guard import LOOPBACK
+from workflow_scripts.stages.rewrite.rewriter import Rewriter
 
 
 @pytest.fixture(scope="session", autouse=True)

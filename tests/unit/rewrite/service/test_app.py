@@ -14,11 +14,11 @@ from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
 from tests.unit.pages import Reader
-from workflow_scripts.rewrite.requests import Answer, Paraphrase
-from workflow_scripts.rewrite.rewriter import Rewriter
-from workflow_scripts.rewrite.service.app import Limits, Service, application
-from workflow_scripts.rewrite.service.differences import Change, differences
-from workflow_scripts.rewrite.service.forms import request_fields
+from workflow_scripts.apps.rewriter.app import Limits, Service, application
+from workflow_scripts.apps.rewriter.differences import Change, differences
+from workflow_scripts.apps.rewriter.forms import request_fields
+from workflow_scripts.stages.rewrite.requests import Answer, Paraphrase
+from workflow_scripts.stages.rewrite.rewriter import Rewriter
 
 SENTENCE = "Muž opravuje kolo."
 HOSTILE = [

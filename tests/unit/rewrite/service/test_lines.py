@@ -2,8 +2,8 @@
 
 import pytest
 
-from workflow_scripts.rewrite.lines import form_of, requests_of
-from workflow_scripts.rewrite.requests import Request, RequestError
+from workflow_scripts.stages.rewrite.lines import form_of, requests_of
+from workflow_scripts.stages.rewrite.requests import Request, RequestError
 
 DEFAULTS = {"avoid": ["x"], "number": 2}
 

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.rewrite import paraphrase
-from workflow_scripts.rewrite.requests import RequestError
+from workflow_scripts.stages.rewrite import paraphrase
+from workflow_scripts.stages.rewrite.requests import RequestError
 
 ROOT = Path(__file__).resolve().parents[4]
 SENTENCES = "Muž opravuje kolo.\nTento pes spí ve škole.\n"
@@ -104,7 +104,13 @@ def test_options_are_checked(call, options, message):
 
 def test_a_reader_does_not_wait_for_more_lines(folder):
     """A program writes a sentence, reads the answer, and only then writes the next one."""
-    command = [sys.executable, "-m", "workflow_scripts.rewrite.paraphrase", "--model", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "workflow_scripts.stages.rewrite.paraphrase",
+        "--model",
+        str(folder),
+    ]
     with subprocess.Popen(
         [*command, "--to", "text", "--no-meaning"],
         stdin=subprocess.PIPE,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workflow_scripts.rewrite.requests import Request, RequestError, clean, request_of
+from workflow_scripts.stages.rewrite.requests import Request, RequestError, clean, request_of
 
 
 def test_what_is_not_said_is_the_default():

@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from tests import oracles
-from workflow_scripts.generate.constraints import negative, unconstrained
-from workflow_scripts.generate.variants import set_maker
-from workflow_scripts.rewrite.requests import Request, RequestError
-from workflow_scripts.rewrite.rewriter import Rewriter, Settings, difference
-from workflow_scripts.rewrite.templates import prefixed
+from workflow_scripts.stages.generate.constraints import negative, unconstrained
+from workflow_scripts.stages.generate.variants import set_maker
+from workflow_scripts.stages.rewrite.requests import Request, RequestError
+from workflow_scripts.stages.rewrite.rewriter import Rewriter, Settings, difference
+from workflow_scripts.stages.rewrite.templates import prefixed
 
 SENTENCE = "Muž opravuje kolo."
 SENTENCES = [source for source, _ in oracles.small().sentences]

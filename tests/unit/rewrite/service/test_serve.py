@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from workflow_scripts.apps.rewriter import serve
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.rewrite import serve
 
 ROOT = Path(__file__).resolve().parents[4]
 
 
 @contextmanager
 def served(folder, *options):
-    command = [sys.executable, "-m", "workflow_scripts.rewrite.serve", "--model", str(folder)]
+    command = [sys.executable, "-m", "workflow_scripts.apps.rewriter.serve", "--model", str(folder)]
     with subprocess.Popen(
         [*command, "--port", "0", "--no-meaning", "--language", "en", *options],
         stdout=subprocess.PIPE,

@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 
 from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, Vocabulary
-from workflow_scripts.rewrite import spellings
-from workflow_scripts.rewrite.spellings import capitals, every_segmentation, forms_of, holds
+from workflow_scripts.stages.rewrite import spellings
+from workflow_scripts.stages.rewrite.spellings import capitals, every_segmentation, forms_of, holds
 
 
 @pytest.mark.parametrize(

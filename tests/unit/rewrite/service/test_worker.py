@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from workflow_scripts.rewrite.requests import Answer, Request, RequestError
-from workflow_scripts.rewrite.service import worker as worker_module
-from workflow_scripts.rewrite.service.worker import ClosedError, FullError, Worker
+from workflow_scripts.apps.rewriter import worker as worker_module
+from workflow_scripts.apps.rewriter.worker import ClosedError, FullError, Worker
+from workflow_scripts.stages.rewrite.requests import Answer, Request, RequestError
 
 
 class Slow:

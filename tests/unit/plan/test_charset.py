@@ -1,0 +1,15 @@
+import pytest
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.plan.charset import codec
+
+
+@pytest.mark.parametrize("name", ["latin-2", "latin2", "iso-8859-2", "ISO8859-2"])
+def test_names_of_charsets(name):
+    assert "ř".encode(codec(name, "source")) == b"\xf8"
+
+
+@pytest.mark.parametrize("name", ["latin-99", "hex", "rot13", "base64", "undefined", ""])
+def test_names_that_are_no_charset(name):
+    with pytest.raises(InputError, match=rf"languages\.source\.charset: '{name}' is not"):
+        codec(name, "source")

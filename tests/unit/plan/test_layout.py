@@ -1,0 +1,809 @@
+import copy
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.configs import run_on_testbed
+from tests.stanza_package import FOLDER as STANZA
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.plan.run.runs import link_run
+from workflow_scripts.plan.selection import corpora, early_shards, pairs, seen_corpora
+from workflow_scripts.stages.catalogue import run_layout
+from workflow_scripts.stages.clean.stage import Clean
+from workflow_scripts.stages.corpus.stage import Corpus
+from workflow_scripts.stages.embed import stage as embed
+from workflow_scripts.stages.embed.stage import Embed
+from workflow_scripts.stages.generate.checks import PREPOSITIONS
+from workflow_scripts.stages.generate.stage import Generate
+from workflow_scripts.stages.release.stage import Release
+from workflow_scripts.stages.subword.stage import Subword
+
+
+@pytest.fixture
+def config(tmp_path):
+    config = run_on_testbed()
+    config["results"] = str(tmp_path / "results")
+    return config
+
+
+def folders(config):
+    layout = run_layout(config)
+    return {unit: layout.folder(*unit) for unit in layout.units()}
+
+
+def changed(config, *path_and_value):
+    *path, key, value = path_and_value
+    other = copy.deepcopy(config)
+    node = other
+    for each in path:
+        node = node[each]
+    node[key] = value
+    before, after = folders(config), folders(other)
+    return {unit for unit in before if after.get(unit) != before[unit]}
+
+
+def stages(units):
+    return {stage for stage, _ in units}
+
+
+def test_selection_is_redone_alone_when_its_config_changes(config):
+    moved = changed(config, "systems", "parabank2", "select", "keep", {"max_sum": 3.0})
+    assert stages(moved) == {"select", "filter", "embed", "evaluate", "release"}
+
+
+def test_how_clusters_begin_moves_nothing_until_it_is_another_way(config):
+    said = changed(config, "systems", "parabank2", "select", "centres", "apart")
+    assert stages(said) <= {"release"}  # which shows the configuration
+    moved = changed(config, "systems", "parabank2", "select", "centres", "far")
+    assert stages(moved) == {"select", "filter", "embed", "evaluate", "release"}
+
+
+def test_the_sizes_of_the_filter_vocabularies_change_them_alone(config):
+    config["corpora"]["testbed_held_out"]["trusted"] = False
+    config["dual_filter"]["enabled"] = True
+    moved = changed(config, "subword", "filter_vocab_size", {"source": 300, "reference": 200})
+    assert {unit for unit in moved if unit[0] in ("corpus", "clean", "subword")} == {
+        ("subword", "filter"),
+        ("subword", "main"),  # which reads what is kept
+    }
+    assert ("train", "filter_forward") in moved
+    config["subword"]["filter_vocab_size"] = {"source": 300, "reference": 200}
+    subword = run_layout(config).stage(Subword)
+    assert subword.settings("filter")["vocab_size"] == {"source": 300, "reference": 200}
+    assert subword.vocabulary_settings("filter", "source")["vocab_size"] == 300
+    assert subword.vocabulary_settings("main", "source")["vocab_size"] == 2000
+    assert "filter_vocab_size" not in subword.settings("main")
+
+
+def filtered(config, **block):
+    """A run that filters held-out pairs by models that `testbed` trains; `news` is apart."""
+    config["corpora"]["testbed"]["trusted"] = True
+    config["corpora"]["testbed_held_out"]["trusted"] = False
+    config["corpora"]["news"] = {"testbed": {"first": 800_000, "count": 50}}
+    config["train"]["corpora"] = ["testbed", "testbed_held_out"]
+    config["dual_filter"] |= {"enabled": True, **block}
+    return config
+
+
+def test_trusted_corpora_train_the_filter_models_alone_where_that_is_asked(config):
+    """ParaBank 2, 3.1 and 3.2: the main models see the filtered bitext only."""
+    both = run_layout(filtered(copy.deepcopy(config)))
+    alone = run_layout(filtered(copy.deepcopy(config), trusted_train="filter"))
+    assert both.stage(Subword).settings("main")["train"] == ["testbed", "testbed_held_out"]
+    assert alone.stage(Subword).settings("main")["train"] == ["testbed_held_out"]
+    for layout in (both, alone):
+        assert layout.stage(Subword).settings("filter")["train"] == ["testbed"]
+    assert seen_corpora(alone.config) == ["testbed_held_out"]
+    said = run_layout(filtered(copy.deepcopy(config), trusted_train="all"))
+    for unit in both.units():
+        assert unit[0] == "release" or said.folder(*unit) == both.folder(*unit)
+    with pytest.raises(InputError, match=r"dual_filter\.trusted_train: filter, but all of train"):
+        filtered(config, trusted_train="filter")["train"]["corpora"] = ["testbed"]
+        run_layout(config)
+
+
+def test_the_filter_models_have_development_data_of_their_own(config):
+    """ParaBank 2, 3.1: a random 500-sentence subset of news."""
+    layout = run_layout(filtered(config, dev="news", dev_pairs=500))
+    subword = layout.stage(Subword)
+    assert (subword.settings("filter")["dev"], subword.settings("main")["dev"]) == (
+        "news",
+        "testbed_dev",
+    )
+    assert layout.settings(("train", "filter_forward"))["dev_pairs"] == 500
+    assert layout.settings(("train", "filter_backward"))["dev_pairs"] == 500
+    assert "dev_pairs" not in layout.settings(("train", "forward"))
+    # Nothing of it is trained on, whatever other corpora hold.
+    assert corpora(config)[:3] == ["testbed_test", "testbed_dev", "news"]
+    assert layout.settings(("dual_filter", "scores"))["skip"][0] == "testbed"
+    assert "news" in layout.settings(("dual_filter", "scores"))["skip"]
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        ({"dev": "new"}, "dual_filter.dev: 'new' is not in corpora; did you mean 'news'"),
+        ({"dev": "testbed_test"}, "dual_filter: dev is train.test, 'testbed_test'"),
+        ({"dev": "testbed"}, "train: 'testbed' can't be trained on and measured on"),
+    ],
+)
+def test_development_data_of_the_filter_that_can_not_be_are_told(config, block, message):
+    with pytest.raises(InputError) as error:
+        run_layout(filtered(config, **block))
+    assert message in str(error.value)
+
+
+def test_only_vocabularies_of_the_filter_models_are_lowered(config):
+    config["dual_filter"]["enabled"] = True
+    subword = run_layout(config).stage(Subword)
+    assert subword.vocabulary_settings("filter", "source")["lower"]
+    assert not subword.vocabulary_settings("main", "source")["lower"]
+    config["subword"]["filter_vocab_size"] = {"source": 300, "reference": 200}
+    subword = run_layout(config).stage(Subword)
+    assert not subword.vocabulary_settings("filter", "source")["lower"]
+
+
+def test_compute_changes_nothing_but_precision_does(config):
+    assert not changed(config, "compute", "batch_rows", 7)
+    assert not changed(config, "compute", "search_threads", 2)
+    assert not changed(config, "compute", "mxnet_python", "python3.8-mxnet")
+    moved = changed(config, "compute", "precision", "bf16")
+    assert stages(moved) == {
+        "generate",
+        "score",
+        "select",
+        "filter",
+        "embed",
+        "evaluate",
+        "release",
+    }
+    assert ("generate", "references") not in moved
+
+
+def test_keys_of_another_method_change_nothing(config):
+    config["dual_filter"] = {"enabled": True, "method": "sum", "max_sum": 3.5, "min_score": 0.1}
+    config["corpora"]["testbed"]["trusted"] = True
+    kept = ("dual_filter", "kept")
+    assert not changed(config, "dual_filter", "min_score", 0.2)
+    assert kept in changed(config, "dual_filter", "max_sum", 3.0)
+    config["dual_filter"]["method"] = "cross_entropy"
+    assert not changed(config, "dual_filter", "max_sum", 3.0)
+    assert kept in changed(config, "dual_filter", "min_score", 0.2)
+
+
+@pytest.mark.parametrize("key", ["nbest", "alpha"])
+def test_keys_of_sampled_segmentations_count_where_some_are_sampled(config, key):
+    assert not changed(config, "subword", key, 2)
+    config["subword"] |= {"model_type": "unigram", "samples": 4}
+    assert ("subword", "main") in changed(config, "subword", key, 2)
+
+
+def test_a_model_that_mxnet_trains_is_another(config):
+    moved = changed(config, "train", "backend", "mxnet")
+    assert {("train", "forward"), ("train", "backward")} <= moved
+    assert not {"corpus", "clean", "subword"} & stages(moved)
+
+
+def test_another_system_leaves_the_first_alone(config):
+    config["systems"]["other"] = copy.deepcopy(config["systems"]["parabank2"])
+    config["systems"]["other"]["search"]["samples"] = 5
+    moved = changed(config, "run", "systems", ["parabank2", "other"])
+    assert moved == {("embed", "sts"), ("release", None)}
+
+
+def test_training_sets_share_the_columns_and_leave_the_release_alone(config):
+    config["run"]["embeddings"] = []
+    config["training_sets"]["short"] = {"grid": {"bounds": {"sum": [[0, 1], [1, 2]]}}}
+    moved = changed(config, "run", "training_sets", ["all", "short"])
+    assert not moved
+    config["run"]["training_sets"] = ["all", "short"]
+    grid = {"bounds": {"sum": [[0, 1], [1, 3]]}}
+    assert changed(config, "training_sets", "short", "grid", grid) == {
+        ("filter", "short-parabank2-2")
+    }
+    layout = run_layout(config)
+    assert layout.upstream(("filter", "short-parabank2-1")) == [("filter", "parabank2")]
+
+
+def test_an_embedding_is_trained_on_each_set_with_each_seed(config):
+    config["run"]["training_sets"] = ["all", "short"]
+    config["training_sets"]["short"] = {}
+    config["run"]["embeddings"] = ["word", "trigram"]
+    config["embeddings"]["word"]["seeds"] = [1, 7]
+    config["embeddings"]["trigram"]["training_sets"] = ["short"]
+    layout = run_layout(config)
+    assert [name for stage, name in layout.units() if stage == "embed"] == [
+        "evaluation",
+        *("word-all-parabank2-seed1", "word-all-parabank2-seed7"),
+        *("word-short-parabank2-seed1", "word-short-parabank2-seed7"),
+        *("trigram-short-parabank2-seed1", "sts"),
+    ]
+    assert layout.upstream(("embed", "word-short-parabank2-seed7")) == [
+        *(("filter", "short-parabank2"), ("embed", "evaluation")),
+    ]
+    assert layout.records("embed", "word-short-parabank2-seed7") == ["model"]
+
+
+def test_another_seed_or_encoder_leaves_the_other_embeddings_alone(config):
+    config["run"]["embeddings"] = ["word", "trigram"]
+    config["embeddings"]["word"]["seeds"] = [1]
+    shown = {("embed", "sts"), ("release", None)}
+    assert changed(config, "embeddings", "word", "seeds", [1, 2]) == shown
+    assert changed(config, "embeddings", "trigram", "training", {"margin": 0.5}) == {
+        ("embed", "trigram-all-parabank2-seed1"),
+        *shown,
+    }
+    assert changed(config, "sts", "bootstrap", 10) == shown
+
+
+def test_the_release_reads_the_test_of_embeddings_and_their_training_sets(config):
+    config["run"]["training_sets"] = ["all", "short"]
+    config["training_sets"]["short"] = {}
+    config["run"]["embeddings"] = ["word"]
+    config["embeddings"]["word"]["training_sets"] = ["short"]
+    config["embeddings"]["word"]["seeds"] = [1, 2]
+    layout = run_layout(config)
+    tested = [("filter", "short-parabank2"), ("embed", "sts")]
+    assert embed.tested_units(config) == tested
+    others = {"filter", "embed", "release"}
+    first = [unit for unit in layout.units() if unit[0] not in others]
+    assert layout.upstream(("release", None)) == [*first, *tested]
+    part = layout.settings(("release", None))
+    (shown,) = part["embeddings"]
+    assert (shown["name"], shown["training"]["margin"]) == ("word", 0.4)
+    config["run"]["embeddings"] = []
+    layout = run_layout(config)
+    assert embed.tested_units(config) == []
+    assert layout.upstream(("release", None)) == first
+    assert layout.settings(("release", None))["embeddings"] == []
+
+
+def test_quoted_figures_change_the_report_and_not_the_released_corpus(config):
+    quoted = {"Doe 2020": {"Table 1": {"Theirs": {"sick.test": 77.7}}}}
+    before = run_layout(config)
+    assert changed(config, "release", "quoted", quoted) == {("release", None)}
+    config["release"]["quoted"] = quoted
+    after = run_layout(config)
+    assert after.settings(("release", None))["quoted"] == quoted
+    alone = before.stage(Release).system_settings("parabank2")
+    assert after.stage(Release).system_settings("parabank2") == alone
+    assert not {"quoted", "embeddings"} & alone.keys()
+
+
+def test_embeddings_follow_the_data_that_they_are_tested_on_by_its_content(config, tmp_path):
+    config["data"] = str(tmp_path)
+    (tmp_path / "sts" / "2012").mkdir(parents=True)
+    path = tmp_path / "sts" / "2012" / "a.tsv"
+    path.write_text("1\ta\tb\n", encoding="utf-8")
+    config["sts"]["data"] = ["sts"]
+    before = run_layout(config)
+    assert before.stage(embed.Embed).sts_files() == [str(path)]
+    key = before.key("embed", "evaluation")
+    os.utime(path, (1, 1))
+    assert run_layout(config).key("embed", "evaluation") == key
+    path.write_text("2\ta\tb\n", encoding="utf-8")
+    after = run_layout(config)
+    embedding = {unit for unit in before.units() if unit[0] == "embed"}
+    moved = {unit for unit in before.units() if before.key(*unit) != after.key(*unit)}
+    assert moved == {*embedding, ("release", None)}
+    config["sts"]["data"] = ["absent"]
+    with pytest.raises(InputError, match=r"sts\.data: .*absent: no such file"):
+        run_layout(config)
+
+
+def test_a_file_of_vectors_counts_by_its_content(config, tmp_path):
+    config["data"] = str(tmp_path)
+    path = tmp_path / "vectors.txt"
+    path.write_text("a 1\n", encoding="utf-8")
+    config["embeddings"]["word"]["model"] = {"vectors": "vectors.txt", "dimension": 1}
+    unit = ("embed", "word-all-parabank2-seed1")
+    before = run_layout(config)
+    assert before.settings(unit)["model"]["vectors"] == str(path)
+    path.write_text("a 2\n", encoding="utf-8")
+    assert run_layout(config).key(*unit) != before.key(*unit)
+    path.unlink()
+    with pytest.raises(InputError, match=r"embeddings\.word\.model\.vectors: .*vectors\.txt"):
+        run_layout(config)
+
+
+def test_graded_pairs_of_the_testbed_are_for_runs_on_it(config, tmp_path):
+    unit = ("embed", "evaluation")
+    assert run_layout(config).settings(unit)["testbed"] == {"first": 600000, "count": 500}
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("x\n", encoding="utf-8")
+    config["corpora"]["text"] = {"source": str(tmp_path / "a"), "reference": str(tmp_path / "b")}
+    config["run"]["corpora"], config["train"]["corpora"] = ["text"], None
+    config["generate"]["limit"] = None
+    assert run_layout(config).settings(unit)["testbed"] is None
+
+
+def test_the_testbeds_licence_is_not_that_of_other_corpora(config, tmp_path):
+    release = run_layout(config).stage(Release).system_settings("parabank2")
+    assert (release["title"], release["licence"]) == ("Paraphrases, testbed", "cc0-1.0")
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("x\n", encoding="utf-8")
+    config["corpora"]["text"] = {"source": str(tmp_path / "a"), "reference": str(tmp_path / "b")}
+    config["run"] |= {"name": "mine", "corpora": ["testbed", "text"]}
+    release = run_layout(config).stage(Release).system_settings("parabank2")
+    assert (release["title"], release["licence"]) == ("Paraphrases, mine", "unknown")
+    config["release"] |= {"title": "My captions", "licence": "cc-by-4.0"}
+    release = run_layout(config).stage(Release).system_settings("parabank2")
+    assert (release["title"], release["licence"]) == ("My captions", "cc-by-4.0")
+
+
+def test_columns_that_a_model_computes_are_made_where_a_training_set_needs_them(config):
+    config["columns"]["score"] = {"vectors": {"file": "vectors.txt"}}
+    assert {instance for stage, instance in run_layout(config).units() if stage == "filter"} == {
+        *("parabank2", "all-parabank2"),
+    }
+    bounds = {"perplexity": [0, 100], "lstm": [0.5, 1]}
+    config["training_sets"]["fluent"] = {"bounds": bounds}
+    config["run"]["training_sets"], config["run"]["embeddings"] = ["fluent"], []
+    layout = run_layout(config)
+    perplexity = ("filter", "perplexity-parabank2")
+    assert layout.upstream(("filter", "fluent-parabank2")) == [
+        *(("filter", "parabank2"), ("filter", "lstm-parabank2"), perplexity),
+    ]
+    assert layout.upstream(perplexity) == [("filter", "parabank2"), ("filter", "perplexity")]
+    assert layout.upstream(("filter", "perplexity")) == [pairs(config), ("generate", "references")]
+    assert (layout.shards(*perplexity), layout.shards("filter", "perplexity")) == (2, 0)
+    assert layout.other_records("filter", "lstm-parabank2") == ["model"]
+    assert layout.records("filter", "perplexity") == ["model"]
+    assert layout.other_records(*perplexity) == []
+    moved = changed(config, "columns", "lstm", "classifier", "epochs", 9)
+    assert moved == {("filter", "lstm-parabank2"), ("filter", "fluent-parabank2")}
+
+
+def test_word_vectors_count_by_their_content(config, tmp_path):
+    config["columns"]["score"] = {"vectors": {"file": "vectors.txt"}}
+    config["training_sets"]["all"] = {"bounds": {"score": [0.5, 1]}}
+    config["data"] = str(tmp_path)
+    with pytest.raises(InputError, match=r"columns\.score\.vectors\.file: .*No such file"):
+        run_layout(config)
+    (tmp_path / "vectors.txt").write_text("a 1\n", encoding="utf-8")
+    before = run_layout(config).key("filter", "score-parabank2")
+    (tmp_path / "vectors.txt").write_text("a 22\n", encoding="utf-8")
+    assert run_layout(config).key("filter", "score-parabank2") != before
+
+
+def test_document_frequencies_are_counted_once_and_only_where_they_are_needed(config):
+    config["systems"]["other"] = copy.deepcopy(config["systems"]["parabank"])
+    config["run"]["systems"] = ["paranmt", "parabank2"]
+    assert ("generate", "idf") not in run_layout(config).units()
+    config["run"]["systems"] = ["paranmt", "parabank", "other"]
+    layout = run_layout(config)
+    assert layout.units().count(("generate", "idf")) == 1
+    assert layout.shard_names("generate", "idf") == []
+    for system, needed in (("paranmt", False), ("parabank", True), ("other", True)):
+        assert (("generate", "idf") in layout.upstream(("generate", system))) == needed
+    moved = changed(config, "systems", "parabank", "constraints", "idf", "min_references", 9)
+    assert {unit for unit in moved if unit[0] == "generate"} == {("generate", "parabank")}
+    moved = changed(config, "train", "corpora", ["testbed", "testbed_held_out"])
+    assert ("generate", "idf") in moved
+
+
+def test_digest_follows_the_content_of_the_paraphrases(config, tmp_path):
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "pairs.txt").write_text("told informed\n", encoding="utf-8")
+    config["run"]["systems"] = ["parabank"]
+    config["systems"]["parabank"]["constraints"]["pairs"] = {"list": "pairs.txt"}
+    config["data"] = str(tmp_path / "here")
+    layout = run_layout(config)
+    here = layout.key("generate", "parabank")
+    located = str(tmp_path / "here" / "pairs.txt")
+    assert layout.stage(Generate).pair_files("parabank") == [located]
+    unit = ("generate", "parabank")
+    assert layout.settings(unit)["constraints"]["pairs"] == {"list": located}
+    units = (unit, ("release", None))
+    told = [layout.description(each) for each in units]
+    assert told[0]["config"]["constraints"]["pairs"] == {"list": "pairs.txt"}
+    config["data"] = str(tmp_path / "there")
+    assert run_layout(config).key(*unit) == here
+    # The same file by an absolute path makes no difference to what manifests and digests say.
+    config["systems"]["parabank"]["constraints"]["pairs"] = {
+        "list": str(tmp_path / "there" / "pairs.txt")
+    }
+    elsewhere = run_layout(config)
+    assert [elsewhere.description(each) for each in units] == told
+    (tmp_path / "there" / "pairs.txt").write_text("told said\n", encoding="utf-8")
+    assert run_layout(config).key(*unit) != here
+    (tmp_path / "there" / "pairs.txt").unlink()
+    with pytest.raises(InputError, match=r"systems\.parabank\.constraints\.pairs\.list: .*No such"):
+        run_layout(config).key(*unit)
+
+
+def test_late_shards_do_not_touch_early_stages(config):
+    moved = changed(config, "shards", "late", 1)
+    assert stages(moved) == {
+        "generate",
+        "score",
+        "select",
+        "filter",
+        "embed",
+        "evaluate",
+        "release",
+    }
+
+
+def test_another_corpus_does_not_import_the_others_again(config):
+    moved = changed(config, "run", "corpora", ["testbed_held_out", "testbed", "testbed_dev"][:2])
+    assert ("corpus", "testbed") not in moved
+
+
+def test_every_unit_comes_after_what_it_reads(config):
+    config["dual_filter"]["enabled"] = True
+    layout = run_layout(config)
+    units = layout.units()
+    for unit in units:
+        for read in layout.upstream(unit):
+            assert units.index(read) < units.index(unit)
+
+
+def test_digest_follows_the_content_of_files_and_not_their_place(config, tmp_path):
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.cs").write_text("Ahoj.\n", encoding="utf-8")
+        (tmp_path / folder / "a.en").write_text("Hello.\n", encoding="utf-8")
+    config["corpora"]["mine"] = {"source": "a.cs", "reference": "a.en"}
+    config["run"]["corpora"] = ["testbed", "mine"]
+    config["data"] = str(tmp_path / "here")
+    here = run_layout(config).key("corpus", "mine")
+    config["data"] = str(tmp_path / "there")
+    assert run_layout(config).key("corpus", "mine") == here
+    (tmp_path / "there" / "a.cs").write_text("Nazdar.\n", encoding="utf-8")
+    assert run_layout(config).key("corpus", "mine") != here
+
+
+def test_missing_file_is_named_with_its_key(config, tmp_path):
+    config["corpora"]["mine"] = {"source": str(tmp_path / "none.cs"), "reference": "a.en"}
+    config["run"]["corpora"] = ["testbed", "mine"]
+    with pytest.raises(InputError, match=r"corpora\.mine\.source: .*none\.cs: No such file"):
+        run_layout(config).key("corpus", "mine")
+
+
+def test_a_missing_test_corpus_is_told_with_the_key_that_names_it(config, tmp_path):
+    """A recipe may never have said `train.test`: then it is that of config.yaml."""
+    config["corpora"]["mine"] = {"source": str(tmp_path / "none.cs"), "reference": "a.en"}
+    config["train"]["test"] = "mine"
+    with pytest.raises(InputError, match=r"let train\.test name another corpus: .* 'mine'"):
+        run_layout(config).key("corpus", "mine")
+
+
+def test_measured_and_held_out_corpora_come_first(config):
+    found = corpora(config)
+    assert found == ["testbed_test", "testbed_dev", "testbed_held_out", "testbed"]
+
+
+def test_trusted_corpora_come_before_others_and_after_held_out_ones(config):
+    config["corpora"]["web"] = {"testbed": {"first": 500000, "count": 1}}
+    config["corpora"]["testbed"]["trusted"] = True
+    config["run"]["corpora"] = ["web", "testbed", "testbed_held_out"]
+    config["train"]["corpora"] = ["web", "testbed"]
+    found = corpora(config)
+    assert found == ["testbed_test", "testbed_dev", "testbed_held_out", "testbed", "web"]
+
+
+def test_late_shard_is_a_run_of_early_ones(config):
+    config["shards"] = {"early": 16, "late": 2}
+    assert early_shards(config, "0001") == [f"{shard:04d}" for shard in range(8, 16)]
+
+
+def test_runs_that_lead_nowhere_are_told(tmp_path, config):
+    runs = tmp_path / "runs"
+    runs.symlink_to(tmp_path / "disk")
+    with pytest.raises(InputError, match=r"runs is a link to .*disk, which is not there"):
+        link_run(run_layout(config), runs)
+
+
+def test_run_links_its_folders(config, tmp_path):
+    layout = run_layout(config)
+    run = link_run(layout, tmp_path / "runs")
+    assert (run / "select.parabank2").readlink().parts[-1] == layout.key("select", "parabank2")
+    assert yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8")) == config
+    config["systems"]["parabank2"]["select"]["best"] = 2
+    link_run(run_layout(config), tmp_path / "runs")
+    assert (run / "select.parabank2").readlink().parts[-1] != layout.key("select", "parabank2")
+
+
+ARCHIVE = {
+    "url": "https://a.org/de-en.tgz",
+    "sha256": "ab" * 32,
+    "source": "de-en.tgz/x.de",
+    "reference": "de-en.tgz/x.en",
+}
+
+
+@pytest.fixture
+def downloaded(config):
+    config["corpora"]["web"] = dict(ARCHIVE)
+    config["run"]["corpora"] = ["testbed", "web"]
+    return config
+
+
+def test_downloaded_corpus_is_where_its_hash_says(downloaded):
+    layout = run_layout(downloaded)
+    corpus = layout.stage(Corpus)
+    (download,) = corpus.downloads("web")
+    assert download.path == f"downloads/{'ab' * 32}/de-en.tgz"
+    assert corpus.input_files("web") == [download.path]
+    block = layout.settings(("corpus", "web"))["block"]
+    assert block == {
+        "source": [f"{download.path}/x.de"],
+        "reference": [f"{download.path}/x.en"],
+        "sha256": {download.path: "ab" * 32},
+    }
+    assert corpus.downloads("testbed") == []
+    assert corpus.outside("web") == [download.path]
+
+
+def test_digest_of_a_download_is_its_content_and_not_its_place(downloaded):
+    web = ("corpus", "web")
+    assert web not in changed(downloaded, "corpora", "web", "url", "https://b.org/de-en.tgz")
+    assert web not in changed(downloaded, "downloads", "elsewhere")
+    assert web not in changed(downloaded, "corpora", "web", "mtdata", "Statmt-x-7-deu-eng")
+    assert web in changed(downloaded, "corpora", "web", "sha256", "cd" * 32)
+    assert web in changed(downloaded, "corpora", "web", "source", "de-en.tgz/y.de")
+
+
+def test_what_is_not_pinned_is_told_with_the_way_out(downloaded):
+    downloaded["corpora"]["web"]["sha256"] = None
+    with pytest.raises(InputError, match=r"corpora\.web: the sha256 .* -m workflow_scripts"):
+        run_layout(downloaded)
+    downloaded["corpora"]["web"] = {"mtdata": "Statmt-europarl-7-deu-eng"}
+    with pytest.raises(InputError, match=r"corpora\.web: the sha256 .* is not known yet"):
+        run_layout(downloaded)
+
+
+def test_the_references_are_scored_only_where_something_needs_it(config):
+    before = folders(config)
+    assert ("score", "references") not in before
+    config["evaluate"]["reference_scores"] = True
+    shown = folders(config)
+    moved = {unit for unit in before if shown[unit] != before[unit]}
+    assert {unit for unit in shown if unit not in before} == {("score", "references")}
+    assert stages(moved) == {"evaluate", "release"}
+    # A threshold that follows from the references reads their scores, and shows them as well.
+    config["evaluate"]["reference_scores"] = False
+    config["systems"]["parabank2"]["select"]["keep"] = {"reference_quantile": 0.5}
+    layout = run_layout(config)
+    assert ("score", "references") in layout.upstream(("select", "parabank2"))
+    assert ("score", "references") in layout.upstream(("evaluate", "parabank2"))
+    assert layout.folder("score", "references") == shown["score", "references"]
+    assert layout.folder("score", "parabank2") == before["score", "parabank2"]
+
+
+def test_right_answers_name_the_folders_of_evaluate_by_their_content(config, tmp_path):
+    before = folders(config)
+    config["evaluate"]["answers"] = None
+    assert folders(config) == before
+    config |= {"data": str(tmp_path)}
+    before = folders(config)
+    (tmp_path / "a.tsv").write_text("p\tone\t1\n")
+    config["evaluate"]["answers"] = "a.tsv"
+    named = folders(config)
+    moved = {unit for unit in before if named[unit] != before[unit]}
+    assert stages(moved) == {"evaluate", "release"}
+    (tmp_path / "a.tsv").rename(tmp_path / "b.tsv")
+    config["evaluate"]["answers"] = str(tmp_path / "b.tsv")
+    assert folders(config) == named
+    (tmp_path / "b.tsv").write_text("p\tone\t2\n")
+    assert folders(config) != named
+    config["evaluate"]["answers"] = "c.tsv"
+    with pytest.raises(InputError, match=r"evaluate\.answers: .*c\.tsv"):
+        folders(config)
+
+
+def test_documents_of_idf_name_the_folders_of_evaluate_by_their_content(config, tmp_path):
+    config |= {"data": str(tmp_path)}
+    before = folders(config)
+    (tmp_path / "wiki.txt").write_text("A sentence.\n")
+    config["evaluate"]["documents"] = "wiki.txt"
+    named = folders(config)
+    assert stages({unit for unit in before if named[unit] != before[unit]}) == {
+        *("evaluate", "release")
+    }
+    (tmp_path / "wiki.txt").write_text("Another one.\n")
+    assert folders(config) != named
+
+
+def test_punctuation_as_tokens_moves_what_counts_words_and_its_default_nothing(config):
+    config["columns"] = {"p": {"language_model": {"order": 3, "corpora": None}}}
+    config["evaluate"]["columns"] = ["p"]
+    config["generate"]["limit"] = 10
+    before = folders(config)
+    config["evaluate"]["punctuation"] = "dropped"
+    assert folders(config) == before
+    config["evaluate"]["punctuation"] = "tokens"
+    moved = {unit for unit, folder in folders(config).items() if before[unit] != folder}
+    assert stages(moved) == {"filter", "embed", "evaluate", "release"}
+    assert {("filter", "p"), ("filter", "parabank2"), ("filter", "p-parabank2")} <= moved
+
+
+def test_word_vectors_of_a_classifier_name_its_folder_by_their_content(config, tmp_path):
+    block = config["columns"]["lstm"]["classifier"]
+    config |= {"data": str(tmp_path)}
+    config["evaluate"]["columns"] = ["lstm"]
+    before = folders(config)
+    block["vectors"] = None
+    assert folders(config) == before
+    (tmp_path / "v.txt").write_text("dog 1\n")
+    block["vectors"] = "v.txt"
+    named = folders(config)
+    assert named["filter", "lstm-parabank2"] != before["filter", "lstm-parabank2"]
+    (tmp_path / "v.txt").rename(tmp_path / "w.txt")
+    block["vectors"] = "w.txt"
+    assert folders(config) == named
+    (tmp_path / "w.txt").write_text("dog 2\n")
+    assert folders(config)["filter", "lstm-parabank2"] != named["filter", "lstm-parabank2"]
+
+
+def test_ratings_move_nothing_but_what_shows_them(config, tmp_path):
+    before = folders(config)
+    config["evaluate"]["ratings"] = None
+    assert folders(config) == before
+    file = tmp_path / "ratings.tsv"
+    file.write_text("some")
+    config["evaluate"]["ratings"] = {"file": str(file)}
+    rated = folders(config)
+    assert stages({unit for unit in before if rated[unit] != before[unit]}) == {
+        "evaluate",
+        "release",
+    }
+    config["evaluate"]["ratings"]["min_judgments"] = 25  # what it is where it is left out
+    assert folders(config) == rated
+    moved = tmp_path / "moved.tsv"
+    file.rename(moved)
+    config["evaluate"]["ratings"]["file"] = str(moved)
+    assert folders(config) == rated
+    moved.write_text("another")
+    assert stages({unit for unit in before if folders(config)[unit] != rated[unit]}) == {
+        *("evaluate", "release"),
+    }
+
+
+def test_a_system_that_the_run_leaves_out_has_no_references_scored(config):
+    config["systems"]["paranmt"]["select"]["keep"] = {"reference_quantile": 0.5}
+    assert ("score", "references") not in folders(config)
+
+
+def test_a_variant_that_is_false_is_as_if_it_had_never_been(config):
+    config["run"]["systems"] = ["parabank"]
+    variants = config["systems"]["parabank"]["constraints"]["variants"]
+    before, without = folders(config), copy.deepcopy(config)
+    del without["systems"]["parabank"]["constraints"]["variants"]["s26"]
+    variants["s26"] = False
+    after = folders(config)
+    assert after == folders(without)
+    assert after["generate", "parabank"] != before["generate", "parabank"]
+    settings = run_layout(config).settings(("release", None))["systems"]["parabank"]
+    assert "s26" not in settings["constraints"]["variants"]
+    assert settings["constraints"]["variants"]["s28"] is None
+
+
+def test_the_models_of_a_tagger_name_the_folder_and_their_place_does_not(config, tmp_path):
+    config["run"]["systems"] = ["parabank"]
+    constraints = config["systems"]["parabank"]["constraints"]
+    before = folders(config)["generate", "parabank"]
+
+    def tagged(folder):
+        shutil.copytree(STANZA, folder)
+        constraints["tagger"] = {"folder": str(folder), "package": "default"}
+        return folders(config)["generate", "parabank"]
+
+    one, other = tagged(tmp_path / "one"), tagged(tmp_path / "other")
+    assert one == other != before
+    layout = run_layout(config)
+    assert str(tmp_path) not in str(layout.settings(("release", None))["systems"])
+    read = layout.stage(Generate).inputs("parabank")
+    assert {Path(path).relative_to(tmp_path / "other" / "en").as_posix() for path in read} == {
+        *("tokenize/trees.pt", "pos/trees.pt", "pretrain/trees.pt")
+    }
+    used = layout.settings(("generate", "parabank"))["constraints"]["tagger"]
+    assert used == {"folder": str(tmp_path / "other"), "package": "default", "language": "en"}
+    (tmp_path / "other" / "en" / "pos" / "trees.pt").write_bytes(b"another")
+    assert folders(config)["generate", "parabank"] not in (one, before)
+    (tmp_path / "other" / "en" / "pos" / "trees.pt").unlink()
+    with pytest.raises(InputError, match=r"systems\.parabank\.constraints\.tagger\.folder: .*pos"):
+        folders(config)
+
+
+def test_optional_tests_of_cleaning_have_no_part_in_the_names_of_folders_until_they_are_asked_for(
+    config,
+):
+    clean = run_layout(config).stage(Clean)
+    assert not {"entities", "language_confidence"} & clean.settings(None).keys()
+    assert ("clean", None) in changed(config, "clean", "entities", "reject")
+    config["clean"]["language_confidence"] = {"reference": 0.1}
+    clean = run_layout(config).stage(Clean)
+    asked = {"reference": {"code": "en", "least": 0.1}}
+    assert clean.settings(None)["language_confidence"] == asked
+    assert ("clean", None) in changed(config, "languages", "reference", "code", "de")
+    config["languages"]["reference"]["code"] = "vep"
+    with pytest.raises(InputError, match=r"language_confidence\.reference: the detector does not"):
+        run_layout(config)
+
+
+def test_the_datasheet_gets_the_configuration_without_folders_of_the_machine(config, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("a.cs", "a.en"):
+        (data / name).write_text("a\n", encoding="utf-8")
+    config["data"] = str(data)
+    config["corpora"]["mine"] = {"source": str(data / "a.cs"), "reference": "a.en"}
+    config["run"] |= {"corpora": ["testbed", "mine"], "systems": ["parabank2", "paranmt"]}
+    release = run_layout(config).stage(Release)
+    told = release.system_settings("paranmt")["configuration"]
+    assert str(tmp_path) not in str(told)
+    assert told["corpora"]["mine"] == {"source": "a.cs", "reference": "a.en"}
+    assert list(told["systems"]) == told["run"]["systems"] == ["paranmt"]
+    assert "testbed_held_out" not in told["corpora"] and "scoring" not in told["models"]
+    assert not {"results", "data", "downloads", "compute"} & told.keys()
+    assert told["subword"] == config["subword"]
+    assert "configuration" not in release.settings(None)
+
+
+def test_what_is_english_only_is_switched_off_for_other_references(config):
+    config["run"]["systems"] = ["parabank"]
+    catalogue = config["systems"]["parabank"]["constraints"]
+    english = run_layout(config)
+    assert english.notes() == []
+    assert english.settings(("generate", "parabank"))["constraints"] == catalogue
+    assert set(catalogue["idf"]["exempt"]) == PREPOSITIONS
+    config["languages"]["reference"] = {"code": "pt", "charset": None}
+    portuguese = run_layout(config)
+    used = portuguese.settings(("generate", "parabank"))["constraints"]
+    numbers = [*range(8, 15), *range(25, 28), *range(29, 32)]
+    off = [f"s{number:02d}" for number in numbers]
+    assert [name for name in catalogue["variants"] if name not in used["variants"]] == off
+    assert used["idf"] == catalogue["idf"] | {"exempt": []}
+    released = portuguese.settings(("release", None))["systems"]["parabank"]["constraints"]
+    assert released == used
+    notes = [note for note in portuguese.notes() if note.startswith("systems.parabank")]
+    assert notes == [
+        f"systems.parabank.constraints.variants: {', '.join(off)} are switched off: "
+        "they inflect, which knows English (en) only, and the references are 'pt'",
+        "systems.parabank.constraints.idf.exempt: the English prepositions are switched off, as "
+        "the references are 'pt'; name the prepositions of that language there",
+    ]
+    catalogue["variants"] |= dict.fromkeys(off, False)
+    catalogue["idf"]["exempt"] = ["a", "de", "em", "para", "por"]
+    own = run_layout(config)
+    assert not [note for note in own.notes() if note.startswith("systems.parabank")]
+    used = own.settings(("generate", "parabank"))["constraints"]
+    assert used["idf"]["exempt"] == ["a", "de", "em", "para", "por"]
+
+
+@pytest.mark.parametrize("system", ["bt2017", "paranmt", "parabank", "parabank2"])
+def test_every_system_of_the_catalogue_has_a_plan_for_portuguese_references(config, system):
+    config["run"]["systems"] = [system]
+    config["languages"] = {
+        "source": {"code": "en", "charset": "latin-1"},
+        "reference": {"code": "pt", "charset": "cp1252"},
+    }
+    layout = run_layout(config)
+    assert layout.folder("generate", system)
+    assert "corpora.testbed" in {note.partition(":")[0] for note in layout.notes()}
+
+
+def test_data_sets_of_similarity_are_noted_under_another_language(config):
+    config["sts"]["data"] = ["sts.tsv"]
+    assert not list(Embed.notes(config))
+    config["languages"]["reference"]["code"] = "pt"
+    (note,) = Embed.notes(config)
+    assert note.startswith("sts.data: embeddings of 'pt' are tested")
+
+
+def test_languages_without_blanks_are_noted_unless_their_words_are_parted(config):
+    assert run_layout(config).notes() == []
+    config["languages"]["source"]["code"] = "zh"
+    (note,) = run_layout(config).notes()
+    assert note.startswith("languages.source: 'zh' is written without blanks. clean.max_words")
+    assert note.endswith("languages.source.segmented: true")
+    before = folders(config)
+    config["languages"]["source"]["segmented"] = True
+    assert run_layout(config).notes() == []
+    assert folders(config) == before

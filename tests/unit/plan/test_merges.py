@@ -1,0 +1,209 @@
+"""Runs that merge what others have selected: configuration, and what they read of others."""
+
+import json
+
+import pytest
+import yaml
+
+from tests.configs import ROOT
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.seal import sealed
+from workflow_scripts.plan.catalogues.merged_runs import selected_runs
+from workflow_scripts.plan.resolve import resolve
+from workflow_scripts.stages.catalogue import run_layout
+from workflow_scripts.stages.catalogue import validate as validate_run
+from workflow_scripts.stages.select.stage import Select
+
+LANGUAGES = ROOT / "recipes" / "languages"
+SELECT = {"method": "nbest", "best": 5, "keep": {"quantile": 1.0}}
+
+
+@pytest.fixture
+def config():
+    return resolve([LANGUAGES / "merged.yaml"], [])
+
+
+def message(config):
+    with pytest.raises(InputError) as error:
+        validate_run(config)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    "names", [["cs-en"], ["cs-en", "de-en"], ["cs-en", "fr-en"], ["merged"]], ids=" ".join
+)
+def test_the_recipes_of_languages_are_valid(names):
+    validate_run(resolve([LANGUAGES / f"{name}.yaml" for name in names], []))
+
+
+def test_a_run_of_merges_has_no_unit_of_bitext_or_models(config, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for run in ("cs-en", "de-en", "fr-en"):
+        write_run(tmp_path, run)
+    stages = {stage for stage, _ in run_layout(config).units()}
+    assert stages == {"score", "select", "filter", "embed", "evaluate", "release"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            {"run.corpora": ["demo"]},
+            "run.corpora: a run of merges has no bitext and no models; set",
+        ),
+        (
+            {"run.systems": ["cs", "bt2017"]},
+            "run.systems: cs merge other runs, and bt2017 generate",
+        ),
+        ({"dual_filter.enabled": True}, "dual_filter.enabled: a run of merges has no bitext"),
+        ({"evaluate.reference_scores": True}, "evaluate.reference_scores: a run of merges"),
+        ({"evaluate.columns": ["perplexity"]}, "columns.perplexity: a run of merges has no bitext"),
+        (
+            {"systems.cs.search": {"method": "beam", "beam_size": 5}},
+            "merge takes the place of search",
+        ),
+        ({"systems.cs.select.judge": "default"}, "systems.cs.select.judge: a run of merges has no"),
+        (
+            {"systems.cs.select.keep": {"reference_quantile": 0.5}},
+            "systems.cs.select.keep: a run of",
+        ),
+        (
+            {
+                "systems.bt2017.select.score": "rank",
+                "run.corpora": ["demo"],
+                "run.systems": ["bt2017"],
+            },
+            "systems.bt2017.select.score: rank is for a system that merges",
+        ),
+        ({"run.systems": ["bt2017"]}, "run.corpora: it is empty; name the bitext"),
+        (
+            {"systems.cs.merge": {key: {"run": "cs-en", "system": "x"} for key in ("cs", "de")}},
+            "systems.cs.merge: cs and de are the same system of the same run, x of cs-en",
+        ),
+        ({"systems.cs.merge": {}}, "systems.cs.merge: {} should be non-empty"),
+        ({"systems.cs.merge": {"a+b": {"run": "x", "system": "y"}}}, "'a+b' does not match"),
+    ],
+)
+def test_what_has_no_sense_in_a_merge_is_refused(config, changes, expected):
+    for path, value in changes.items():
+        *parents, last = path.split(".")
+        node = config
+        for parent in parents:
+            node = node[parent]
+        node[last] = value
+    assert expected in message(config)
+
+
+def test_a_system_without_merge_still_needs_search_and_score(config):
+    config["systems"]["mine"] = {"select": SELECT}
+    assert "systems.mine: key 'search' is missing, which a system that generates needs" in message(
+        config
+    )
+
+
+# --- the other runs ----------------------------------------------------------------------------
+
+
+def write_run(folder, name, source="cs", reference="en", version=Select.version, merge=False):
+    """Write the links and the manifest that a finished run has."""
+    run = folder / "runs" / name
+    selected, model = (folder / "results" / part / name for part in ("select", "train"))
+    for each in (run, selected, model):
+        each.mkdir(parents=True)
+    system = {"merge": {}} if merge else {}
+    config = {
+        "results": "results",
+        "run": {"name": name, "systems": ["bt2017"], "corpora": ["a", "b"]},
+        "systems": {"bt2017": system},
+        "languages": {"source": {"code": source}, "reference": {"code": reference}},
+        "corpora": {"a": {"licence": "cc0-1.0"}, "b": {"licence": "CC BY 2.0"}},
+        "release": {"licence": None},
+    }
+    (run / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    (run / "select.bt2017").symlink_to(selected)
+    (run / "train.forward").symlink_to(model)
+    manifest = {
+        **{"name": f"select/bt2017/{name}", "version": version, "parts": {"0000": {}, "0001": {}}},
+        "thresholding": {},
+    }
+    (selected / "manifest.json").write_text(json.dumps(sealed(manifest)), encoding="utf-8")
+    (model / "reference.model").write_bytes(b"pieces")
+    return run
+
+
+def merging(*names, system="bt2017"):
+    block = {name.split("-")[0]: {"run": name, "system": system} for name in names}
+    config = {"languages": {"reference": {"code": "en"}}, "systems": {"all": {"merge": block}}}
+    return selected_runs(config, "all", Select.version)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_run_tells_its_language_licence_and_shards(here):
+    write_run(here, "cs-en")
+    (run,) = merging("cs-en")
+    assert (run.name, run.source, run.shards) == ("cs", "cs", 2)
+    assert run.licence == "cc0-1.0; CC BY 2.0"
+    assert run.unit == "select/bt2017/cs-en"
+    assert run.folder == (here / "results/select/cs-en").resolve()
+
+
+def test_another_language_of_paraphrases_is_refused(here):
+    write_run(here, "en-pt", "en", "pt")
+    with pytest.raises(InputError, match=r"are 'pt', and languages\.reference\.code is 'en'"):
+        merging("en-pt")
+
+
+def test_a_run_that_is_not_there_or_has_no_such_system_is_refused(here):
+    with pytest.raises(InputError, match="no run there"):
+        merging("cs-en")
+    write_run(here, "cs-en")
+    with pytest.raises(InputError, match=r"merge\.cs\.system: .*cs-en has no mine, but bt2017"):
+        merging("cs-en", system="mine")
+
+
+def test_an_unfinished_run_is_refused(here):
+    write_run(here, "cs-en")
+    (here / "results/select/cs-en/manifest.json").unlink()
+    with pytest.raises(InputError, match="has not selected the paraphrases of bt2017 yet"):
+        merging("cs-en")
+
+
+def test_a_damaged_manifest_is_refused(here):
+    write_run(here, "cs-en")
+    path = here / "results/select/cs-en/manifest.json"
+    path.write_text(path.read_text("utf-8").replace("bt2017", "bt2018"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"manifest\.json is damaged"):
+        merging("cs-en")
+
+
+def test_a_run_of_another_version_is_refused(here):
+    write_run(here, "cs-en", version=1)
+    with pytest.raises(InputError, match="made by another version of Paraloom"):
+        merging("cs-en")
+
+
+def test_a_merge_of_merges_is_refused(here):
+    write_run(here, "cs-en", merge=True)
+    with pytest.raises(InputError, match="merges runs itself"):
+        merging("cs-en")
+
+
+def test_the_key_of_a_merge_follows_what_was_selected_and_its_name(config, here):
+    for run in ("cs-en", "de-en", "fr-en"):
+        write_run(here, run)
+    before = run_layout(config)
+    path = here / "results/select/fr-en/manifest.json"
+    manifest = {"name": "other", "version": Select.version, "parts": {"0000": {}}}
+    path.write_text(json.dumps(sealed(manifest)), encoding="utf-8")
+    after = run_layout(config)
+    changed = {
+        system
+        for system in config["run"]["systems"]
+        if before.key("score", system) != after.key("score", system)
+    }
+    assert changed == {"fr", "all_languages"}

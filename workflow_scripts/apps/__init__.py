@@ -1,0 +1,1 @@
+"""The pages: annotation and the rewriter."""

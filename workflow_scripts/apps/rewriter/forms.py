@@ -1,0 +1,77 @@
+"""What a page's form says: URL-encoded fields, or parts with a file."""
+
+import re
+from email.parser import BytesParser
+from email.policy import HTTP
+from typing import Any
+from urllib.parse import parse_qs
+
+from workflow_scripts.stages.rewrite.requests import RequestError
+
+# What stands between words; the script of the page splits them at the same places.
+_BETWEEN = re.compile(r"[;\n]|(?<!\d),|,(?!\d)")
+# Fields of a form at most.
+_MOST = 40
+
+
+def fields_of(body: bytes, content_type: str) -> dict[str, str]:
+    """Return the fields of a form by name; of a file its text, and under `<name>.name` its name.
+
+    Raises:
+        RequestError: it is no form, or not UTF-8.
+    """
+    kind = content_type.partition(";")[0].strip().lower()
+    try:
+        if kind == "application/x-www-form-urlencoded":
+            found = parse_qs(body.decode("utf-8"), True, max_num_fields=_MOST, errors="strict")
+            return {name: values[-1] for name, values in found.items()}
+        if kind == "multipart/form-data":
+            return _parts(body, content_type)
+    except ValueError as error:  # UnicodeDecodeError among them
+        raise RequestError("the form is not UTF-8, or has too many fields") from error
+    except RecursionError:
+        pass  # parts in parts in parts
+    raise RequestError("this is no form of the page")
+
+
+def _parts(body: bytes, content_type: str) -> dict[str, str]:
+    head = f"Content-Type: {content_type}\r\n\r\n".encode("ascii", "strict")
+    message = BytesParser(policy=HTTP).parsebytes(head + body)
+    fields: dict[str, str] = {}
+    if not message.is_multipart():
+        raise RequestError("this is no form of the page")
+    for part in message.iter_parts():
+        name = part.get_param("name", header="content-disposition")
+        content = part.get_payload(decode=True)
+        if not isinstance(name, str) or not isinstance(content, bytes) or len(fields) >= _MOST:
+            raise RequestError("this is no form of the page")
+        fields[name] = content.decode("utf-8-sig")
+        if file := part.get_filename():
+            fields[f"{name}.name"] = file
+    return fields
+
+
+def request_fields(form: dict[str, str]) -> dict[str, Any]:
+    """Return the fields of a request as JSON has them, given those of the page's form.
+
+    Words stand in one field, with commas, semicolons or line ends between; the comma of a number
+    (1,000) is part of it.
+
+    Raises:
+        RequestError: a number is none.
+    """
+    given: dict[str, Any] = {"text": form.get("text", "")}
+    for name in ("avoid", "use"):
+        words = _BETWEEN.split(form.get(name, ""))
+        given[name] = [word.strip() for word in words if word.strip()]
+    for name in ("avoid_forms", "avoid_pieces", "use_forms"):
+        given[name] = name in form
+    for name in ("number", "samples", "seed"):
+        if written := form.get(name, "").strip():
+            if not (written.isascii() and written.isdigit()) or len(written) > 10:
+                raise RequestError(f"'{name}' must be a whole number")
+            given[name] = int(written)
+    for name in ("template", "system"):
+        if written := form.get(name, "").strip():
+            given[name] = written
+    return given

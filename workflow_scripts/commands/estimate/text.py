@@ -1,0 +1,242 @@
+"""How much text there is, and how fast the stages that read text are on this machine.
+
+A sample of each corpus goes through the real stages, in a folder that is thrown away.
+"""
+
+import contextlib
+import io
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.manifest import shard_paths
+from workflow_scripts.core.files.rows import ScoredCandidate, ScoredRow, Side
+from workflow_scripts.core.files.seal import canonical
+from workflow_scripts.core.files.tables import count_rows, read_rows
+from workflow_scripts.plan import selection
+from workflow_scripts.plan.layout import Layout
+from workflow_scripts.plan.schema import filled
+from workflow_scripts.stages.clean import shard as clean
+from workflow_scripts.stages.corpus.importer import import_corpus
+from workflow_scripts.stages.corpus.pairs import Pair, read_pairs
+from workflow_scripts.stages.corpus.stage import Corpus
+from workflow_scripts.stages.select.shard import select
+from workflow_scripts.stages.subword import segment
+from workflow_scripts.stages.subword import train as subword
+from workflow_scripts.stages.subword.segmenter import Segmenter
+from workflow_scripts.stages.subword.stage import Subword
+
+SAMPLE = 4000
+_SHARDS = 8
+_NAME = "sample"
+_SIDES: tuple[Side, Side] = ("source", "reference")
+_SELECTED_ROWS = 10
+
+
+class TextSpeed(NamedTuple):
+    """CPU-seconds and bytes of the stages that read text.
+
+    `imported`: per line, by corpus; `cleaned`: per pair; `trained`: per sentence of a SentencePiece
+    model; `segmented`: per segment, a copy of a pair; `selected`: per candidate; `pair_bytes`,
+    `segment_bytes`: on disk; `characters`: mean of a reference; `pieces`: mean of each side.
+    """
+
+    imported: dict[str, float]
+    cleaned: float
+    trained: float
+    segmented: float
+    selected: float
+    pair_bytes: float
+    segment_bytes: float
+    characters: float
+    pieces: dict[str, float]
+
+
+def lines_of(layout: Layout, corpus: str) -> Iterator[Any]:
+    """Yield what the import of a corpus reads: pairs, and lines that are none."""
+    config = layout.settings(("corpus", corpus))
+    return read_pairs(corpus, config["block"], config["max_line_bytes"], config["seed"])
+
+
+def is_here(layout: Layout, corpus: str) -> bool:
+    """Tell whether the files of a corpus are there: one that is downloaded may not be yet."""
+    return all(Path(path).is_file() for path in layout.stage(Corpus).input_files(corpus))
+
+
+def count_lines(layout: Layout, given: dict[str, int]) -> dict[str, int]:
+    """Return the lines of every corpus: as given, as simulated, or counted.
+
+    Raises:
+        InputError: a corpus is not here and its lines are not given.
+    """
+    counts = {}
+    for name in selection.corpora(layout.config):
+        testbed = layout.config["corpora"][name].get("testbed")
+        if name in given:
+            counts[name] = given[name]
+        elif testbed:
+            counts[name] = testbed["count"] * filled(testbed, "testbed_corpus")["realisations"]
+        elif is_here(layout, name):
+            counts[name] = sum(1 for _ in lines_of(layout, name))
+        else:
+            raise InputError(
+                f"corpora.{name}: not downloaded yet; say how many lines it has: --lines {name}=N"
+            )
+    return counts
+
+
+def seconds_of(call: Callable[[], Any]) -> float:
+    """Return the CPU-seconds of a call; what it says on the terminal is dropped."""
+    start = time.process_time()
+    with contextlib.redirect_stderr(io.StringIO()):
+        call()
+    return time.process_time() - start
+
+
+def _sample(layout: Layout) -> dict[str, list[Pair]]:
+    """Return the first pairs of every corpus that is here.
+
+    Raises:
+        InputError: none is.
+    """
+    here = [name for name in selection.corpora(layout.config) if is_here(layout, name)]
+    if not here:
+        raise InputError("no corpus of this run is here to calibrate on; download one of them")
+    pairs = {
+        name: [row for row in islice(lines_of(layout, name), SAMPLE) if isinstance(row, Pair)]
+        for name in here
+    }
+    return {name: rows for name, rows in pairs.items() if rows}
+
+
+def _train_segmenters(layout: Layout, folder: Path) -> float:
+    """Train both SentencePiece models, smaller where the sample is; return CPU-seconds."""
+    seconds = 0.0
+    for side in _SIDES:
+        config = layout.stage(Subword).vocabulary_settings("main", side) | {"corpora": [_NAME]}
+        while True:
+            arguments = ["--config", canonical(config), "--folder", str(folder)]
+            arguments += ["--shards", str(_SHARDS), "--output", str(folder / f"{side}.model")]
+            try:
+                seconds += seconds_of(partial(subword.main, arguments))
+                break
+            except InputError:
+                if config["vocab_size"] < 100:
+                    raise
+                config["vocab_size"] //= 2
+    return seconds
+
+
+def _select_seconds(layout: Layout, texts: list[str], segmenter: Segmenter) -> float:
+    """Return the CPU-seconds per candidate of a selection among other sentences."""
+    system = layout.config["run"]["systems"][0]
+    config = layout.settings(("select", system))
+    texts = list(dict.fromkeys(texts))[:150]
+    candidates: list[ScoredCandidate] = [
+        {
+            "text": text,
+            "forward_nll": 1.0,
+            "backward_nll": 1.0,
+            "sum": 2.0,
+            "count": 1,
+            "variant": "",
+        }
+        for text in texts
+    ]
+    row: ScoredRow = {
+        "id": "",
+        "source": "",
+        "reference": texts[0],
+        "corpus": "",
+        "candidates": candidates,
+    }
+
+    def run() -> None:
+        for _ in range(_SELECTED_ROWS):
+            select(row, config, 9.0, segmenter.pieces)
+
+    return seconds_of(run) / (_SELECTED_ROWS * len(candidates))
+
+
+def measure(layout: Layout, own: dict[Side, Path] | None = None) -> TextSpeed:
+    """Take a sample through import, clean, subword and select.
+
+    Args:
+        layout: of the run.
+        own: SentencePiece models of both sides, if no model of the run is trained: then nothing is
+            trained or segmented.
+
+    Raises:
+        InputError: no corpus is here.
+    """
+    samples = _sample(layout)
+    rows = [row for sample in samples.values() for row in sample[: SAMPLE // len(samples)]]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        imported = {}
+        for corpus in samples:
+            lines = islice(lines_of(layout, corpus), SAMPLE)
+            target = folder / "corpora" / corpus
+            seconds = seconds_of(partial(import_corpus, corpus, lines, _SHARDS, target))
+            imported[corpus] = seconds / len(samples[corpus])
+        raw, kept = folder / "raw", folder / "clean"
+        with contextlib.redirect_stderr(io.StringIO()):
+            import_corpus(_NAME, iter(rows), _SHARDS, raw)
+        config = layout.settings(("clean", None)) | {"corpora": [_NAME]}
+
+        def clean_all() -> None:
+            for path in shard_paths(raw, _SHARDS):
+                arguments = ["--config", json.dumps(config), "--inputs", str(path)]
+                rejected = kept / "rejected" / f"{path.stem}.tsv.zst"
+                arguments += ["--output", str(kept / path.name), "--rejected", str(rejected)]
+                clean.main(arguments)
+
+        cleaned = seconds_of(clean_all) / len(rows)
+        pairs = sum(count_rows(path) for path in shard_paths(kept, _SHARDS))
+        size = sum(path.stat().st_size for path in shard_paths(kept, _SHARDS))
+        texts = [row.reference for row in rows]
+        if own:
+            segmenters = {side: Segmenter(path) for side, path in own.items()}
+            lengths = {
+                side: [len(segmenters[side].pieces(getattr(row, side))) for row in rows]
+                for side in _SIDES
+            }
+            return TextSpeed(
+                imported=imported,
+                cleaned=cleaned,
+                trained=0.0,
+                segmented=0.0,
+                selected=_select_seconds(layout, texts, segmenters["reference"]),
+                pair_bytes=size / pairs,
+                segment_bytes=0.0,
+                characters=sum(map(len, texts)) / len(texts),
+                pieces={side: sum(each) / len(each) for side, each in lengths.items()},
+            )
+        trained = _train_segmenters(layout, kept) / (2 * pairs)
+        config = layout.settings(("subword", "main")) | {"train": [_NAME]}
+        output = folder / "segments.parquet"
+        arguments = ["--config", canonical(config), "--input", str(kept / "0000.parquet")]
+        for side in _SIDES:
+            arguments += [f"--{side}-model", str(kept / f"{side}.model")]
+        seconds = seconds_of(lambda: segment.main([*arguments, "--output", str(output)]))
+        segments = list(read_rows(output, "segments"))
+        return TextSpeed(
+            imported=imported,
+            cleaned=cleaned,
+            trained=trained,
+            segmented=seconds / len(segments),
+            selected=_select_seconds(layout, texts, Segmenter(kept / "reference.model")),
+            pair_bytes=size / pairs,
+            segment_bytes=output.stat().st_size / len(segments),
+            characters=sum(map(len, texts)) / len(texts),
+            pieces={
+                side: sum(row[side].count(" ") + 1 for row in segments) / len(segments)
+                for side in _SIDES
+            },
+        )

@@ -1,0 +1,1 @@
+"""Files that appear whole, their records, Parquet tables, archives, lines of text."""

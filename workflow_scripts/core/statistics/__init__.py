@@ -1,0 +1,1 @@
+"""Ranks, rank correlations, resamples, and numbers as they are shown."""

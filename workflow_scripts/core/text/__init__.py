@@ -1,0 +1,1 @@
+"""Characters, tokens and letters of texts."""

@@ -1,0 +1,30 @@
+"""What counts as a token in the columns of pairs and in the corpus statistics.
+
+Wieting et al. (2017) and Wieting and Gimpel (2018) count tokens of tokenised text, in which marks
+of punctuation are tokens; Hu et al. (2019) strip punctuation. `evaluate.punctuation` says which.
+"""
+
+from collections.abc import Callable
+
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+from workflow_scripts.core.text.text import words
+
+DROPPED, TOKENS = "dropped", "tokens"
+
+_tokenizer = Tokenizer13a()
+
+
+def words_and_punctuation(sentence: str) -> list[str]:
+    """Return the lower-cased tokens of sacrebleu's tokeniser 13a: words, and each mark by itself.
+
+    What stands between two blanks is tokenised by itself.
+    """
+    return _tokenizer(sentence.lower()).split()
+
+
+# By their names in a configuration, `evaluate.punctuation`.
+TOKENISERS: dict[str, Callable[[str], list[str]]] = {
+    DROPPED: words,
+    TOKENS: words_and_punctuation,
+}

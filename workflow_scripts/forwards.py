@@ -1,0 +1,66 @@
+"""Documented commands under the names that they had before the rooms were ordered.
+
+`python -m workflow_scripts.judge.fit` starts `stages/judge/fit.py`. Nothing here imports
+a module by an old name.
+"""
+
+import importlib.util
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+_ROOM = "workflow_scripts"
+_STAGES = (
+    *("corpus", "clean", "dual_filter", "subword", "train", "generate", "score", "judge", "select"),
+    *(
+        "syntax",
+        "filter",
+        "embed",
+        "evaluate",
+        "rewrite",
+        "lexicon",
+        "transfer",
+        "encoder",
+        "release",
+    ),
+)
+# The longest old name wins.
+FORWARDS = {
+    "judge.annotate": "apps.annotate",
+    "rewrite.serve": "apps.rewriter.serve",
+    **{name: f"stages.{name}" for name in _STAGES},
+    **{name: f"commands.{name}" for name in ("estimate", "status", "runs")},
+}
+
+
+def forwarded(name: str) -> str | None:
+    """Return today's name of a module that goes by an old one, None for any other name."""
+    below = name.removeprefix(f"{_ROOM}.")
+    for old, new in FORWARDS.items():
+        if below == old or below.startswith(f"{old}."):
+            return f"{_ROOM}.{new}{below.removeprefix(old)}"
+    return None
+
+
+class Forwards(MetaPathFinder):
+    """Finds a module under its old name."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return where the code of a module with an old name is, None for any other module."""
+        today = forwarded(fullname) if fullname.startswith(f"{_ROOM}.") else None
+        found = today and importlib.util.find_spec(today)
+        if not found or found.origin is None:
+            return None
+        return importlib.util.spec_from_file_location(
+            fullname, found.origin, submodule_search_locations=found.submodule_search_locations
+        )
+
+
+def install() -> None:
+    """Make the old names known to this process."""
+    if not any(isinstance(each, Forwards) for each in sys.meta_path):
+        sys.meta_path.append(Forwards())

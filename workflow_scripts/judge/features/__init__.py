@@ -1,6 +1,0 @@
-"""Numbers that tell good paraphrases from bad ones (docs/judge-features.md)."""
-
-from workflow_scripts.judge.features.feature import Feature, Models
-from workflow_scripts.judge.features.registry import FEATURES, compute
-
-__all__ = ["FEATURES", "Feature", "Models", "compute"]

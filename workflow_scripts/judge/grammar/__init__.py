@@ -1,5 +1,0 @@
-"""Grammar: is a sentence as people write them? A small classifier, trained on damaged sentences."""
-
-from workflow_scripts.judge.grammar.model import Grammar
-
-__all__ = ["Grammar"]

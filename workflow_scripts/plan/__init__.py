@@ -1,0 +1,1 @@
+"""What a run will do, before any of its jobs: its configuration, units and folders."""

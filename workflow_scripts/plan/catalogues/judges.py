@@ -1,0 +1,77 @@
+"""Which judges a run has, and what they need: the entries of `judges` (docs/select.md).
+
+The Snakefile imports this module: only the standard library.
+"""
+
+import functools
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.plan.catalogues.features import NEEDS
+from workflow_scripts.plan.schema import filled
+
+# The judge that ships with Paraloom, and the grammar model that ships.
+SHIPPED = Path(__file__).parents[2] / "stages" / "judge" / "default.json"
+GRAMMAR = Path(__file__).parents[2] / "stages" / "judge" / "grammar" / "english"
+
+# What forced decoding by the forward model tells of a candidate.
+FORCED = ("forward_total", "forward_worst")
+GRAMMAR_MODEL, LANGUAGE_MODEL = "grammar", "language_model"
+
+
+def judge_of(config: dict[str, Any], system: str) -> str | None:
+    """Return the entry of `judges` that a system's select names; None if there is none."""
+    return config["systems"][system]["select"].get("judge")
+
+
+def judges(config: dict[str, Any]) -> list[str]:
+    """Return the judges that the run's systems name and the catalogue has."""
+    systems = [name for name in config["run"]["systems"] if name in config["systems"]]
+    named = dict.fromkeys(judge_of(config, system) for system in systems)
+    return [name for name in named if name is not None and name in config.get("judges", {})]
+
+
+def is_own(block: dict[str, Any]) -> bool:
+    """Tell whether a judge is fitted in the run, and not the one that ships."""
+    return "labels" in block or "ratings" in block
+
+
+def features(block: dict[str, Any]) -> list[str]:
+    """Return the features of a judge of the catalogue."""
+    return block["features"] if "features" in block else list(shipped()["features"])
+
+
+def needs(block: dict[str, Any]) -> set[str]:
+    """Return what the features of a judge need, by `features.NEEDS`; unknown ones need nothing."""
+    return {each for name in features(block) for each in NEEDS.get(name, ())}
+
+
+def own_grammar(block: dict[str, Any]) -> bool:
+    """Tell whether a judge asks a grammar model that the run trains."""
+    return GRAMMAR_MODEL in needs(block) and filled(block, "judge")["grammar"] == "run"
+
+
+def need(config: dict[str, Any], *wanted: str) -> bool:
+    """Tell whether a judge of the run needs one of these."""
+    return any(not needs(config["judges"][name]).isdisjoint(wanted) for name in judges(config))
+
+
+@functools.cache
+def shipped() -> dict[str, Any]:
+    """Return the judge that ships; nobody changes it."""
+    return json.loads(SHIPPED.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def fingerprint(*paths: Path) -> str:
+    """Return one hash of files that ship, or of all files of a folder that ships.
+
+    Where one is missing, the job that reads it says so.
+    """
+    found = hashlib.sha256()
+    for path in filter(Path.exists, paths):
+        for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+            found.update(file.read_bytes())
+    return found.hexdigest()

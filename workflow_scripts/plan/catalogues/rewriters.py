@@ -1,0 +1,113 @@
+"""Which rewriters a run trains: the entries of `rewriters` (docs/rewrite.md).
+
+The Snakefile imports this module: only the standard library.
+"""
+
+from typing import Any
+
+from workflow_scripts.plan.catalogues.training_sets import sources
+from workflow_scripts.plan.schema import filled
+
+# Kinds of damage: errors of typing, those of any language, and those whose rules are English ones.
+TYPING = ("neighbour", "swap", "omit", "repeat")
+ENGLISH = ("drop", "verb", "determiner")
+KINDS = (*TYPING, "double", "case", *ENGLISH)
+# The languages with a word list or a keyboard of their own, by their codes of three letters.
+_SHORT = {
+    **{"ara": "ar", "ces": "cs", "cze": "cs", "deu": "de", "ger": "de", "eng": "en", "spa": "es"},
+    **{"eus": "eu", "baq": "eu", "fas": "fa", "per": "fa", "fra": "fr", "fre": "fr", "hrv": "hr"},
+    **{"hun": "hu", "ita": "it", "lav": "lv", "nld": "nl", "dut": "nl", "por": "pt", "rus": "ru"},
+    **{"slk": "sk", "slo": "sk", "slv": "sl"},
+}
+
+# The splits of a rewriter's pairs: they stand where a pair of the bitext has its corpus.
+TRAIN, DEV, TEST = "train", "dev", "test"
+
+
+def rewriters(config: dict[str, Any]) -> list[str]:
+    """Return the rewriters that the run names."""
+    return config["run"].get("rewriters", [])  # configurations of earlier runs lack the key
+
+
+def rewriter(config: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a rewriter's block with its defaults and its seed."""
+    return {"seed": config["seed"]} | filled(config["rewriters"][name], "rewriter")
+
+
+def short(language: str) -> str:
+    """Return the code of two letters of a language that keyboards and word lists go by."""
+    return _SHORT.get(language, language)
+
+
+def kinds_of(language: str) -> tuple[str, ...]:
+    """Return the kinds of damage that there are for a language, by its code."""
+    return tuple(kind for kind in KINDS if short(language) == "en" or kind not in ENGLISH)
+
+
+def noise(config: dict[str, Any], name: str) -> dict[str, Any] | None:
+    """Return the noise of a rewriter with all its keys; None: what it reads is not damaged.
+
+    `weights` has the kinds that are drawn.
+    """
+    block = rewriter(config, name)["noise"]
+    if block is None:
+        return None
+    language = config["languages"]["reference"]["code"]
+    weights = block.get("weights", dict.fromkeys(kinds_of(language), 1))
+    named = {kind: float(weights[kind]) for kind in KINDS if weights.get(kind)}
+    return {**filled(block, "rewriter_noise"), "weights": named}
+
+
+def written_by_rewriter(config: dict[str, Any], system: str) -> bool:
+    """Tell whether a rewriter writes the candidates of a system, or of a corpus from outside."""
+    return config["systems"].get(system, {}).get("rewriter") is not None
+
+
+def rewriter_of(config: dict[str, Any], system: str) -> dict[str, Any] | None:
+    """Return the rewriter that a system reads, `name` and `references`; None: it has none."""
+    if not written_by_rewriter(config, system):
+        return None
+    return filled(config["systems"][system]["rewriter"], "system_rewriter")
+
+
+def rewriter_training_sets(config: dict[str, Any], name: str) -> list[str]:
+    """Return the training sets that a rewriter learns from, `<entry>-<system>`."""
+    block = rewriter(config, name)
+    found = []
+    for entry in block["training_sets"]:
+        for system in sources(config["training_sets"][entry], config):
+            wanted = block["systems"]
+            if system in wanted if wanted else not written_by_rewriter(config, system):
+                found.append(f"{entry}-{system}")
+    return found
+
+
+def continued(config: dict[str, Any], name: str) -> dict[str, Any] | None:
+    """Return the block `continued` of a rewriter with its defaults; None if it has none."""
+    block = rewriter(config, name)["continued"]
+    return None if block is None else filled(block, "continued")
+
+
+def systems_behind(config: dict[str, Any], name: str) -> list[str]:
+    """Return the run's systems whose pairs a rewriter learns from."""
+    sets = rewriter_training_sets(config, name)
+    found = dict.fromkeys(each.partition("-")[2] for each in sets)
+    return [system for system in found if system in config["run"]["systems"]]
+
+
+def model_of(config: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the block of `models` that a rewriter trains, or goes on from."""
+    return config["models"][model_name(config, name)]
+
+
+def model_name(config: dict[str, Any], name: str) -> str:
+    """Return the entry of `models` that a rewriter trains, or goes on from."""
+    block = rewriter(config, name)
+    if block["continued"] is not None:
+        return config["train"]["models"][block["continued"]["from"]]
+    return block["model"]
+
+
+def reference_id(row_id: str) -> str:
+    """Return the id of the reference that a row of a rewriter's pairs was made of."""
+    return row_id.rpartition("-")[0]

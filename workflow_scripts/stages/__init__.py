@@ -1,0 +1,1 @@
+"""A package for each stage, and the list of their declarations (catalogue.py)."""

@@ -1,0 +1,165 @@
+"""Download of one model from the Hugging Face hub: the files of one commit, each with its hash.
+
+The folder of downloads keeps them in `hub/<owner>--<name>/<commit>/`; the record of that folder,
+`<commit>.json` beside it, is written last. The variable HF_ENDPOINT names another server of the
+same kind, and HF_TOKEN opens repositories that are not public, as in all of the hub's tools.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+import httpx
+from huggingface_hub import HfApi, errors, hf_hub_download
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.locking import locked
+from workflow_scripts.core.files.manifest import sha256
+from workflow_scripts.core.files.seal import sealed
+from workflow_scripts.nmt.kinds import sorted_out
+from workflow_scripts.plan.catalogues.encoder_blocks import MODULES, PLAIN, encoder_files
+
+_ADVICE = (
+    "Look at the names, at the network and at HF_ENDPOINT; or download the files yourself and name "
+    "their folder as `folder` (docs/train.md)"
+)
+
+
+def folder_name(repository: str) -> str:
+    """Return the name under which a repository OWNER/NAME is kept."""
+    return repository.replace("/", "--")
+
+
+class Commit(NamedTuple):
+    """The model in one commit of a repository.
+
+    `revision`: its 40 digits; `files`: names of the model's files in its folder, each with the
+    SHA-256 that the hub tells, None for small files.
+    """
+
+    revision: str
+    files: dict[str, str | None]
+
+
+@contextmanager
+def _explained(what: str) -> Iterator[None]:
+    """Turn what the hub's library raises into an error that the user can mend."""
+    try:
+        yield
+    except (errors.HfHubHTTPError, errors.HFValidationError, httpx.HTTPError, OSError) as error:
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        raise InputError(f"{what}: {reason[0]}. {_ADVICE}") from error
+
+
+def look(
+    repository: str, revision: str | None, path: str | None, encoder: str | None = None
+) -> Commit:
+    """Ask the hub for the files of a model; of the newest commit if no revision is given.
+
+    Args:
+        repository: OWNER/NAME.
+        revision: the commit.
+        path: the model's folder in the repository, if it is not its root.
+        encoder: of an encoder of sentences the file that it must have, see `encoder_files`; None:
+            it is a translation model.
+
+    Raises:
+        InputError: there is no such repository or commit, it holds no model that can be read, or
+            the hub can't be reached.
+    """
+    with _explained(f"hub {repository}"):
+        api = HfApi(endpoint=os.environ.get("HF_ENDPOINT"))
+        info = api.model_info(repository, revision=revision, files_metadata=True)
+    below = PurePosixPath(path or ".")
+    found = {
+        str(name.relative_to(below)): sibling.lfs.sha256 if sibling.lfs else None
+        for sibling in info.siblings or []
+        if (name := PurePosixPath(sibling.rfilename)).is_relative_to(below)
+        and (encoder or name.parent == below)
+    }
+    if info.sha is None or (revision is not None and info.sha != revision):
+        raise InputError(f"hub {repository}: {revision} is no commit, which is {info.sha}")
+    where = f"hub {repository}, {info.sha}{f'/{path}' if path else ''}"
+    if encoder:
+        names = encoder_files(found, where, encoder)
+    else:
+        model = sorted_out(found, where)
+        names = [*model.names, *model.about]
+    return Commit(info.sha, {name: found[name] for name in names})
+
+
+def fetch(
+    repository: str, revision: str, path: str | None, kept: Path, encoder: str | None = None
+) -> dict[str, str]:
+    """Download the model of one commit, and write the record of its folder.
+
+    Files that came in an earlier call are not asked for again. A connection that is cut is taken up
+    again; in a later call such a file begins anew.
+
+    Args:
+        repository: OWNER/NAME.
+        revision: the commit.
+        path: the model's folder in the repository, if it is not its root.
+        kept: where the files are kept.
+        encoder: as in `look`.
+
+    Returns:
+        The SHA-256 of each file.
+
+    Raises:
+        InputError: as `look`; or a file is not the one that the hub tells of.
+    """
+    hashes = {}
+    with locked(kept):
+        commit = look(repository, revision, path, encoder)
+        for name, told in commit.files.items():
+            print(f"hub {repository}: {name}", file=sys.stderr, flush=True)
+            inside = str(PurePosixPath(path or ".") / name)
+            with _explained(f"hub {repository}, {inside}"):
+                hf_hub_download(
+                    repository,
+                    inside,
+                    revision=revision,
+                    local_dir=kept,
+                    endpoint=os.environ.get("HF_ENDPOINT"),
+                )
+            hashes[name] = sha256(kept / inside)
+            if told is not None and hashes[name] != told:
+                (kept / inside).unlink()
+                raise InputError(
+                    f"hub {repository}, {inside}: what came has the SHA-256 {hashes[name]}, but "
+                    f"the hub says {told}; it was thrown away, run again"
+                )
+        size = sum((kept / (path or ".") / name).stat().st_size for name in hashes)
+        record = {"files": hashes, "bytes": size, "url": f"hub:{repository}@{revision}"}
+        write_json(kept.with_name(f"{kept.name}.json"), sealed(record))
+    return hashes
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Download one model from the Hugging Face hub."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--repository", required=True, help="OWNER/NAME")
+    parser.add_argument("--revision", required=True, help="its commit")
+    parser.add_argument("--path", help="the model's folder in it")
+    parser.add_argument(
+        "--encoder",
+        choices=(MODULES, PLAIN),
+        help="it is an encoder of sentences, which must have this file",
+    )
+    parser.add_argument("--output", type=Path, required=True, help="the record, <commit>.json")
+    arguments = parser.parse_args(argv)
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    kept = arguments.output.with_suffix("")
+    fetch(arguments.repository, arguments.revision, arguments.path, kept, arguments.encoder)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,122 @@
+"""One corpus -> shards of pairs, and a list of the lines that were rejected.
+
+How pairs find their shards, and what becomes of bad lines: docs/architecture.md, "Shards" and
+"Faults and bad input".
+"""
+
+import argparse
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.input_files import unchanged
+from workflow_scripts.core.files.manifest import sha256, shard_paths, write_record
+from workflow_scripts.core.files.rejected import SHOWN_BYTES, compressed_lines, escaped
+from workflow_scripts.core.files.rows import PairRow
+from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.text.text import dedup_key
+from workflow_scripts.stages.corpus.pairs import Pair, Rejected, read_pairs
+from workflow_scripts.stages.corpus.spill import Spill
+
+REJECTED = "rejected.tsv.zst"
+Row = Pair | Rejected
+
+
+def shard_of(source: str, reference: str, shards: int) -> int:
+    """Return the shard of a pair; pairs that count as duplicates get the same shard."""
+    key = dedup_key(source, reference).encode("utf-8")
+    return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") % shards
+
+
+def rejected_line(rejected: Rejected) -> str:
+    """Return the TSV line of a rejected line: escaped file, number, reason, escaped start."""
+    start = rejected.text[:SHOWN_BYTES].decode("utf-8", "surrogateescape")
+    file = escaped(rejected.file)  # which may hold tabs and line feeds as well
+    return f"{file}\t{rejected.line}\t{rejected.reason}\t{escaped(start)}\n"
+
+
+def verify_downloads(hashes: dict[str, str]) -> None:
+    """Check downloaded files against their SHA-256, which `hashes` has by path.
+
+    Raises:
+        InputError: a file is missing or has another hash.
+    """
+    for path, expected in hashes.items():
+        if not Path(path).is_file() or sha256(path) != expected:
+            raise InputError(
+                f"{path} is not the file whose SHA-256 is {expected}; delete it and run again"
+            )
+
+
+def verified(rows: Iterable[Row], hashes: dict[str, str]) -> Iterator[Row]:
+    """Yield rows; after the last one, before anything is published, the files are still the same.
+
+    Raises:
+        InputError: a file is not the one that was hashed.
+    """
+    with unchanged(hashes):
+        yield from rows
+
+
+def import_corpus(name: str, rows: Iterable[Row], shards: int, folder: Path) -> None:
+    """Write a corpus' shards, its list of rejected lines, and the record of each file.
+
+    The records add up over the folder: the record of a shard counts its pairs, the record of the
+    rejected lines counts all other lines.
+
+    Raises:
+        InputError: the corpus has no pair.
+    """
+    rejected: Counter[str] = Counter()
+    pairs = 0
+    with Spill(folder, shards) as spill:
+        with compressed_lines(folder / REJECTED) as write:
+            for read in progress(rows, desc=f"corpus {name}: lines read"):
+                if isinstance(read, Pair):
+                    pairs += 1
+                    shard = shard_of(read.source, read.reference, shards)
+                    spill.add(shard, (f"{name}:{read.place}", read.source, read.reference))
+                else:
+                    rejected[read.reason] += 1
+                    write(rejected_line(read))
+            if not pairs:
+                why = ", ".join(f"{count} {reason}" for reason, count in rejected.items())
+                raise InputError(
+                    f"corpora.{name}: no pair in it ({why or 'the files are empty'}); check its "
+                    "paths, its encoding (UTF-8) and, for TSV, its columns"
+                )
+        write_record(folder / REJECTED, rejected.total(), 0, rejected)
+        paths = shard_paths(folder, shards)
+        for shard, path in enumerate(progress(paths, shards, f"corpus {name}: shards written")):
+            with TableWriter(path, "pairs") as table:
+                for identity, source, reference in spill.rows(shard):
+                    row: PairRow = {
+                        "id": identity,
+                        "source": source,
+                        "reference": reference,
+                        "corpus": name,
+                    }
+                    table.write(row)
+            write_record(path, table.rows_written, table.rows_written, {})
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Import one corpus."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    add_inputs(parser)
+    parser.add_argument("--output", type=Path, required=True, help="folder of the shards")
+    arguments = parser.parse_args(argv)
+    config = arguments.config
+    verify_downloads(config["block"].pop("sha256", {}))
+    rows = read_pairs(config["name"], config["block"], config["max_line_bytes"], config["seed"])
+    rows = verified(rows, arguments.inputs)
+    import_corpus(config["name"], rows, config["shards"], arguments.output)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,178 @@
+"""The stage `corpus`: bitext as shards of pairs (docs/corpus.md)."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.input_files import as_list
+from workflow_scripts.core.files.paths import Located, file_name
+from workflow_scripts.plan import selection
+from workflow_scripts.plan.selection import Unit
+from workflow_scripts.plan.stage import Stage
+from workflow_scripts.stages.corpus.checks import notes, problems
+
+_TEXT_KEYS = ("source", "reference", "tsv")
+# Keys that do not change the imported pairs: where they come from, what is said of them, and
+# whether they are trusted.
+_APART = {"trusted", "mtdata", "url", "sha256", "languages", "licence"}
+
+
+class Download(NamedTuple):
+    """A file of a corpus that is downloaded; `path` is where it is kept, below `downloads`."""
+
+    url: str
+    sha256: str
+    path: str
+
+
+class Corpus(Stage):
+    """One unit for each corpus of the run."""
+
+    name = "corpus"
+    version = 2
+    row = "pairs"
+    released = True
+    wildcard = "corpus"
+    problems = staticmethod(problems)
+    notes = staticmethod(notes)
+
+    def instances(self) -> list[str | None]:
+        return [*selection.corpora(self.config)]
+
+    def reads(self, instance: str) -> list[Unit]:
+        return []
+
+    def shards(self, instance: str) -> int:
+        return self.config["shards"]["early"]
+
+    def records(self, instance: str) -> list[str]:
+        return ["rejected.tsv"]
+
+    def jobs(self, instance: str) -> int:
+        return 1
+
+    # A corpus may have many thousands of files, and Snakemake asks again and again.
+    @cache  # noqa: B019 - one declaration lives as long as its process
+    def inputs(self, instance: str) -> dict[str, str]:
+        downloads = {each.path: each.sha256 for each in self.downloads(instance)}
+        if downloads or instance in self.layout.absent:
+            return downloads
+        block = self._located_block(instance)
+        try:
+            return {
+                path: self.sha256(path, f"corpora.{instance}.{key}")
+                for key in _TEXT_KEYS
+                if key in block
+                for path in block[key]
+            }
+        except InputError as error:
+            train = self.config["train"]
+            naming = [f"train.{key}" for key in ("dev", "test") if train[key] == instance]
+            if not naming or instance in self.config["run"]["corpora"]:
+                raise
+            # A recipe that leaves the key out has that of config.yaml, the demo's.
+            keys = " and ".join(naming)
+            raise InputError(
+                f"{error}, or let {keys} name another corpus: this one is '{instance}'"
+            ) from error
+
+    def outside(self, instance: str) -> list[str]:
+        return [download.path for download in self.downloads(instance)]
+
+    def wildcards(self) -> dict[str, list[str]]:
+        return {"corpus": selection.corpora(self.config)}
+
+    def settings(self, instance: str) -> dict[str, Any]:
+        return {
+            "name": instance,
+            "block": self._located_block(instance),
+            "shards": self.config["shards"]["early"],
+            "max_line_bytes": self.config["clean"]["max_line_bytes"],
+            "seed": self.config["seed"],
+        }
+
+    def content(self, instance: str) -> dict[str, Any]:
+        return {**self.settings(instance), "block": self._hashed_block(instance)}
+
+    def input_files(self, corpus: str) -> list[str]:
+        """Return the files that a corpus is read from; none for a testbed corpus."""
+        downloads = self.downloads(corpus)
+        if downloads:
+            return [download.path for download in downloads]
+        block = self._located_block(corpus)
+        return [path for key in _TEXT_KEYS if key in block for path in block[key]]
+
+    def downloads(self, corpus: str) -> list[Download]:
+        """Return the files of a corpus that are downloaded; none for any other corpus.
+
+        Raises:
+            InputError: the corpus is not pinned: a hash or a URL is not known.
+        """
+        block = self.config["corpora"][corpus]
+        if not block.keys() & {"mtdata", "url"}:
+            return []
+        if block.get("sha256") is None:
+            raise InputError(
+                f"corpora.{corpus}: the sha256 of what is to be downloaded is not known yet. Get "
+                "and pin it once, with the config files and settings of this run: python -m "
+                "workflow_scripts.stages.corpus.pin --configfile ... --output pins.yaml; then add "
+                "pins.yaml to --configfile (docs/corpus.md)"
+            )
+        kept = Path(self.config["downloads"])
+        return [
+            Download(url, sha256, str(kept / sha256 / file_name(url)))
+            for url, sha256 in zip(as_list(block["url"]), as_list(block["sha256"]), strict=True)
+        ]
+
+    def url(self, sha256: str, file: str) -> str | None:
+        """Return the URL of the file that is kept under this hash and name."""
+        for corpus in selection.corpora(self.config):
+            for download in self.downloads(corpus):
+                if (download.sha256, Path(download.path).name) == (sha256, file):
+                    return download.url
+        return None
+
+    @cache  # noqa: B019
+    def _located_block(self, name: str) -> dict[str, Any]:
+        """Return a corpus block whose paths are lists and name the files as they lie on the disk.
+
+        They lie below the data folder, or for a downloaded corpus below the folder of downloads.
+        """
+        block = {k: v for k, v in self.config["corpora"][name].items() if k not in _APART}
+        kept = {Path(each.path).name: each.path for each in self.downloads(name)}
+
+        def located(paths: list[str]) -> list[Located]:
+            if not kept:
+                return selection.located(self.config, paths)
+            parts = [path.partition("/") for path in paths]
+            return [
+                Located(f"{kept[file]}{slash}{member}", self.config["downloads"])
+                for file, slash, member in parts
+            ]
+
+        paths: dict[str, Any] = {
+            key: located(as_list(value)) for key, value in block.items() if key in _TEXT_KEYS
+        }
+        if kept:
+            folder = self.config["downloads"]
+            paths["sha256"] = {
+                Located(each.path, folder): each.sha256 for each in self.downloads(name)
+            }
+        return {**block, **paths}
+
+    def _hashed_block(self, name: str) -> dict[str, Any]:
+        block = self._located_block(name)
+        if name in self.layout.absent:
+            return block
+        if "sha256" in block:  # the names of these files hold their hashes
+            kept = Path(self.config["downloads"])
+            names = {
+                key: [Path(path).relative_to(kept).as_posix() for path in block[key]]
+                for key in _TEXT_KEYS
+                if key in block
+            }
+            return {**block, **names, "sha256": sorted(block["sha256"].values())}
+        found = self.inputs(name)
+        hashes = {key: [found[path] for path in block[key]] for key in _TEXT_KEYS if key in block}
+        return {**block, **hashes}

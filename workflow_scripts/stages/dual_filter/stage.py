@@ -1,0 +1,39 @@
+"""The stage `dual_filter`: pairs that two models believe (docs/dual_filter.md)."""
+
+from typing import Any
+
+from workflow_scripts.plan import selection
+from workflow_scripts.plan.config import FILTER_ROLES
+from workflow_scripts.plan.selection import Unit
+from workflow_scripts.plan.stage import Stage
+from workflow_scripts.stages.dual_filter.checks import problems
+
+
+class DualFilter(Stage):
+    """Where it is enabled two units: the scores of all pairs, and the pairs that are kept."""
+
+    name = "dual_filter"
+    version = 1
+    row = "pairs"
+    released = True
+    problems = staticmethod(problems)
+
+    def instances(self) -> list[str | None]:
+        return ["scores", "kept"] if self.config["dual_filter"]["enabled"] else []
+
+    def reads(self, instance: str) -> list[Unit]:
+        if instance == "kept":
+            return [("clean", None), self.unit("scores")]
+        return [("clean", None), *(("train", role) for role in FILTER_ROLES)]
+
+    def shards(self, instance: str) -> int:
+        return self.config["shards"]["early"]
+
+    def settings(self, instance: str) -> dict[str, Any]:
+        block = self.config["dual_filter"]
+        trusted = selection.trusted_corpora(self.config)
+        exempt = list(dict.fromkeys([*trusted, *selection.measured_corpora(self.config)[::-1]]))
+        if instance == "scores":
+            return {"skip": exempt, "precision": self.config["compute"]["precision"]}
+        bound = {"sum": "max_sum", "cross_entropy": "min_score"}[block["method"]]
+        return {"method": block["method"], bound: block[bound], "trusted": exempt}

@@ -1,0 +1,264 @@
+"""Test all embeddings of a run on its STS data sets.
+
+Each one is compared with itself before training, and with word overlap. Embeddings of one entry are
+compared with each other: how much more one training set teaches than another.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.statistics.rounding import DECIMALS
+from workflow_scripts.stages.embed.baselines import baselines
+from workflow_scripts.stages.embed.correlations import Similarities, gain, overlaps, result
+from workflow_scripts.stages.embed.evaluation import read_collected, without_tested
+from workflow_scripts.stages.embed.model import RECORD, load
+from workflow_scripts.stages.embed.readers import DataSet, parted
+from workflow_scripts.stages.embed.sts import model_similarities
+
+
+def tested(
+    data_sets: Sequence[DataSet],
+    found: Mapping[str, Similarities],
+    baseline: Similarities,
+    config: dict[str, Any],
+) -> dict[str, Any]:
+    """Return the figures of one model.
+
+    Args:
+        data_sets: what it is tested on.
+        found: the similarities of the `trained` model and of the `untrained` one.
+        baseline: the overlaps.
+        config: `bootstrap` (samples behind each interval), `language` and `seed`.
+
+    Returns:
+        For both the `result`, and the trained one's `gain` over `untrained` and `overlap`.
+    """
+    others = {"untrained": found["untrained"], "overlap": baseline}
+    return {
+        **{name: result(data_sets, each) for name, each in found.items()},
+        "gain": {
+            name: gain(data_sets, [found["trained"]], [other], config["bootstrap"], config["seed"])
+            for name, other in others.items()
+        },
+    }
+
+
+def over_seeds(repetitions: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return mean and standard deviation, over seeds, of the mean correlations."""
+    summary: dict[str, Any] = {}
+    for state in ("trained", "untrained"):
+        rows = [each[state]["mean"] for each in repetitions]
+        for measure in ("pearson", "spearman"):
+            values = [row[measure] for row in rows if row[measure] is not None]
+            if values:
+                summary.setdefault(state, {})[measure] = {
+                    "mean": round(float(np.mean(values)), DECIMALS),
+                    "deviation": round(float(np.std(values, ddof=1)), DECIMALS)
+                    if len(values) > 1
+                    else None,
+                }
+    return summary
+
+
+class Point(NamedTuple):
+    """A model on a point of a grid, as the development data show it.
+
+    Attributes:
+        pairs: that it was trained on.
+        development: its mean Pearson on the development data, the mean of its seeds; None without
+            pairs.
+    """
+
+    pairs: int
+    development: float | None
+
+
+def measured_point(folders: Iterable[Path], development: Sequence[DataSet]) -> Point:
+    """Return what the development data say of a model, given its folders, one of each seed."""
+    pairs, values = 0, []
+    for folder in folders:
+        pairs = verify(folder / RECORD)["rows_out"]
+        if pairs:
+            found = result(development, model_similarities(load(folder), development))
+            values.append(found["mean"]["pearson"])
+    return Point(pairs, round(float(np.mean(values)), DECIMALS) if values else None)
+
+
+def chosen(points: Mapping[str, Point], tuned: dict[str, list[str]]) -> list[dict[str, Any]]:
+    """Return which point of each grid is best on the development data (BT17, 5.5 to 5.7).
+
+    Args:
+        points: by `<entry>-<training set>`.
+        tuned: the training sets of each grid, by `<entry>-<system>`.
+
+    Returns:
+        For each embedding and grid: `embedding`, `grid`, `points` (`training_set`, `pairs` and
+        `development`) and `training_set`, the best of the points that have pairs: the first of
+        several; None if none has.
+    """
+    found = []
+    for entry in dict.fromkeys(name.partition("-")[0] for name in points):
+        for grid, names in tuned.items():
+            own = {name: points[each] for name in names if (each := f"{entry}-{name}") in points}
+            known = [name for name, point in own.items() if point.development is not None]
+            if own:
+                found.append(
+                    {
+                        "embedding": entry,
+                        "grid": grid,
+                        "points": [
+                            {"training_set": name, **point._asdict()} for name, point in own.items()
+                        ],
+                        "training_set": max(
+                            known, key=lambda name: own[name].development or 0.0, default=None
+                        ),
+                    }
+                )
+    return found
+
+
+def differences(
+    data_sets: Sequence[DataSet],
+    found: dict[str, list[Similarities]],
+    config: dict[str, Any],
+) -> dict[str, list[dict[str, Any]]]:
+    """Return how much more one training set teaches than another, for each entry of embeddings.
+
+    Args:
+        data_sets: what the models are tested on.
+        found: the similarities of the trained models by `<entry>-<training set>`, one of each
+            seed.
+        config: see `tested`.
+
+    Returns:
+        By entry, for each two of its training sets the `gain` of the `second` over the `first`,
+        each the mean of its seeds.
+    """
+    entries: dict[str, dict[str, list[Similarities]]] = {}
+    for name, seeds in found.items():
+        entry, _, training_set = name.partition("-")
+        entries.setdefault(entry, {})[training_set] = seeds
+    drawn = config["bootstrap"], config["seed"]
+    return {
+        entry: [
+            {
+                "first": first,
+                "second": second,
+                "gain": gain(data_sets, training_sets[second], training_sets[first], *drawn),
+            }
+            for first, second in combinations(training_sets, 2)
+        ]
+        for entry, training_sets in entries.items()
+    }
+
+
+def compare(
+    config: dict[str, Any], models: dict[str, dict[str, Path]], evaluation: Path
+) -> dict[str, Any]:
+    """Return the figures of all models.
+
+    Args:
+        config: see `tested`; `development`, names of data sets that points of grids are chosen on
+            and that are not reported, and `tuned`, these points, where there are any.
+        models: the model folders of each embedding, by its seeds.
+        evaluation: the table of the data sets.
+
+    Raises:
+        InputError: most pairs for development are reported, or a file is damaged.
+    """
+    record = verify(evaluation)
+    data_sets, development = parted(read_collected(evaluation), config.get("development", []))
+    development, removed = without_tested(
+        development,
+        data_sets,
+        "sts.development",
+        "name other data sets, or take out of sts.data what overlaps with them",
+    )
+    if removed:
+        print(
+            f"sts: {removed:,} pairs for development are in the data sets that are reported; no "
+            "point of a grid is chosen by them",
+            file=sys.stderr,
+        )
+    baseline = overlaps(data_sets)
+    grids = config.get("tuned", {})
+    on_grids = {name for names in grids.values() for name in names}
+    candidates = {name: each for name, each in models.items() if name.partition("-")[2] in on_grids}
+    points = {
+        name: measured_point(seeds.values(), development)
+        for name, seeds in progress(candidates.items(), len(candidates), "sts: points of grids")
+    }
+    tuned = chosen(points, grids)
+    best = {f"{each['embedding']}-{each['training_set']}" for each in tuned}
+    # Only the chosen points are tested, beside what is on no grid.
+    reported = {name: seeds for name, seeds in models.items() if name in best or name not in points}
+    embeddings: dict[str, Any] = {}
+    trained: dict[str, list[Similarities]] = {}
+    todo = [(name, *each) for name, seeds in reported.items() for each in seeds.items()]
+    for name, seed, folder in progress(todo, len(todo), "sts: models"):
+        verify(folder / RECORD)
+        found = {
+            state: model_similarities(load(folder, untrained=state == "untrained"), data_sets)
+            for state in ("trained", "untrained")
+        }
+        figures = tested(data_sets, found, baseline, config)
+        embeddings.setdefault(name, {"seeds": {}})["seeds"][seed] = figures
+        trained.setdefault(name, []).append(found["trained"])
+    for each in embeddings.values():
+        each["over_seeds"] = over_seeds(list(each["seeds"].values()))
+    return {
+        "config": config,
+        "pairs": {each.name: len(each.scores) for each in data_sets},
+        "development": {each.name: len(each.scores) for each in development},
+        "tuned": tuned,
+        "missing": record["extra"]["missing"],
+        "overlap": result(data_sets, baseline),
+        "baselines": {
+            name: result(data_sets, each)
+            for name, each in baselines(data_sets, config["language"]).items()
+        },
+        "embeddings": embeddings,
+        "differences": differences(data_sets, trained, config),
+    }
+
+
+def _named_folder(text: str) -> tuple[str, str, Path]:
+    name, _, folder = text.partition("=")
+    embedding, _, seed = name.rpartition("/")
+    return embedding, seed, Path(folder)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Test all embeddings of a run on its STS data sets."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
+    parser.add_argument(
+        "--models", type=_named_folder, nargs="*", default=[], metavar="NAME/SEED=FOLDER"
+    )
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    torch.set_num_threads(1)
+    models: dict[str, dict[str, Path]] = {}
+    for name, seed, folder in arguments.models:
+        models.setdefault(name, {})[seed] = folder
+    figures = compare(arguments.config, models, arguments.evaluation)
+    write_json(arguments.output, figures)
+    record = arguments.output.with_name("testing.json")
+    pairs = sum(figures["pairs"].values())
+    write_record(record, pairs, pairs, {}, files=[arguments.output])
+
+
+if __name__ == "__main__":
+    run(main)

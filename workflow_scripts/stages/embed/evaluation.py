@@ -1,0 +1,132 @@
+"""Collect the STS data sets of a run in one table: tests that no embedding is trained on."""
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.input_files import unchanged
+from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.stages.embed.prepared import key
+from workflow_scripts.stages.embed.readers import DataSet, missing, parted, read_data_sets
+
+TESTBED = "testbed"
+
+
+def simulated(block: dict[str, int], seed: int) -> DataSet:
+    """Return the testbed's graded pairs as a data set: `count` meanings from `first` on."""
+    from workflow_scripts.testbed.graded import graded_pairs  # slow: only where there is a testbed
+
+    return data_set(TESTBED, TESTBED, graded_pairs(seed, block["first"], block["count"]))
+
+
+def collect(config: dict[str, Any], output: Path) -> None:
+    """Write the table of all data sets, and its record.
+
+    Args:
+        config: `data` (files and folders), `testbed` (a range of meanings, or null), `language`,
+            `seed`, and `development`, names of those that points of grids are chosen on, if any.
+        output: Parquet file.
+
+    Raises:
+        InputError: see `read_data_sets` and `parted`; or all data sets are for development.
+    """
+    data_sets = read_data_sets(config["data"], config["language"])
+    absent = missing(data_sets)
+    if config["testbed"]:
+        data_sets.append(simulated(config["testbed"], config["seed"]))
+    if not parted(data_sets, config.get("development", []))[0] and data_sets:
+        raise InputError(
+            "sts.development: all data sets are for development, and none is left to report; add "
+            "others to sts.data"
+        )
+    with TableWriter(output, "sts_pairs") as table:
+        for each in data_sets:
+            for score, (first, second) in zip(each.scores, each.pairs, strict=True):
+                table.write(
+                    {
+                        "data_set": each.name,
+                        "group": each.group,
+                        "score": score,
+                        "first": first,
+                        "second": second,
+                    }
+                )
+    unscored = sum(each.unscored for each in data_sets)
+    write_record(
+        output,
+        rows_in=table.rows_written + unscored,
+        rows_out=table.rows_written,
+        rejected={"without_score": unscored},
+        extra={"pairs": {each.name: len(each.scores) for each in data_sets}, "missing": absent},
+    )
+
+
+def read_collected(path: Path) -> list[DataSet]:
+    """Return the data sets of a table that `collect` wrote, after checking it."""
+    verify(path)
+    rows: dict[tuple[str, str], list[tuple[float, str, str]]] = {}
+    for row in read_rows(path, "sts_pairs"):
+        pair = (row["score"], row["first"], row["second"])
+        rows.setdefault((row["group"], row["data_set"]), []).append(pair)
+    return [data_set(group, name, found) for (group, name), found in rows.items()]
+
+
+def data_set(group: str, name: str, rows: Iterable[tuple[float, str, str]]) -> DataSet:
+    """Return a data set of pairs that all have a score."""
+    scores, first, second = zip(*rows, strict=True)
+    return DataSet(group, name, scores, tuple(zip(first, second, strict=True)), 0)
+
+
+def without_tested(
+    development: Iterable[DataSet], tested: Iterable[DataSet], where: str, remedy: str
+) -> tuple[list[DataSet], int]:
+    """Return development data without the pairs that are tested on, and how many these are.
+
+    Data sets overlap: STS Benchmark is made of pairs of STS 2012 to 2017.
+
+    Args:
+        development: the data sets.
+        tested: those that are reported.
+        where: the configuration key of the former.
+        remedy: what to do where most of the pairs are tested on.
+
+    Raises:
+        InputError: most of the pairs are tested on.
+    """
+    barred = {frozenset(map(key, pair)) for each in tested for pair in each.pairs}
+    kept, removed, total = [], 0, 0
+    for each in development:
+        rows = [
+            (score, *pair)
+            for score, pair in zip(each.scores, each.pairs, strict=True)
+            if frozenset(map(key, pair)) not in barred
+        ]
+        total += len(each.scores)
+        removed += len(each.scores) - len(rows)
+        if rows:
+            kept.append(data_set(each.group, each.name, rows))
+    if 2 * removed > total:
+        raise InputError(
+            f"{where}: {removed} of its {total} pairs are in the data sets that are reported; "
+            f"{remedy}"
+        )
+    return kept, removed
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Collect the STS data sets of a run."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    add_inputs(parser)
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    with unchanged(arguments.inputs, arguments.config["data"]):
+        collect(arguments.config, arguments.output)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,301 @@
+"""Train one embedding on one training set, and publish its model folder.
+
+All work happens in a folder of its own that outlives kills; `--output` gets its files only when the
+training is complete, and their record (`model.json`) last.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.atomic import (
+    atomic_path,
+    publish_folder,
+    remove_folder,
+    unpublish_folder,
+    write_json,
+)
+from workflow_scripts.core.files.input_files import unchanged
+from workflow_scripts.core.files.locking import LOCK, locked
+from workflow_scripts.core.files.manifest import sha256, verify, write_record
+from workflow_scripts.core.files.space import explained
+from workflow_scripts.core.files.tables import count_rows, read_rows
+from workflow_scripts.core.progress import progress
+from workflow_scripts.stages.embed import parts
+from workflow_scripts.stages.embed.correlations import result
+from workflow_scripts.stages.embed.evaluation import read_collected, without_tested
+from workflow_scripts.stages.embed.initial import initial_model
+from workflow_scripts.stages.embed.model import RECORD, UNTRAINED, SentenceEmbeddings, save
+from workflow_scripts.stages.embed.prepared import Pair, key, prepare, read_prepared
+from workflow_scripts.stages.embed.readers import DataSet, parted, read_data_sets
+from workflow_scripts.stages.embed.sts import model_similarities
+from workflow_scripts.stages.embed.training import CHECKPOINT_SECONDS, Seeds, Training
+
+# In the work folder.
+_PLAN, _PREPARED, _CHECKPOINT = "plan.json", "prepared", "checkpoint.pt"
+_COUNTS = "counts.json"
+
+
+class Task(NamedTuple):
+    """What the command line asks for.
+
+    Attributes:
+        config: `name`, `model`, `training`, `language`, `seed`, and `repetition`, the embedding's
+            own seed; `chosen_on`, the data sets that are not reported, if any; `tuned` if its
+            training set is a point of a grid that may have no pairs.
+        pairs: the training set.
+        evaluation: the data sets that it is tested on.
+        inputs: SHA-256 of the user's files that are read, by path.
+    """
+
+    config: dict[str, Any]
+    pairs: Path
+    evaluation: Path
+    work: Path
+    device: str
+    inputs: dict[str, str] = {}  # noqa: RUF012 - never changed
+
+
+class Pairs:
+    """The pairs of a training set that may be trained on, and counts of the others."""
+
+    def __init__(self, path: Path, tested: list[DataSet], development: list[DataSet]):
+        self._path = path
+        self._barred = {"in_development": _keys(development), "in_evaluation": _keys(tested)}
+        self.rejected: dict[str, int] = {}
+
+    def __iter__(self) -> Iterator[Pair]:
+        """Yield (reference, paraphrase); counts are complete when all are read."""
+        self.rejected = dict.fromkeys(self._barred, 0)
+        for row in read_rows(self._path, "training_pairs", ["reference", "paraphrase"]):
+            pair = row["reference"], row["paraphrase"]
+            found = {key(sentence) for sentence in pair}
+            reasons = [reason for reason, barred in self._barred.items() if found & barred]
+            if reasons:
+                self.rejected[reasons[-1]] += 1
+            else:
+                yield pair
+
+
+def _keys(data_sets: list[DataSet]) -> set[int]:
+    return {key(text) for each in data_sets for pair in each.pairs for text in pair}
+
+
+def follow_plan(task: Task) -> None:
+    """Keep what an earlier process left in the work folder if it followed the same plan."""
+    files = {"pairs": task.pairs, "evaluation": task.evaluation}
+    vectors = task.config["model"]["vectors"]
+    if vectors is not None:
+        files["vectors"] = Path(vectors)
+    plan = {
+        "config": task.config,
+        "device": task.device,
+        "inputs": {name: sha256(path) for name, path in files.items()},
+    }
+    path = task.work / _PLAN
+    if path.exists():
+        if json.loads(path.read_text(encoding="utf-8")) == plan:
+            return
+        print(
+            f"embed: {task.work} holds work on other data or settings; starting over",
+            file=sys.stderr,
+        )
+    path.unlink(missing_ok=True)  # first: what is half removed follows no plan
+    for entry in task.work.iterdir():
+        if entry.is_dir():
+            remove_folder(entry)
+        elif entry.name != LOCK:
+            entry.unlink()
+    write_json(path, plan)
+
+
+def check_not_empty(pairs: Pairs, path: Path, earlier: dict[str, int]) -> None:
+    """Check that there is a pair to train on.
+
+    Args:
+        pairs: of the training set.
+        path: its file.
+        earlier: the pairs that were left out when it was chosen, by reason.
+
+    Raises:
+        InputError: there is none.
+    """
+    if next(iter(pairs), None) is None:
+        left_out = (earlier | pairs.rejected).items()
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in left_out if count)
+        raise InputError(
+            f"{path}: no pair is left to train on (left out: {reasons or 'none'}); "
+            "widen what the training set is chosen by, or paraphrase more references"
+        )
+
+
+def prepare_work(task: Task, pairs: Pairs) -> dict[str, Any]:
+    """Write the tokens and the untrained model into the work folder, unless they are there.
+
+    Returns:
+        Counts of pairs: `rows_in`, `rejected`; `figures` of a file of vectors, if there is one.
+    """
+    folder = task.work / _PREPARED
+    if not folder.exists():
+        unfinished = folder.with_suffix(".unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir()
+        total = count_rows(task.pairs)
+
+        def text() -> Iterator[str]:
+            empty = True
+            for pair in pairs:
+                empty = False
+                yield from pair
+            if empty:  # a point that is passed over: its model only has to be one
+                for each in read_collected(task.evaluation):
+                    yield from chain.from_iterable(each.pairs)
+
+        config, figures = task.config, dict[str, Any]()
+        with unchanged(task.inputs):
+            model = initial_model(
+                config["model"], text, config["seed"], config["repetition"], figures
+            )
+        rows = progress(pairs, total, "embed: read")
+        with explained(folder):
+            parts.write(unfinished, model)
+            without = prepare(rows, model.tokenisers, unfinished)
+        rejected = {**pairs.rejected, "without_tokens": without}
+        counts = {"rows_in": total, "rejected": rejected, "figures": figures}
+        write_json(unfinished / _COUNTS, counts)
+        publish_folder(unfinished, folder)
+    return json.loads((folder / _COUNTS).read_text(encoding="utf-8"))
+
+
+def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
+    """Bring the training to its end, from wherever it stands, and publish the model folder.
+
+    Args:
+        task: what to train.
+        output: the model folder.
+        every: seconds between two checkpoints.
+
+    Raises:
+        InputError: an input is damaged, or there is nothing to train on.
+    """
+    config, settings = task.config, task.config["training"]
+    earlier = verify(task.pairs)["rejected"]
+    tested = read_collected(task.evaluation)
+    development: list[DataSet] = []
+    removed = 0
+    if settings["development"]:
+        paths = settings["development"]
+        vectors = config["model"]["vectors"]
+        with unchanged(task.inputs, [*paths, *([vectors] if vectors else [])]):
+            reported, _ = parted(tested, config.get("chosen_on", []))
+            development, removed = without_tested(
+                read_data_sets(paths, config["language"]),
+                reported,
+                "training.development",
+                "take other data to choose the best epoch by, or null, or name the data sets in "
+                "sts.development",
+            )
+    with locked(task.work):
+        follow_plan(task)
+        pairs = Pairs(task.pairs, tested, development)
+        if not config.get("tuned", False):
+            check_not_empty(pairs, task.pairs, earlier)
+        counts = prepare_work(task, pairs)
+        folder = task.work / _PREPARED
+        model = parts.read(folder)
+
+        def score(current: parts.Parts) -> float:
+            embeddings = SentenceEmbeddings(current, task.device)
+            found = model_similarities(embeddings, development)
+            return result(development, found)["mean"]["pearson"]
+
+        history: list[dict[str, Any]] = []
+        if not config.get("tuned", False) or counts["rows_in"] > sum(counts["rejected"].values()):
+            training = Training(
+                model,
+                read_prepared(folder, model.tokenisers),
+                settings,
+                Seeds(config["seed"], config["repetition"]),
+                task.device,
+                score if development else None,
+            )
+            training.run(task.work / _CHECKPOINT, every)
+            history = training.history
+        extra = {
+            "history": history,
+            "development_pairs_tested_on": removed,
+            **counts["figures"],
+        }
+        publish(model, folder / parts.WEIGHTS, counts, extra, task.work / "model", output)
+        # What is published needs no checkpoint, and it is as large as the model three times.
+        unpublish_folder(folder, folder.with_suffix(".unfinished"))
+        (task.work / _CHECKPOINT).unlink(missing_ok=True)
+
+
+def publish(
+    model: parts.Parts,
+    untrained: Path,
+    counts: dict[str, Any],
+    extra: dict[str, Any],
+    work: Path,
+    output: Path,
+) -> None:
+    """Write the model folder, file by file, and its record last."""
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    with explained(work):
+        files = [*save(work, model), shutil.copyfile(untrained, work / UNTRAINED)]
+    for file in files:
+        with atomic_path(output / file.name) as temporary:
+            shutil.copyfile(file, temporary)
+    shutil.rmtree(work)
+    rejected = counts["rejected"]
+    write_record(
+        output / RECORD,
+        counts["rows_in"],
+        counts["rows_in"] - sum(rejected.values()),
+        rejected,
+        extra,
+        files=[output / file.name for file in files],
+    )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Train one sentence embedding."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    parser.add_argument("--pairs", type=Path, required=True, help="training set (Parquet)")
+    parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
+    parser.add_argument("--work", type=Path, required=True, help="folder for checkpoints")
+    parser.add_argument("--device", default="auto", help="cpu, cuda, or auto")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument(
+        "--checkpoint-seconds", type=float, default=CHECKPOINT_SECONDS, help="between checkpoints"
+    )
+    add_inputs(parser)
+    parser.add_argument("--output", type=Path, required=True, help="model folder")
+    options = parser.parse_args(argv)
+    torch.set_num_threads(options.threads)
+    task = Task(
+        config=options.config,
+        pairs=options.pairs,
+        evaluation=options.evaluation,
+        work=options.work,
+        device=str(choose_device(options.device)),
+        inputs=options.inputs,
+    )
+    train(task, options.output, options.checkpoint_seconds)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,294 @@
+"""Train a masked language model from scratch on the references of the bitext (Devlin et al. 2018).
+
+It sees sentences one by one and no pair of them, so it knows no paraphrases: what an encoder learns
+from them can be told by the difference to this one.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.input_files import unchanged
+from workflow_scripts.core.files.locking import locked
+from workflow_scripts.core.files.manifest import sha256, shard_paths, verify
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.seeding import fraction, generator
+from workflow_scripts.stages.embed.evaluation import read_collected
+from workflow_scripts.stages.embed.prepared import key
+from workflow_scripts.stages.encoder.fitting import (
+    CHECKPOINT_SECONDS,
+    Fitting,
+    Items,
+    computed_in,
+    in_batches,
+)
+from workflow_scripts.stages.encoder.publishing import CHECKPOINT, add_training_options, publish
+from workflow_scripts.stages.encoder.tasks.reported import files as task_files
+from workflow_scripts.stages.encoder.tasks.reported import reported
+from workflow_scripts.stages.encoder.tokens import Tokens, tokenised
+from workflow_scripts.stages.encoder.vocabulary import tokenizer_of
+
+# Why a reference is left out; what is held out is read, but not trained on.
+DUPLICATE, IN_EVALUATION, HELD_OUT = "duplicate", "in_evaluation", "held_out"
+# Of the tokens that are asked for these shares are hidden, or exchanged for any other; the rest
+# stays as it is (Devlin et al. 2018, 3.1).
+_HIDDEN, _EXCHANGED = 0.8, 0.1
+# What the loss passes over.
+_NOT_ASKED = -100
+
+
+class Sentences(NamedTuple):
+    """The references of a bitext, each once."""
+
+    train: list[str]
+    held_out: list[str]
+
+
+def split(
+    references: Iterable[str], barred: set[int], share: float, seed: int, rejected: Counter[str]
+) -> Sentences:
+    """Return the sentences to train on, and those that measure the model.
+
+    Args:
+        references: of the bitext.
+        barred: keys of the sentences that the run tests on.
+        share: of the sentences that are held out, each drawn by its own text.
+        seed: of the draw.
+        rejected: counts the references that are not trained on, by reason.
+    """
+    found = Sentences([], [])
+    seen: set[int] = set()
+    for text in references:
+        number = key(text)
+        if number in barred:
+            rejected[IN_EVALUATION] += 1
+        elif number in seen:
+            rejected[DUPLICATE] += 1
+        elif fraction(seed, "encoder", "held_out", number) < share:
+            rejected[HELD_OUT] += 1
+            found.held_out.append(text)
+        else:
+            found.train.append(text)
+        seen.add(number)
+    return found
+
+
+class Masks:
+    """Sentences in which some tokens are hidden, another choice in each epoch."""
+
+    def __init__(self, tokens: Tokens, tokenizer: Any, share: float, seed: int, purpose: str):
+        """Prepare to hide a `share` of the tokens, those that the tokenizer adds never."""
+        self._tokens, self._share, self._seed, self._purpose = tokens, share, seed, purpose
+        self._special = np.array(tokenizer.all_special_ids)
+        self._mask, self._size = tokenizer.mask_token_id, len(tokenizer)
+
+    def __call__(self, items: Items, epoch: int) -> dict[str, Tensor]:
+        """Return what the model is called with, and `labels`: the ids that are asked for."""
+        given = self._tokens.batch(items)
+        ids = given["input_ids"].numpy()
+        labels = np.full_like(ids, _NOT_ASKED)
+        own = given["attention_mask"].numpy().astype(bool) & ~np.isin(ids, self._special)
+        for row, item in enumerate(items):
+            random = generator(self._seed, "encoder", self._purpose, epoch, int(item))
+            places = np.flatnonzero(own[row])
+            if not len(places):
+                continue
+            wanted = max(1, round(self._share * len(places)))
+            chosen = random.permutation(places)[:wanted]
+            labels[row, chosen] = ids[row, chosen]
+            ids[row, chosen] = self._shown(ids[row, chosen], random)
+        return given | {"labels": torch.from_numpy(labels)}
+
+    def _shown(self, ids: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
+        """Return what stands in place of tokens that are asked for."""
+        draws = random.random(len(ids))
+        others = random.integers(len(self._special), self._size, len(ids))
+        shown = np.where(draws < _HIDDEN, self._mask, ids)
+        return np.where((draws >= _HIDDEN) & (draws < _HIDDEN + _EXCHANGED), others, shown)
+
+
+def masked_losses(model: Any, given: dict[str, Tensor]) -> Tensor:
+    """Return the cross-entropy of each token that is asked for, in nats, shape (asked,).
+
+    The output layer, as wide as the vocabulary, sees these tokens alone.
+    """
+    labels = given["labels"]
+    asked = labels != _NOT_ASKED
+    states = model.bert(**{name: each for name, each in given.items() if name != "labels"})
+    logits = model.cls(states.last_hidden_state[asked])
+    return functional.cross_entropy(logits.float(), labels[asked], reduction="none")
+
+
+def masked_loss(model: Any, given: dict[str, Tensor]) -> Tensor:
+    """Return the mean of `masked_losses`."""
+    return masked_losses(model, given).mean()
+
+
+def untrained(settings: dict[str, Any], tokenizer: Any, seed: int) -> Any:
+    """Return a BERT with random weights.
+
+    Args:
+        settings: `layers`, `hidden`, `heads`, `feed_forward`, `dropout`, `max_tokens`.
+        tokenizer: whose vocabulary it has.
+        seed: of the weights.
+    """
+    from transformers import BertConfig, BertForMaskedLM
+
+    torch.manual_seed(int(generator(seed, "encoder", "weights").integers(2**63)))
+    return BertForMaskedLM(
+        BertConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=settings["hidden"],
+            num_hidden_layers=settings["layers"],
+            num_attention_heads=settings["heads"],
+            intermediate_size=settings["feed_forward"],
+            hidden_dropout_prob=settings["dropout"],
+            attention_probs_dropout_prob=settings["dropout"],
+            max_position_embeddings=settings["max_tokens"],
+            pad_token_id=tokenizer.pad_token_id,
+        )
+    )
+
+
+def _references(paths: list[Path]) -> Iterator[str]:
+    rows = sum(verify(path)["rows_out"] for path in paths)
+    found = (row for path in paths for row in read_rows(path, "pairs", ["reference"]))
+    for row in progress(found, rows, "encoder: references"):
+        yield row["reference"]
+
+
+def train(
+    config: dict[str, Any],
+    paths: list[Path],
+    evaluation: Path,
+    work: Path,
+    output: Path,
+    device: str,
+    every: float = CHECKPOINT_SECONDS,
+) -> None:
+    """Bring the training to its end, from wherever it stands, and publish the folder.
+
+    Args:
+        config: `scratch`, the block with all its keys, `training` in it too; `seed`; and `tasks`,
+            folders by name, if the encoder is tested on tasks.
+        paths: shards of the bitext.
+        evaluation: the STS data that the run tests on.
+        work: outlives kills.
+        output: the folder.
+        device: for torch.
+        every: seconds between two checkpoints.
+
+    Raises:
+        InputError: there is nothing to train on, or to measure the model on.
+    """
+    settings, seed = config["scratch"], config["seed"]
+    tasks = config.get("tasks", {})
+    rejected: Counter[str] = Counter()
+    barred = {
+        key(text) for each in read_collected(evaluation) for pair in each.pairs for text in pair
+    } | reported(tasks)
+    sentences = split(_references(paths), barred, settings["held_out"], seed, rejected)
+    if not sentences.train or not sentences.held_out:
+        raise InputError(
+            f"scratch.held_out is {settings['held_out']}: of the references "
+            f"{len(sentences.train)} are trained on and {len(sentences.held_out)} held out; "
+            "change it, or add to run.corpora"
+        )
+    with locked(work):
+        tokenizer = tokenizer_of(sentences.train, settings["vocab_size"], settings["lowercase"])
+        model = untrained(settings, tokenizer, seed)
+        most, training = settings["max_tokens"], settings["training"]
+        tokens = tokenised(tokenizer, sentences.train, None, most)
+        masks = Masks(tokens, tokenizer, settings["masked"], seed, "masks")
+        held_out = tokenised(tokenizer, sentences.held_out, None, most)
+        asked = Masks(held_out, tokenizer, settings["masked"], seed, "asked")
+
+        def measure() -> dict[str, float]:
+            return {"perplexity": perplexity(model, asked, held_out, training, device)}
+
+        fitting = Fitting(
+            model,
+            masks,
+            tokens.lengths,
+            training,
+            lambda *keys: generator(seed, "encoder", "scratch", *keys),
+            device,
+            loss=masked_loss,
+            measure=measure,
+            desc="encoder: masked language model",
+        )
+        files = {str(path): sha256(path) for path in [*paths, evaluation, *task_files(tasks)]}
+        plan = {"config": config, "files": files, "device": device}
+        fitting.run(work / CHECKPOINT, plan, every)
+        metrics = {
+            "weights": sum(each.numel() for each in model.parameters()),
+            "vocabulary": len(tokenizer),
+            "sentences": len(sentences.train),
+            "tokens": int(tokens.lengths.sum()),
+            "held_out": len(sentences.held_out),
+            "updates": fitting.updates,
+            "perplexity": fitting.history[-1]["perplexity"],
+            "history": fitting.history,
+        }
+        read = len(sentences.train) + sum(rejected.values())
+        publish(model, tokenizer, metrics, (read, dict(rejected)), work, output)
+
+
+def perplexity(
+    model: Any, asked: Masks, tokens: Tokens, settings: dict[str, Any], device: str
+) -> float:
+    """Return the perplexity of the tokens that are asked for, always the same ones.
+
+    Args:
+        model: in evaluation mode.
+        asked: hides them.
+        tokens: the sentences.
+        settings: `batch` and `precision`.
+        device: for torch.
+    """
+    total, count, where = 0.0, 0, torch.device(device)
+    for items in in_batches(np.arange(len(tokens.lengths)), tokens.lengths, settings["batch"]):
+        given = {name: each.to(where) for name, each in asked(items, 0).items()}
+        with torch.inference_mode(), computed_in(settings["precision"], where):
+            losses = masked_losses(model, given)
+        total, count = total + float(losses.double().sum()), count + len(losses)
+    return float(np.exp(total / count))
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Train a masked language model on the references of a bitext."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    add_inputs(parser)
+    parser.add_argument("--folder", type=Path, required=True, help="with shards of pairs")
+    parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
+    add_training_options(parser)
+    options = parser.parse_args(argv)
+    torch.set_num_threads(options.threads)
+    with unchanged(options.inputs):
+        train(
+            options.config,
+            shard_paths(options.folder, options.shards),
+            options.evaluation,
+            options.work,
+            options.output,
+            str(choose_device(options.device)),
+            options.checkpoint_seconds,
+        )
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,68 @@
+"""The folder of a finished encoder: its files in Hugging Face's form, its figures, its record."""
+
+import argparse
+import shutil
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.files.atomic import atomic_path, write_json
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.space import explained
+from workflow_scripts.stages.encoder.fitting import CHECKPOINT_SECONDS
+from workflow_scripts.stages.encoder.models import save
+from workflow_scripts.stages.encoder.results import METRICS, RECORD
+
+# In the work folder.
+CHECKPOINT = "checkpoint.pt"
+
+
+def add_training_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that all trainings of encoders share: where, on what, and the output."""
+    parser.add_argument("--work", type=Path, required=True, help="folder for checkpoints")
+    parser.add_argument("--device", default="auto", help="cpu, cuda, or auto")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument(
+        "--checkpoint-seconds", type=float, default=CHECKPOINT_SECONDS, help="between checkpoints"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="folder of the encoder")
+
+
+def publish(
+    model: Any,
+    tokenizer: Any,
+    metrics: dict[str, Any],
+    rows: tuple[int, dict[str, int]],
+    work: Path,
+    output: Path,
+) -> None:
+    """Write the folder of an encoder, file by file, and its record last.
+
+    Args:
+        model: of transformers, trained.
+        tokenizer: the one that it was trained with.
+        metrics: what is said of the training.
+        rows: how many were read, and how many of them were left out, by reason.
+        work: a folder for the files meanwhile.
+        output: the folder.
+    """
+    made = work / "model"
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir(parents=True)
+    with explained(made):
+        files = save(model.to("cpu"), tokenizer, made)
+    names = [file.relative_to(made) for file in files]
+    for name in names:
+        with atomic_path(output / name) as temporary:
+            shutil.copyfile(made / name, temporary)
+    write_json(output / METRICS, metrics)
+    read, rejected = rows
+    write_record(
+        output / RECORD,
+        read,
+        read - sum(rejected.values()),
+        rejected,
+        files=[output / METRICS, *(output / name for name in names)],
+    )
+    # What is published needs no checkpoint, which is as large as the model three times.
+    shutil.rmtree(made)
+    (work / CHECKPOINT).unlink(missing_ok=True)

@@ -1,0 +1,251 @@
+"""The stage `encoder`: encoders that tell paraphrases from neighbours (docs/encoder.md)."""
+
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.paths import Located
+from workflow_scripts.plan import selection
+from workflow_scripts.plan.catalogues import encoder_blocks
+from workflow_scripts.plan.catalogues.encoder_blocks import PLAIN
+from workflow_scripts.plan.catalogues.encoder_tasks import (
+    PLAIN_STATE,
+    TUNED_STATE,
+    answers_name,
+    chosen_files,
+    encoder_tasks,
+    tested_encoders,
+)
+from workflow_scripts.plan.catalogues.encoders import (
+    encoder,
+    encoder_embedding,
+    encoder_training_set,
+    encoders,
+)
+from workflow_scripts.plan.selection import Unit
+from workflow_scripts.plan.stage import Stage
+from workflow_scripts.stages.encoder.checks import problems
+
+# What follows an encoder's name in the names of its units; the tuned encoder has the bare name.
+PAIRS, SCRATCH, TASKS, COMPARISON = "-pairs", "-scratch", "-tasks", "-comparison"
+
+
+class Encoder(Stage):
+    """Units of each encoder: its pairs, maybe what it is tuned from, the encoder, maybe its tasks.
+
+    An instance is `<encoder>-pairs`, `<encoder>-scratch` (where it is trained from scratch),
+    `<encoder>`, or, where the run has tasks (docs/encoder-tasks.md), `<encoder>-tasks` or
+    `<encoder>-comparison`.
+    """
+
+    name = "encoder"
+    version = 2
+    row = "pairs"
+    released = True
+    wildcard = "encoder"
+    problems = staticmethod(problems)
+
+    def instances(self) -> list[str | None]:
+        found: list[str | None] = []
+        for name in encoders(self.config):
+            scratch = [SCRATCH] if self._block(name)["scratch"] else []
+            tasks = [TASKS, COMPARISON] if name in tested_encoders(self.config) else []
+            found += [f"{name}{part}" for part in (PAIRS, *scratch, "", *tasks)]
+        return found
+
+    def reads(self, instance: str) -> list[Unit]:
+        name, part = parted(instance)
+        if part == PAIRS:
+            training_set = ("filter", encoder_training_set(self.config, name))
+            return [training_set, self.embedding_of(name), ("embed", "evaluation")]
+        if part == SCRATCH:
+            return [selection.pairs(self.config), ("embed", "evaluation")]
+        if part == COMPARISON:
+            return [self.unit(f"{name}{TASKS}")]
+        scratch = [self.unit(f"{name}{SCRATCH}")] if self._block(name)["scratch"] else []
+        return [self.unit(name if part == TASKS else f"{name}{PAIRS}"), *scratch]
+
+    def records(self, instance: str) -> list[str]:
+        part = parted(instance)[1]
+        if part == TASKS:
+            return self.answers()
+        if part == COMPARISON:
+            return ["comparison"]
+        return ["pairs"] if part == PAIRS else ["model"]
+
+    def files(self, instance: str) -> list[str]:
+        part = parted(instance)[1]
+        if part == PAIRS:
+            return ["train.parquet", "dev.parquet"]
+        if part == TASKS:
+            return [f"{name}.jsonl" for name in self.answers()]
+        if part == COMPARISON:
+            return ["tasks.json"]
+        return ["metrics.json"]
+
+    def trains(self, instance: str) -> bool:
+        return parted(instance)[1] in (SCRATCH, "")
+
+    def wildcards(self) -> dict[str, list[str]]:
+        block = encoder_tasks(self.config) if self._tested() else {"data": {}, "seeds": []}
+        return {
+            "encoder": encoders(self.config),
+            "encoder_task": list(block["data"]),
+            "encoder_state": [PLAIN_STATE, TUNED_STATE],
+            "encoder_seed": list(map(str, block["seeds"])),
+        }
+
+    def sections(self) -> dict[int, str]:
+        module = "workflow_scripts.stages.encoder"
+        tasks = {74: f"{module}.tasks.report:encoder_tasks"} if self._tested() else {}
+        return {73: f"{module}.report:encoders", **tasks}
+
+    def tables(self) -> dict[str, str]:
+        module, name = "workflow_scripts.stages.encoder", "encoder_tasks"
+        tasks = {name: f"{module}.tasks.report:{name}_table"} if self._tested() else {}
+        return {"encoders": f"{module}.report:encoders_table", **tasks}
+
+    def answers(self, state: str | None = None) -> list[str]:
+        """Return the names of the answers to the tasks, of one state of an encoder or of both."""
+        block = encoder_tasks(self.config)
+        return [
+            answers_name(task, each, seed)
+            for each in ([state] if state else [PLAIN_STATE, TUNED_STATE])
+            for task in block["data"]
+            for seed in block["seeds"]
+        ]
+
+    def _tested(self) -> list[str]:
+        return tested_encoders(self.config)
+
+    def settings(self, instance: str) -> dict[str, Any]:
+        name, part = parted(instance)
+        block = self._block(name)
+        if part == TASKS:
+            return self._task_settings(name)
+        if part == COMPARISON:
+            return {"bootstrap": self.config["evaluate"]["bootstrap"], "seed": self.config["seed"]}
+        if part == PAIRS:
+            wanted: tuple[str, ...] = ("sentences", "negatives", "held_out", "seed")
+        elif part == SCRATCH:
+            wanted = ("scratch", "seed")
+        else:
+            wanted = ("max_tokens", "training", "seed")
+        found = {key: block[key] for key in wanted}
+        if self._leaves_out(instance):
+            found["tasks"] = self._task_folders()
+        if part or block["scratch"]:
+            return found
+        return found | {"base": encoder_blocks.encoder_settings(block["base"], self.config)}
+
+    def _leaves_out(self, instance: str) -> bool:
+        """Tell whether a unit leaves out the texts that the tasks of its encoder report on."""
+        name, part = parted(instance)
+        return part in (PAIRS, SCRATCH) and name in self._tested()
+
+    def _task_folders(self) -> dict[str, Located]:
+        """Return the folder of each task."""
+        folders = encoder_tasks(self.config)["data"]
+        found = selection.located(self.config, list(folders.values()))
+        return dict(zip(folders, found, strict=True))
+
+    def _task_settings(self, name: str) -> dict[str, Any]:
+        """Return the settings of the unit of an encoder's tasks."""
+        block, of_encoder = encoder_tasks(self.config), self._block(name)
+        found = {**block, "data": self._task_folders()}
+        if of_encoder["scratch"]:
+            return found
+        base = encoder_blocks.encoder_settings(of_encoder["base"], self.config)
+        return found | {"base": base}
+
+    def content(self, instance: str) -> dict[str, Any]:
+        settings = self.settings(instance)
+        if parted(instance)[1] == TASKS:
+            # What the encoder was tuned from counts by the unit of the encoder.
+            own = {key: each for key, each in settings.items() if key != "base"}
+            return own | {"data": self._task_hashes()}
+        if self._leaves_out(instance):
+            return settings | {"tasks": self._task_hashes()}
+        if "base" not in settings:
+            return settings
+        files, hashes = self.base_files(instance), self.inputs(instance)
+        base = encoder_blocks.encoder_content(settings["base"], files, hashes)
+        return settings | {"base": base}
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        name, part = parted(instance)
+        key = f"encoders.{name}.base.folder"
+        found = {path: self.sha256(path, key) for path in self.base_files(instance).values()}
+        if part == TASKS or self._leaves_out(instance):
+            for task, paths in self.task_files().items():
+                found |= {path: self._task_hash(task, path) for path in paths}
+        return found
+
+    def task_files(self) -> dict[str, list[str]]:
+        """Return the user's files of each task."""
+        return {
+            task: [str(Path(folder, name)) for name in _chosen(task, folder)]
+            for task, folder in self._task_folders().items()
+        }
+
+    def left_out_files(self, instance: str) -> list[str]:
+        """Return the user's files of tasks whose texts a unit leaves out."""
+        files = self.task_files().values() if self._leaves_out(instance) else ()
+        return [path for paths in files for path in paths]
+
+    def _task_hashes(self) -> dict[str, dict[str, str]]:
+        """Return the hash of each file of each task."""
+        return {
+            task: {Path(path).name: self._task_hash(task, path) for path in paths}
+            for task, paths in self.task_files().items()
+        }
+
+    def _task_hash(self, task: str, path: str) -> str:
+        return self.sha256(path, f"encoder_tasks.data.{task}")
+
+    def outside(self, instance: str) -> list[str]:
+        record = self.base_record(instance)
+        return [record.removesuffix(".json")] if record else []
+
+    def embedding_of(self, name: str) -> Unit:
+        """Return the unit of the embedding that finds an encoder's negatives."""
+        (embedding,) = encoder_embedding(self.config, name)
+        return ("embed", embedding)
+
+    def base_files(self, instance: str) -> dict[str, str]:
+        """Return the files of the encoder that is tuned, in a folder of the user's, by name."""
+        where = f"encoders.{parted(instance)[0]}.base"
+        return encoder_blocks.own_files(self._base(instance), self.config, where, PLAIN)
+
+    def base_record(self, instance: str) -> str:
+        """Return the record of the download of the encoder that is tuned; empty: there is none."""
+        return encoder_blocks.hub_record(self._base(instance), self.config)
+
+    def hub_block(self, record: str) -> dict[str, Any] | None:
+        """Return the block of the encoder whose files a record of downloads tells, if any."""
+        for name in encoders(self.config):
+            if self.base_record(name) == record:
+                return self._base(name)
+        return None
+
+    def _block(self, name: str) -> dict[str, Any]:
+        return encoder(self.config, name)
+
+    def _base(self, instance: str) -> dict[str, Any] | None:
+        """Return the block of the encoder that a unit tunes; None: none, or the one installed."""
+        name, part = parted(instance)
+        return self._block(name).get("base") if part in ("", TASKS) else None
+
+
+def _chosen(task: str, folder: Located) -> list[str]:
+    """Return the names of a task's files; an error names the key of its folder."""
+    try:
+        return chosen_files(task, Path(folder))
+    except InputError as error:
+        raise InputError(f"encoder_tasks.data.{error}") from error
+
+
+def parted(instance: str) -> tuple[str, str]:
+    """Return the name of the encoder of an instance, and what follows it."""
+    name, dash, part = instance.partition("-")
+    return name, dash + part

@@ -1,0 +1,297 @@
+"""Compare what an encoder reaches in the tasks before and after it was tuned on paraphrases.
+
+Figures are means over seeds; beside them stand the deviation over seeds, and 95 % intervals of a
+bootstrap over the examples, paired: each sample has the same examples for both and for all seeds.
+"""
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.seeding import generator
+from workflow_scripts.core.statistics.bootstrap import interval
+from workflow_scripts.core.statistics.rounding import DECIMALS
+from workflow_scripts.plan.catalogues.encoder_tasks import ENCODER_TASKS, PLAIN_STATE, TUNED_STATE
+from workflow_scripts.stages.encoder.tasks.problems import Rows, Task, task_of
+
+# What must be the same in all answers to a part.
+_OF_EXAMPLES = ("gold", "id", "has_answer")
+
+
+class Answers(NamedTuple):
+    """What one encoder, tuned for a task with one seed, answered.
+
+    Attributes:
+        task, seed: which.
+        encoder: the hashes of its files.
+        settings: that it was tuned with.
+        data: the hashes of its parts.
+        counts: of the data.
+        choices: the learning rates that were taken.
+        in_folds: by part, whether it was tested in folds.
+        rows: by part, of each example.
+    """
+
+    task: str
+    seed: int
+    encoder: dict[str, str]
+    settings: dict[str, Any]
+    data: dict[str, str]
+    counts: dict[str, dict[str, int]]
+    choices: list[float]
+    in_folds: dict[str, bool]
+    rows: dict[str, Rows]
+
+
+def read_answers(path: Path) -> Answers:
+    """Return the answers that `tuning.tune` wrote, after checking them.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    about = verify(path.with_suffix(".json"))["extra"]
+    rows: dict[str, Rows] = {part: {} for part in about["parts"]}
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            part = rows[row.pop("part")]
+            for name, value in row.items():
+                part.setdefault(name, []).append(value)
+    in_folds = {part: each["in_folds"] for part, each in about["parts"].items()}
+    # Answers that an earlier version wrote lack these.
+    encoder, settings = about.get("encoder", {}), about.get("settings", {})
+    return Answers(
+        about["task"],
+        about["seed"],
+        encoder,
+        settings,
+        about.get("data", {}),
+        about["counts"],
+        about["choices"],
+        in_folds,
+        rows,
+    )
+
+
+def _require_one_encoder(state: str, answers: Sequence[Answers]) -> None:
+    """Refuse answers of one state that are of several encoders, or of one seed twice."""
+    first = answers[0]
+    for before, each in pairwise(answers):
+        if each.encoder != first.encoder:
+            raise InputError(
+                f"{first.task}: of the {state} encoder, the answers with seed {first.seed} and "
+                f"those with seed {each.seed} are of different encoders; give those of one"
+            )
+        if each.seed == before.seed:
+            raise InputError(
+                f"{first.task}: of the {state} encoder, the answers with seed {each.seed} are "
+                "there twice; give them once"
+            )
+
+
+def _require_same(answers: Sequence[Answers]) -> None:
+    first = answers[0]
+    for each in answers[1:]:
+        if each.settings != first.settings:
+            raise InputError(
+                f"{first.task}: the answers with seed {first.seed} and those with seed {each.seed} "
+                "are of encoders that were tuned with different settings; make them again"
+            )
+        if part := _differing(first, each):
+            raise InputError(
+                f"{first.task}, {part}: the answers with seed {first.seed} and those with "
+                f"seed {each.seed} are of different data; make them again"
+            )
+
+
+def _differing(one: Answers, other: Answers) -> str | None:
+    """Return a part that is not the same in two sets of answers, what is learnt from too."""
+    for part in {**one.data, **one.rows}:
+        rows, others = (each.rows.get(part, {}) for each in (one, other))
+        same = all(rows.get(name) == others.get(name) for name in _OF_EXAMPLES)
+        if not same or one.data.get(part) != other.data.get(part):
+            return part
+    return None
+
+
+def _summary(
+    values: NDArray[np.float64], drawn: NDArray[np.float64]
+) -> dict[str, float | list[float] | None]:
+    """Return mean, interval and deviation of a measure.
+
+    Args:
+        values: shape (seeds,).
+        drawn: its means in bootstrap samples, shape (samples,).
+    """
+    return {
+        "value": round(float(values.mean()), DECIMALS),
+        **interval(drawn),
+        "deviation": round(float(values.std(ddof=1)), DECIMALS) if len(values) > 1 else None,
+        "seeds": [round(float(value), DECIMALS) for value in values],
+    }
+
+
+def compared_part(
+    task: Task[Any], states: Mapping[str, Sequence[Rows]], samples: int, seed: int
+) -> dict[str, Any]:
+    """Return the measures of a part.
+
+    Args:
+        task: which.
+        states: the rows of each seed, by state of the encoder: plain and tuned.
+        samples: of the bootstrap.
+        seed: of its draws.
+
+    Returns:
+        By measure, for each state its `value`, `low`, `high`, `deviation` and `seeds`; and `gain`
+        with `value`, `low` and `high` of tuned minus plain.
+    """
+    scored = {
+        state: [
+            {name: np.asarray(values) for name, values in task.scored(rows).items()}
+            for rows in every
+        ]
+        for state, every in states.items()
+    }
+    whole = {state: [task.figures(rows) for rows in every] for state, every in scored.items()}
+    count = len(next(iter(next(iter(scored.values()))[0].values())))
+    random = generator(seed, "encoder_tasks", "bootstrap")
+    drawn: dict[str, dict[str, list[float]]] = {state: {} for state in states}
+    for _ in range(samples):
+        chosen = random.integers(count, size=count)
+        for state, every in scored.items():
+            found = [
+                task.figures({name: values[chosen] for name, values in rows.items()})
+                for rows in every
+            ]
+            for name in whole[state][0]:
+                # A rare type of SQuAD's questions may be missing in a sample.
+                mean = np.mean([figures.get(name, np.nan) for figures in found])
+                drawn[state].setdefault(name, []).append(float(mean))
+    measures: dict[str, Any] = {}
+    for name in next(iter(whole.values()))[0]:
+        of_states = {
+            state: (
+                np.array([figures[name] for figures in whole[state]]),
+                np.array(drawn[state][name]),
+            )
+            for state in states
+        }
+        known = ~np.isnan(next(iter(of_states.values()))[1])
+        measures[name] = {
+            state: _summary(values, sampled[known])
+            for state, (values, sampled) in of_states.items()
+        }
+        (plain, one), (tuned, other) = (of_states[each] for each in (PLAIN_STATE, TUNED_STATE))
+        measures[name]["gain"] = {
+            "value": round(float(tuned.mean() - plain.mean()), DECIMALS),
+            **interval((other - one)[known]),
+        }
+    return measures
+
+
+def compare(answers: Mapping[str, Sequence[Answers]], config: dict[str, Any]) -> dict[str, Any]:
+    """Return the comparison of all tasks.
+
+    Args:
+        answers: of the plain and of the tuned encoder, any tasks and seeds.
+        config: `bootstrap` and `seed`.
+
+    Returns:
+        `tasks`, by name `seeds`, `counts`, `learning_rates` by state, and `parts`, by name
+        `examples`, `in_folds` and `measures`; and `missing`, the tasks without data, each with the
+        files that it needs.
+
+    Raises:
+        InputError: the two have not the same seeds, settings and data; or the answers of one are
+            of several encoders, or of one seed twice.
+    """
+    tasks: dict[str, Any] = {}
+    for name in ENCODER_TASKS:
+        own = {
+            state: sorted((each for each in every if each.task == name), key=lambda one: one.seed)
+            for state, every in answers.items()
+        }
+        if not any(own.values()):
+            continue
+        seeds = {state: [each.seed for each in every] for state, every in own.items()}
+        if len({tuple(each) for each in seeds.values()}) > 1:
+            raise InputError(
+                f"{name}: the plain and the tuned encoder have different seeds ({seeds}); make "
+                "what is missing"
+            )
+        for state, group in own.items():
+            _require_one_encoder(state, group)
+        every = [each for group in own.values() for each in group]
+        _require_same(every)
+        first, task = every[0], task_of(name, {})
+        tasks[name] = {
+            "seeds": seeds[PLAIN_STATE],
+            "counts": first.counts,
+            "learning_rates": {
+                state: sorted({rate for each in group for rate in each.choices})
+                for state, group in own.items()
+            },
+            "parts": {
+                part: {
+                    "examples": len(next(iter(rows.values()))),
+                    "in_folds": first.in_folds[part],
+                    "measures": compared_part(
+                        task,
+                        {
+                            state: [each.rows[part] for each in group]
+                            for state, group in own.items()
+                        },
+                        config["bootstrap"],
+                        config["seed"],
+                    ),
+                }
+                for part, rows in first.rows.items()
+            },
+        }
+    missing = {
+        name: f"{files.needed()} of {files.source}"
+        for name, files in ENCODER_TASKS.items()
+        if name not in tasks
+    }
+    return {"tasks": tasks, "missing": missing}
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Compare what an encoder reaches in the tasks before and after it was tuned on paraphrases."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    for state, text in (
+        (PLAIN_STATE, "answers of the encoder as it was"),
+        (TUNED_STATE, "answers of the encoder that was tuned on paraphrases"),
+    ):
+        parser.add_argument(
+            f"--{state}", type=Path, nargs="*", default=[], metavar="FILE.jsonl", help=text
+        )
+    parser.add_argument("--output", type=Path, required=True, help="JSON")
+    arguments = parser.parse_args(argv)
+    answers = {
+        state: [read_answers(path) for path in getattr(arguments, state)]
+        for state in (PLAIN_STATE, TUNED_STATE)
+    }
+    found = compare(answers, arguments.config)
+    write_json(arguments.output, found)
+    count = sum(
+        part["examples"] for task in found["tasks"].values() for part in task["parts"].values()
+    )
+    record = arguments.output.with_name("comparison.json")
+    write_record(record, count, count, {}, files=[arguments.output])
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,48 @@
+"""Checks of `evaluate` that a schema cannot express.
+
+The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
+"""
+
+from collections.abc import Iterator
+
+from workflow_scripts.plan.catalogues.features import ENGLISH
+from workflow_scripts.plan.catalogues.rewriters import written_by_rewriter
+from workflow_scripts.plan.config import Config, strangers
+from workflow_scripts.stages.generate.checks import left_variants
+
+
+def problems(config: Config) -> Iterator[str]:
+    """Yield the columns of the corpus statistics that stand in no catalogue."""
+    yield from strangers("evaluate.columns", config["evaluate"]["columns"], "columns", config)
+    yield from _rewriting_problems(config)
+
+
+def _rewriting_problems(config: Config) -> Iterator[str]:
+    """Yield what is wrong with the pairs of systems that are compared."""
+    pairs = config["evaluate"].get("rewriting", [])
+    language = config["languages"]["reference"]["code"]
+    if pairs and language not in ENGLISH:
+        yield (
+            f"evaluate.rewriting: its semantic score is of an encoder for English (en), and the "
+            f"references are '{language}'; take the key out"
+        )
+    for number, pair in enumerate(pairs):
+        where = f"evaluate.rewriting.{number}"
+        unknown = [name for name in pair if name not in config["run"]["systems"]]
+        for name in unknown:
+            yield f"{where}: '{name}' is not among run.systems"
+        if unknown:
+            continue
+        if [written_by_rewriter(config, name) for name in pair] != [False, True]:
+            yield (
+                f"{where}: first comes a system that the forward model writes, then one that a "
+                f"rewriter does (systems.<name>.rewriter); correct {', '.join(pair)}"
+            )
+        first, second = (_variants(config, name) for name in pair)
+        if not first & second:
+            yield f"{where}: {pair[0]} and {pair[1]} have no variant of the same name"
+
+
+def _variants(config: Config, system: str) -> set[str]:
+    constraints = config["systems"].get(system, {}).get("constraints") or {}
+    return set(left_variants(constraints.get("variants", {})))

@@ -1,0 +1,217 @@
+"""The stage's sections of the report."""
+
+import math
+from collections import Counter
+from typing import Any
+
+from markupsafe import Markup
+
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.stages.evaluate import plots
+from workflow_scripts.stages.evaluate.exact_lengths import LENGTHS
+from workflow_scripts.stages.evaluate.length_table import heading, length_table
+from workflow_scripts.stages.evaluate.results import (
+    all_answers,
+    all_bounds,
+    all_measures,
+    all_ratings,
+    all_rewriting,
+    all_statistics,
+    all_variants,
+    mean_modified_bleu,
+    most_paraphrases,
+    rating_rows,
+    shown_groups,
+)
+
+
+def scores(run: FinishedRun) -> dict[str, Any]:
+    """Return the histograms of the candidates' scores."""
+    measures = all_measures(run)
+    histograms = {
+        system: plots.score_histogram(
+            each["groups"]["all"]["scores"], each["threshold"]["max_sum"], system
+        )
+        for system, each in measures.items()
+    }
+    return {"measures": measures, "histograms": histograms}
+
+
+def bounds(run: FinishedRun) -> dict[str, Any]:
+    """Return what each bound would keep, beside the references' own sums."""
+    found = all_bounds(run)
+    # The references and their scores are the same for every system.
+    own = next(iter(found.values()))["own"]
+    quantiles = own["all"]["quantiles"]
+    return {
+        "bounds": found,
+        "own": shown_groups(own),
+        "quantiles": [each["quantile"] for each in quantiles],
+        "plot": plots.bounds(found, quantiles),
+        "rows": {system: bound_rows(each, quantiles) for system, each in found.items()},
+    }
+
+
+def bound_rows(found: dict[str, Any], quantiles: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row for each quantile of the references, and one for the bound that was used.
+
+    Args:
+        found: bounds.json of a system.
+        quantiles: of the references' own sums.
+
+    Returns:
+        `quantile` (None if the bound that was used is none of these), `max_sum` (None: no bound,
+        as the references can't be read), `used`, and `figures`, those of the bound; None where
+        candidates that were pruned might be within it.
+    """
+    measured = {each["max_sum"]: each for each in found["bounds"]}
+    used = found["used"]
+    wanted = [(each["quantile"], each["max_sum"]) for each in quantiles]
+    if used is not None and used not in [bound for _, bound in wanted]:
+        wanted.append((None, used))
+    wanted.sort(key=lambda each: math.inf if each[1] is None else each[1])
+    return [
+        {
+            **{"quantile": quantile, "max_sum": bound, "figures": measured.get(bound)},
+            "used": bound is not None and bound == used,
+        }
+        for quantile, bound in wanted
+    ]
+
+
+def ratings(run: FinishedRun) -> dict[str, Any]:
+    """Return what people say of every system."""
+    found = all_ratings(run)
+    rated = {system: each["figures"] for system, each in found.items() if each["figures"]}
+    spans = next(iter(rated.values()))["by_length"] if rated else []
+    return {
+        # The people and the agreement are those of the file, the same for every system.
+        "people": next(iter(found.values())),
+        "found": found,
+        "rows": {system: rating_rows(figures) for system, figures in rated.items()},
+        "headings": [heading(span) for span in spans],
+        "lengths": {system: figures["by_length"] for system, figures in rated.items()},
+    }
+
+
+def diversity(run: FinishedRun) -> dict[str, Any]:
+    """Return the differences of the paraphrases from the references and from each other."""
+    measures = all_measures(run)
+    groups = {system: shown_groups(each["groups"]) for system, each in measures.items()}
+    return {
+        "measures": measures,
+        "most_paraphrases": most_paraphrases(measures),
+        "groups": groups,
+        # A system that a rewriter writes may have references of one group alone.
+        "group_names": list(dict.fromkeys(name for each in groups.values() for name in each)),
+        "rank_plot": rank_plot(measures),
+        "lengths": length_table(measures),
+        "exact_lengths": length_table(measures, exact=True),
+        "syntax": _of_groups(measures, "syntax"),
+        "matrices": {
+            system: matrix(each["groups"]["all"], each["config"]["best"])
+            for system, each in measures.items()
+            if each["config"]["best"] > 1
+        },
+    }
+
+
+# So many variants with the same outputs are named in the report; the table of the release has all.
+_MOST_SHARED = 5
+
+
+def variants(run: FinishedRun) -> dict[str, Any]:
+    """Return the variants of every system that has some, and the first rank of the others."""
+    found, measures = all_variants(run), all_measures(run)
+    rated = any(each["config"].get("ratings") for each in measures.values())
+    people = all_ratings(run) if rated else {}
+    return {
+        "variants": {system: each["groups"]["all"] for system, each in found.items()},
+        "references": {system: each["references"] for system, each in found.items()},
+        "shared": {
+            system: {
+                name: Counter(each["shared"]).most_common(_MOST_SHARED)
+                for name, each in groups["groups"]["all"].items()
+            }
+            for system, groups in found.items()
+        },
+        "others": {
+            system: [
+                {**part, **part["ranks"][0]} for part in each["groups"]["all"]["exact_lengths"]
+            ]
+            for system, each in measures.items()
+            if system not in found
+        },
+        "lengths": LENGTHS,
+        "mean_modified_bleu": mean_modified_bleu,
+        "people": {system: people[system]["variants"] for system in found if rated},
+    }
+
+
+def rewriting(run: FinishedRun) -> dict[str, Any]:
+    """Return each system that a rewriter writes beside those of the forward model."""
+    found = all_rewriting(run)
+    return {
+        "pairs": [
+            (bilingual, system, each)
+            for system, figures in found.items()
+            for bilingual, each in figures["bilingual"].items()
+        ],
+        "examples": {system: figures["examples"] for system, figures in found.items()},
+        "language": run.config["languages"]["reference"],
+    }
+
+
+def statistics(run: FinishedRun) -> dict[str, Any]:
+    """Return the statistics of the pairs."""
+    return {"statistics": all_statistics(run)}
+
+
+def quality(run: FinishedRun) -> dict[str, Any] | None:
+    """Return how many paraphrases keep the meaning; None without references of the testbed."""
+    measures = all_measures(run)
+    found = _of_groups(measures, "testbed")
+    return {"quality": found, "most_paraphrases": most_paraphrases(measures)} if found else None
+
+
+def answers(run: FinishedRun) -> dict[str, Any]:
+    """Return how many paraphrases are right answers, and the ranks that any system has."""
+    found = all_answers(run)
+    ranks = {rank for each in found.values() for rank in each["by_rank"]}
+    return {"answers": found, "ranks": sorted(ranks, key=int)}
+
+
+def _of_groups(
+    measures: dict[str, dict[str, Any]], part: str
+) -> list[tuple[str, str, dict[str, Any]]]:
+    """Return system, group and the measures `part` of the groups that have it."""
+    return [
+        (system, name, group[part])
+        for system, each in measures.items()
+        for name, group in each["groups"].items()
+        if group[part]
+    ]
+
+
+def matrix(group: dict[str, Any], best: int) -> list[list[float | None]]:
+    """Return the comparison between ranks in one square, as in ParaBank 2's Table 2.
+
+    1-BLEU stands above the diagonal, the words' intersection/union below it.
+    """
+    cells: list[list[float | None]] = [[None] * best for _ in range(best)]
+    for pair in group["between"]:
+        if pair["pairs"]:
+            first, second = pair["first"] - 1, pair["second"] - 1
+            cells[first][second] = pair["one_minus_bleu"]
+            cells[second][first] = pair["words"]["intersection_over_union"]
+    return cells
+
+
+def rank_plot(measures: dict[str, dict[str, Any]]) -> Markup | None:
+    """Return the plot of the ranks, or None where no reference has a paraphrase."""
+    groups: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for system, each in measures.items():
+        for name, group in shown_groups(each["groups"]).items():
+            if group["difference"]:
+                groups.setdefault(name, {})[system] = group["ranks"]
+    return plots.ranks(groups) if groups else None

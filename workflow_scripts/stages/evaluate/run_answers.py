@@ -1,0 +1,102 @@
+"""The measure of right answers (`answers.py`) over the paraphrases of one system of a run."""
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import add_inputs, run
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.input_files import unchanged
+from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.files.rows import ParaphrasesRow
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.progress import progress
+from workflow_scripts.stages.clean.normalise import normalise
+from workflow_scripts.stages.evaluate.answers import Answers, Ranked, key, measure, read_answers
+
+# The record of answers.json.
+RECORD = "answering"
+COLUMNS = ["source", "reference", "paraphrases"]
+
+
+def normalised(answers: dict[str, Answers]) -> dict[str, Answers]:
+    """Return answers whose texts have the form that the texts of a run have."""
+    found: dict[str, Answers] = {}
+    for prompt, weights in answers.items():
+        right = found.setdefault(normalise(prompt), {})
+        right.update({key(normalise(answer)): weight for answer, weight in weights.items()})
+    return found
+
+
+def figures(answers: dict[str, Answers], rows: Iterable[ParaphrasesRow]) -> dict[str, Any]:
+    """Return answers.json: the figures over the prompts that the rows have.
+
+    A row has a prompt if its reference or its source is that. Rows with the same prompt count as
+    one list of paraphrases.
+
+    Args:
+        answers: `normalised`.
+        rows: `COLUMNS` of the `paraphrases` schema.
+    """
+    given: dict[str, list[Ranked]] = {}
+    for row in rows:
+        for prompt in {row["reference"], row["source"]} & answers.keys():
+            ranked = [(each["rank"], each["text"]) for each in row["paraphrases"]]
+            given.setdefault(prompt, []).extend(ranked)
+    asked = {prompt: right for prompt, right in answers.items() if prompt in given}
+    return {"prompts": len(answers), "found": len(asked), **measure(asked, given)}
+
+
+def write_answers(
+    answers_path: Path, folder: Path, shards: int, output: Path, inputs: dict[str, str]
+) -> None:
+    """Write the figures of one system, with a record.
+
+    Args:
+        answers_path: prompt, answer and weight in each line.
+        folder: with `paraphrases` shards.
+        shards: their number.
+        output: answers.json.
+        inputs: the hash of the file of answers, by its path.
+    """
+    with unchanged(inputs):
+        answers = normalised(read_answers(answers_path))
+    paths = shard_paths(folder, shards)
+    for path in paths:
+        verify(path)
+    rows = (row for path in paths for row in read_rows(path, "paraphrases", COLUMNS))
+    found = figures(answers, progress(rows, desc="answers"))
+    if not found["found"]:
+        print(
+            f"warning: none of the {len(answers):,} prompts of {answers_path} is a reference or a "
+            "source of the run; correct evaluate.answers, or take it out",
+            file=sys.stderr,
+        )
+    write_json(output, found)
+    write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Write how many paraphrases of a system are among the right answers of their prompts."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument(
+        "--answers", type=Path, required=True, help="prompt, answer and weight in each line"
+    )
+    parser.add_argument("--folder", type=Path, required=True, help="of the select stage")
+    parser.add_argument("--shards", type=int, required=True)
+    add_inputs(parser)
+    parser.add_argument("--output", type=Path, required=True, help="answers.json")
+    arguments = parser.parse_args(argv)
+    write_answers(
+        arguments.answers,
+        arguments.folder,
+        arguments.shards,
+        arguments.output,
+        arguments.inputs,
+    )
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,197 @@
+"""The stage `evaluate`: measures and statistics of each system (docs/evaluate.md)."""
+
+from typing import Any
+
+from workflow_scripts.plan import selection
+from workflow_scripts.plan.catalogues.rewriters import written_by_rewriter
+from workflow_scripts.plan.groups import held_out_and_seen
+from workflow_scripts.plan.selection import Unit
+from workflow_scripts.plan.stage import Stage
+from workflow_scripts.stages.evaluate.checks import problems
+from workflow_scripts.stages.filter.stage import column_units
+from workflow_scripts.stages.generate.stage import constraints_of
+from workflow_scripts.stages.select.stage import Select
+
+# References whose candidates are measured at each bound, at most (evaluate/bounds.py).
+BOUNDS_SAMPLE = 2000
+# What people must do for their ratings to count, as in judge/annotators.py (a test compares them).
+# The keys that name the file of people's ratings, and that of the documents of IDF.
+_RATINGS_FILE = "evaluate.ratings.file"
+_DOCUMENTS = "evaluate.documents"
+_ANNOTATORS = {"min_judgments": 25, "max_failed_controls": 0.1}
+
+
+class Evaluate(Stage):
+    """One unit for each system."""
+
+    name = "evaluate"
+    version = 5
+    row = "references"
+    released = True
+    wildcard = "system"
+    problems = staticmethod(problems)
+
+    def instances(self) -> list[str | None]:
+        return [*self.config["run"]["systems"]]
+
+    def reads(self, instance: str) -> list[Unit]:
+        parsing = ["syntax"] if selection.parsed(self.config) else []
+        read = [(stage, instance) for stage in ("score", "select", *parsing, "filter")]
+        own = [("score", "references")] if self._bounded(instance) else []
+        pieces = self.layout.stage(Select).pieces(instance)
+        beside = [("score", system) for system in self.bilingual(instance)]
+        units = [*read, *self.columns(instance).values(), pieces, *own, *beside]
+        return list(dict.fromkeys(units))
+
+    def records(self, instance: str) -> list[str]:
+        bounding = ["bounding"] if self._bounded(instance) else []
+        answering = ["answering"] if self.answers_file() else []
+        rating = ["rating"] if self._ratings() else []
+        comparison = ["comparison"] if self._variants(instance) else []
+        beside = ["pairing"] if self.bilingual(instance) else []
+        return ["evaluation", "counting", *comparison, *bounding, *answering, *rating, *beside]
+
+    def sections(self) -> dict[int, str]:
+        bounds = {45: "workflow_scripts.stages.evaluate.report:bounds"}
+        answers = {85: "workflow_scripts.stages.evaluate.report:answers"}
+        return {
+            40: "workflow_scripts.stages.evaluate.report:scores",
+            **(bounds if self._any_bounded() else {}),
+            **(answers if self.answers_file() else {}),
+            50: "workflow_scripts.stages.evaluate.report:diversity",
+            **(
+                {52: "workflow_scripts.stages.evaluate.report:variants"}
+                if self._any_variants()
+                else {}
+            ),
+            **({53: "workflow_scripts.stages.evaluate.report:rewriting"} if self._pairs() else {}),
+            **({55: "workflow_scripts.stages.evaluate.report:ratings"} if self._ratings() else {}),
+            60: "workflow_scripts.stages.evaluate.report:statistics",
+            80: "workflow_scripts.stages.evaluate.report:quality",
+        }
+
+    def tables(self) -> dict[str, str]:
+        names = ["diversity", "between_ranks", "lengths", "exact_lengths", "statistics", "bins"]
+        names += ["variants", "variant_lengths"] if self._any_variants() else []
+        names += ["rewriting", "rewritten"] if self._pairs() else []
+        names += ["bounds"] if self._any_bounded() else []
+        kinds = self.statistics_settings()["columns"].values()
+        names += ["classifiers"] if "classifier" in kinds else []
+        names += ["answers"] if self.answers_file() else []
+        names += ["ratings", "ratings_by_length"] if self._ratings() else []
+        names += ["variant_ratings"] if self._ratings() and self._any_variants() else []
+        return {name: f"workflow_scripts.stages.evaluate.tables:{name}" for name in names}
+
+    def settings(self, instance: str) -> dict[str, Any]:
+        corpora = selection.generate_corpora(self.config)
+        seen = selection.seen_corpora(self.config)
+        all_known = selection.knows_all_seen(self.config)
+        part = self.config["evaluate"]
+        answers, documents = self.answers_file(), self.documents_file()
+        return {
+            "system": instance,
+            "best": self.config["systems"][instance]["select"]["best"],
+            # A run of merges has no corpora: the runs that it merges tell them apart.
+            "groups": held_out_and_seen(corpora, seen, all_known) if corpora else {},
+            "testbed": [name for name in corpora if "testbed" in self.config["corpora"][name]],
+            "bootstrap": part["bootstrap"],
+            "statistics": self.statistics_settings(),
+            # How the trees come about is the part of the syntax stage.
+            "syntax": {"levels": part["syntax"]["levels"]} if part["syntax"] else None,
+            "seed": self.config["seed"],
+            # Left out where there are none: the names of existing folders follow from the settings.
+            **({"answers": answers} if answers else {}),
+            **({"ratings": self._ratings()} if self._ratings() else {}),
+            **({"documents": documents} if documents else {}),
+            **({"variants": self._variants(instance)} if self._variants(instance) else {}),
+            **({"rewritten": True} if written_by_rewriter(self.config, instance) else {}),
+            **({"bilingual": self._shared(instance)} if self.bilingual(instance) else {}),
+        }
+
+    def content(self, instance: str) -> dict[str, Any]:
+        settings = self.settings(instance)
+        if answers := self.answers_file():
+            settings["answers"] = [self.sha256(answers, "evaluate.answers")]
+        if documents := self.documents_file():
+            settings["documents"] = [self.sha256(documents, _DOCUMENTS)]
+        if settings.get("ratings"):
+            hashes = [self.sha256(path, _RATINGS_FILE) for path in self.ratings_files()]
+            settings["ratings"] = {**settings["ratings"], "file": hashes}
+        return settings
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        answers, documents = self.answers_file(), self.documents_file()
+        return {
+            **({answers: self.sha256(answers, "evaluate.answers")} if answers else {}),
+            **({documents: self.sha256(documents, _DOCUMENTS)} if documents else {}),
+            **{path: self.sha256(path, _RATINGS_FILE) for path in self.ratings_files()},
+        }
+
+    def answers_file(self) -> str | None:
+        """Return the file of right answers, if the run has one."""
+        path = self.config["evaluate"].get("answers")
+        return selection.located(self.config, [path])[0] if path else None
+
+    def documents_file(self) -> str | None:
+        """Return the file whose lines are the documents of IDF, if the run has one."""
+        path = self.config["evaluate"].get("documents")
+        return selection.located(self.config, [path])[0] if path else None
+
+    def ratings_files(self) -> list[str]:
+        """Return where the file of people's ratings is; none if the run has none."""
+        block = self.config["evaluate"].get("ratings")
+        return [*selection.located(self.config, [block["file"]])] if block else []
+
+    def _ratings(self) -> dict[str, Any]:
+        """Return which annotators count, where the run has ratings; else nothing."""
+        block = self.config["evaluate"].get("ratings") or {}
+        return {key: block.get(key, usual) for key, usual in _ANNOTATORS.items()} if block else {}
+
+    def _variants(self, system: str) -> list[str]:
+        """Return the names of a system's variants; none if it has none."""
+        return [*(constraints_of(self.config, system) or {}).get("variants", {})]
+
+    def _pairs(self) -> list[list[str]]:
+        """Return the pairs of systems that are compared, bilingual and monolingual."""
+        return self.config["evaluate"].get("rewriting", [])
+
+    def bilingual(self, system: str) -> list[str]:
+        """Return the systems that a system is compared with whose candidates a rewriter writes."""
+        return [first for first, second in self._pairs() if second == system]
+
+    def _shared(self, system: str) -> dict[str, list[str]]:
+        """Return these systems with the variants that both have."""
+        own = self._variants(system)
+        theirs = {each: self._variants(each) for each in self.bilingual(system)}
+        return {name: [each for each in own if each in names] for name, names in theirs.items()}
+
+    def _bounded(self, system: str) -> bool:
+        """Tell whether bounds on the sum are shown: the references and the candidates have one."""
+        scored = selection.reference_scores(self.config)
+        return scored and not written_by_rewriter(self.config, system)
+
+    def _any_bounded(self) -> bool:
+        return any(map(self._bounded, self.config["run"]["systems"]))
+
+    def _any_variants(self) -> bool:
+        return any(self._variants(system) for system in self.config["run"]["systems"])
+
+    def statistics_settings(self) -> dict[str, Any]:
+        """Return the settings of the corpus statistics: the pairs, and columns by kind."""
+        part = self.config["evaluate"]
+        kinds = {name: self._kind(name) for name in part["columns"]}
+        return {
+            "pairs": part["pairs"],
+            "columns": kinds,
+            "seed": self.config["seed"],
+            **selection.punctuation(self.config),
+        }
+
+    def _kind(self, column: str) -> str:
+        """Return the kind of a column; of a feature its name."""
+        ((kind, block),) = self.config["columns"][column].items()
+        return block["name"] if kind == "feature" else kind
+
+    def columns(self, system: str) -> dict[str, Unit]:
+        """Return the units of the columns that a system's statistics show beside its pairs."""
+        return column_units(self.config, system, self.config["evaluate"]["columns"])

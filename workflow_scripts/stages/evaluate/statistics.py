@@ -1,0 +1,368 @@
+"""Corpus statistics of one system's pairs, as ParaNMT-50M and its forerunner tabulate them.
+
+PNMT is Wieting and Gimpel (ACL 2018), Tables 1 and 3; BT17 is Wieting et al. (EMNLP 2017), Tables
+9 and 10. All figures are of a seeded sample of pairs, which bounds memory.
+
+What a word is follows `evaluate.punctuation`. The documents of IDF are the sentences of a file
+(the papers: of Wikipedia), or the sample's references.
+"""
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.input_files import unchanged
+from workflow_scripts.core.files.manifest import read_json, shard_paths, verify, write_record
+from workflow_scripts.core.files.packed_lines import read_lines
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.statistics.rank_correlation import spearman
+from workflow_scripts.core.statistics.rounding import DECIMALS
+from workflow_scripts.core.text.word_tokens import DROPPED, TOKENISERS
+from workflow_scripts.stages.evaluate.distributions import (
+    Sentences,
+    entropy,
+    idf_of_documents,
+    inverse_document_frequencies,
+    mean_idf,
+    ngrams,
+    repetition,
+    sentences,
+    with_long_words,
+)
+from workflow_scripts.stages.evaluate.parse_entropy import (
+    COLUMNS,
+    Shapes,
+    count_shapes,
+    parse_entropy,
+)
+from workflow_scripts.stages.filter.classifier_files import METRICS
+from workflow_scripts.stages.filter.classifier_files import RECORD as CLASSIFIER_RECORD
+from workflow_scripts.stages.filter.pairs import Pairs, named_folder, read_pairs, verified_values
+from workflow_scripts.stages.filter.sample import Place, last_within, place
+
+# The record of statistics.json: counting.json, as statistics.json itself looks like a record.
+RECORD = "counting"
+# Table 3 of PNMT: pairs by paraphrase score, up to and including each of these.
+BIN_ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
+ORDERS = {"unigrams": 1, "trigrams": 3}
+# Of the unigrams that repeat, words of so many characters count (BT17 5.6.1).
+LEAST_CHARACTERS = 3
+# A line of the file of documents may have so many bytes.
+_MOST_BYTES = 1 << 20
+# The kinds of columns that are a paraphrase score: the cosine of the two sides.
+PARAPHRASE_SCORES = ("vectors", "embedding", "cosine")
+
+Columns = dict[str, NDArray[np.float32]]
+
+
+class Sample(NamedTuple):
+    """Some pairs; a reference stands here once, however many of its pairs do."""
+
+    references: list[str]  # of different ids
+    paraphrases: list[str]
+    columns: Columns  # overlap_3, and those that a model computed; unknown is NaN
+
+
+def _figure(value: float | None) -> float | None:
+    return None if value is None or not np.isfinite(value) else round(float(value), DECIMALS)
+
+
+def spread(values: NDArray[Any]) -> dict[str, float | int | None]:
+    """Return how many of the values are known, their mean and their standard deviation."""
+    known = values[~np.isnan(values)].astype(np.float64)
+    if not len(known):
+        return {"count": 0, "mean": None, "deviation": None}
+    return {
+        "count": len(known),
+        "mean": _figure(known.mean()),
+        "deviation": _figure(known.std()),
+    }
+
+
+def repetitions(some: Sentences, numbers: dict[str, int]) -> dict[str, NDArray[np.float64]]:
+    """Return the repeated shares of each sentence's words and trigrams (BT17 5.6.1).
+
+    Of single words those of at least `LEAST_CHARACTERS` count.
+    """
+    words = with_long_words(some, numbers, LEAST_CHARACTERS)
+    return {"unigrams": repetition(words, 1), "trigrams": repetition(some, 3)}
+
+
+def side(some: Sentences, numbers: dict[str, int], idf: NDArray[np.float64]) -> dict[str, Any]:
+    """Return the figures of one side of a corpus (PNMT Table 1, BT17 Table 9)."""
+    return {
+        "sentences": len(some.lengths),
+        "length": spread(some.lengths.astype(np.float64)),
+        "idf": spread(mean_idf(some, idf)),
+        "entropy": {name: _figure(entropy(ngrams(some, n)[0])) for name, n in ORDERS.items()},
+        "repetition": {name: spread(each) for name, each in repetitions(some, numbers).items()},
+    }
+
+
+def difference(references: dict[str, Any], paraphrases: dict[str, Any]) -> dict[str, Any]:
+    """Return reference minus paraphrase of entropy and repetition (BT17 Table 9)."""
+
+    def minus(one: float | None, other: float | None) -> float | None:
+        return None if one is None or other is None else round(one - other, DECIMALS)
+
+    return {
+        name: {
+            "entropy": minus(references["entropy"][name], paraphrases["entropy"][name]),
+            "repetition": minus(
+                references["repetition"][name]["mean"], paraphrases["repetition"][name]["mean"]
+            ),
+        }
+        for name in ORDERS
+    }
+
+
+def bins(scores: NDArray[np.float32], overlap: NDArray[np.float32]) -> list[dict[str, Any]]:
+    """Return the pairs and their trigram overlap by bins of a score (PNMT Table 3)."""
+    places = np.searchsorted(np.array(BIN_ENDS[:-1], np.float32), scores)
+    places[np.isnan(scores)] = len(BIN_ENDS)
+    return [{"to": end, **spread(overlap[places == number])} for number, end in enumerate(BIN_ENDS)]
+
+
+def correlations(
+    some: Sentences, numbers: dict[str, int], idf: NDArray[np.float64], values: Any
+) -> dict[str, Any]:
+    """Return Spearman's correlations of a column with repetition, IDF, length (BT17 Table 10)."""
+    measures = {
+        **{f"repetition_{name}": each for name, each in repetitions(some, numbers).items()},
+        "idf": mean_idf(some, idf),
+        "length": some.lengths.astype(np.float64),
+    }
+    values = values.astype(np.float64)
+    return {name: _figure(spearman(values, measure)) for name, measure in measures.items()}
+
+
+def statistics(
+    sample: Sample,
+    kinds: dict[str, str],
+    shapes: Shapes | None = None,
+    documents: Iterable[str] | None = None,
+    split: Callable[[str], list[str]] = TOKENISERS[DROPPED],
+    told: dict[str, dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Return the statistics of some pairs.
+
+    Args:
+        sample: the pairs.
+        kinds: of each column that a model computed: one of `PARAPHRASE_SCORES`, or `classifier`
+            for the probability to be a reference.
+        shapes: the truncated trees of the pairs, None where nothing is parsed.
+        documents: of IDF, a sentence each; None: the references.
+        split: gives the words of a sentence.
+        told: the metrics.json of the classifiers, by column.
+    """
+    numbers: dict[str, int] = {}
+    texts = progress(sample.references, desc="statistics, references")
+    references = sentences(texts, numbers, split)
+    texts = progress(sample.paraphrases, desc="statistics, pairs")
+    paraphrases = sentences(texts, numbers, split)
+    if documents is None:
+        idf = inverse_document_frequencies(references, max(len(numbers), 1))
+        count = len(references.lengths)
+    else:
+        read = progress(documents, desc="statistics, documents of IDF")
+        idf, count = idf_of_documents(read, numbers, split)
+    sides = {
+        "references": side(references, numbers, idf),
+        "paraphrases": side(paraphrases, numbers, idf),
+    }
+    for name, figures in sides.items():
+        figures["parse_entropy"] = parse_entropy(shapes[name]) if shapes else None
+    return {
+        "pairs": len(sample.paraphrases),
+        "documents": count,
+        "sides": sides,
+        "difference": difference(**sides),
+        "classifiers": classifiers(told or {}),
+        "columns": {name: spread(sample.columns[name]) for name in ("overlap_3", *kinds)},
+        "bins": {
+            name: bins(sample.columns[name], sample.columns["overlap_3"])
+            for name, kind in kinds.items()
+            if kind in PARAPHRASE_SCORES
+        },
+        "correlations": {
+            name: correlations(paraphrases, numbers, idf, sample.columns[name])
+            for name, kind in kinds.items()
+            if kind == "classifier"
+        },
+    }
+
+
+def _places(some: Pairs, seed: int) -> list[Place]:
+    """Return where some pairs stand in the seeded order of all pairs."""
+    ids, ranks = some.texts.column("id").to_pylist(), some.columns["rank"].astype(int).tolist()
+    return [place(seed, *each) for each in zip(ids, ranks, strict=True)]
+
+
+def last_sampled(shards: list[Path], limit: int, seed: int) -> Place:
+    """Return the last place of the seeded sample of `limit` pairs of `pair_columns` shards."""
+
+    def places() -> Iterator[tuple[Place, int]]:
+        for some in read_pairs(shards, {}, ["rank"], ["id"]):
+            yield from ((each, 1) for each in _places(some, seed))
+
+    return last_within(places, limit)
+
+
+def read_sample(
+    shards: list[Path], values: dict[str, list[Path]], last: Place, seed: int
+) -> Sample:
+    """Return the pairs of `pair_columns` shards up to the place `last` in the seeded order."""
+    references: dict[str, str] = {}
+    paraphrases: list[str] = []
+    columns: dict[str, list[NDArray[np.float32]]] = {"overlap_3": [], **{k: [] for k in values}}
+    texts = ["id", "reference", "paraphrase"]
+    for some in read_pairs(shards, values, ["rank", "overlap_3"], texts):
+        chosen = [index for index, each in enumerate(_places(some, seed)) if each <= last]
+        for row in some.texts.take(chosen).to_pylist():
+            references[row["id"]] = row["reference"]
+            paraphrases.append(row["paraphrase"])
+        for name, parts in columns.items():
+            parts.append(some.columns[name][chosen])
+    nothing = np.empty(0, np.float32)
+    joined = {name: np.concatenate([nothing, *parts]) for name, parts in columns.items()}
+    return Sample(list(references.values()), paraphrases, joined)
+
+
+def read_shapes(shards: list[Path], last: Place, seed: int) -> Shapes:
+    """Return the truncated trees of the same sample's pairs, from `trees` shards."""
+    rows = (row for shard in shards for row in read_rows(shard, "trees", COLUMNS))
+    return count_shapes(
+        progress(rows, desc="statistics, trees"),
+        lambda identifier, rank: place(seed, identifier, rank) <= last,
+    )
+
+
+def classifiers(metrics: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return how well classifiers tell references from paraphrases (BT17 Table 8).
+
+    Args:
+        metrics: their metrics.json, by column.
+
+    Returns:
+        By column `data` (`test`, or `validation` where there is no test), `pairs`, the accuracies
+        `accuracy`, `references` and `paraphrases`, and `negatives` and `l2`, where chosen.
+    """
+    found = {}
+    for name, each in metrics.items():
+        data = "test" if "test" in each else "validation"
+        found[name] = {
+            "data": data,
+            "pairs": each[f"{data}_pairs"],
+            **{key: each[data][key] for key in ("accuracy", "references", "paraphrases")},
+            **{key: each.get(key) for key in ("negatives", "l2")},
+        }
+    return found
+
+
+def read_documents(path: Path) -> Iterator[str]:
+    """Yield the lines of a file of documents, plain or compressed.
+
+    Raises:
+        InputError: a line is too long or no UTF-8.
+    """
+    for number, line in enumerate(read_lines(path, _MOST_BYTES), 1):
+        try:
+            if len(line) > _MOST_BYTES:
+                raise ValueError(f"more than {_MOST_BYTES} bytes")
+            yield line.decode("utf-8")
+        except ValueError as error:
+            raise InputError(
+                f"{path}, line {number}: {error}; evaluate.documents wants UTF-8 text, a sentence "
+                "in each line"
+            ) from error
+
+
+def write_statistics(
+    folder: Path,
+    values: dict[str, Path],
+    trees: Path | None,
+    shards: int,
+    output: Path,
+    config: dict[str, Any],
+    documents: Path | None = None,
+    inputs: dict[str, str] | None = None,
+) -> None:
+    """Write the statistics of a system's pairs, with their record.
+
+    Args:
+        folder: with `pair_columns` shards.
+        values: a folder with `pair_values` shards for each column that a model computed.
+        trees: a folder with `trees` shards of the same references; None where nothing is parsed.
+        shards: their number.
+        output: statistics.json.
+        config: `pairs` (how many at most), `columns` by their kinds, `seed`, and `punctuation`
+            where it is not dropped.
+        documents: a file whose lines are the documents of IDF; None: the sample's references.
+        inputs: the hash of that file, by its path.
+
+    Raises:
+        InputError: a file is damaged, or the documents have no word.
+    """
+    paths, parsed = shard_paths(folder, shards), shard_paths(trees, shards) if trees else []
+    for path in (*paths, *parsed):
+        verify(path)
+    others = verified_values(values, shards)
+    last = last_sampled(paths, config["pairs"], config["seed"])
+    sample = read_sample(paths, others, last, config["seed"])
+    shapes = read_shapes(parsed, last, config["seed"]) if trees else None
+    told = {
+        name: read_json(values[name] / METRICS, CLASSIFIER_RECORD)
+        for name, kind in config["columns"].items()
+        if kind == "classifier" and (values[name] / METRICS).exists()
+    }
+    split = TOKENISERS[config.get("punctuation", DROPPED)]
+    with unchanged(inputs or {}):
+        lines = read_documents(documents) if documents else None
+        found = statistics(sample, config["columns"], shapes, lines, split, told)
+    if documents and not found["documents"]:
+        raise InputError(f"{documents}: no line has a word; correct evaluate.documents")
+    write_json(output, {"config": config, **found})
+    write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Write the corpus statistics of a system's pairs."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    parser.add_argument("--folder", type=Path, required=True, help="with shards of pair columns")
+    parser.add_argument(
+        "--values",
+        type=named_folder,
+        nargs="*",
+        default=[],
+        metavar="COLUMN=FOLDER",
+        help="with shards of a column that a model computed",
+    )
+    parser.add_argument("--trees", type=Path, help="folder with shards of trees")
+    parser.add_argument("--documents", type=Path, help="of IDF, a sentence in each line")
+    parser.add_argument("--shards", type=int, required=True)
+    add_inputs(parser)
+    parser.add_argument("--output", type=Path, required=True, help="statistics.json")
+    arguments = parser.parse_args(argv)
+    write_statistics(
+        arguments.folder,
+        dict(arguments.values),
+        arguments.trees,
+        arguments.shards,
+        arguments.output,
+        arguments.config,
+        arguments.documents,
+        arguments.inputs,
+    )
+
+
+if __name__ == "__main__":
+    run(main)

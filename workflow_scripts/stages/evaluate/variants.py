@@ -1,0 +1,232 @@
+"""The measures of each variant of one system: of ParaBank's systems, as the paper calls them (5).
+
+All distinct outputs of a variant count, whether or not they were selected. One that several
+variants share counts for each of them.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.manifest import shard_paths, verify, verify_file, write_record
+from workflow_scripts.core.files.rows import Paraphrase, ParaphrasesRow, ScoredRow
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.statistics.bootstrap import BLOCKS
+from workflow_scripts.plan.groups import OTHER, group_of
+from workflow_scripts.stages.evaluate.group import Group
+from workflow_scripts.stages.evaluate.measures import in_processes
+from workflow_scripts.stages.subword.segmenter import Segmenter, segmenter_path
+from workflow_scripts.testbed.checker import Checker
+
+COLUMNS = ["id", "source", "reference", "corpus", "candidates"]
+# The record of variants.json: its own name would be that of a shard's.
+RECORD = "comparison"
+
+
+def outputs(row: ScoredRow) -> Iterator[tuple[list[str], ParaphrasesRow]]:
+    """Yield each output of a reference: the variants that gave it, and a row with it alone."""
+    for candidate in row["candidates"]:
+        output: Paraphrase = {
+            "rank": 1,
+            "text": candidate["text"],
+            "forward_nll": candidate["forward_nll"],
+            "backward_nll": candidate["backward_nll"],
+            "sum": candidate["sum"],
+            "cluster": None,
+            "variant": candidate["variant"],
+            "probability": None,
+        }
+        alone: ParaphrasesRow = {
+            "id": row["id"],
+            "source": row["source"],
+            "reference": row["reference"],
+            "corpus": row["corpus"],
+            "paraphrases": [output],
+            "candidates": 1,
+            "kept": 1,
+            "reason": "",
+        }
+        yield candidate["variant"].split(), alone
+
+
+class Variant:
+    """Running sums of one variant over the references of one group."""
+
+    def __init__(self) -> None:
+        self.references = 0
+        self.alone = 0
+        self.shared: Counter[str] = Counter()
+        self.group = Group(1)
+
+    def merge(self, other: "Variant") -> None:
+        """Add the sums of other references."""
+        self.references += other.references
+        self.alone += other.alone
+        self.shared += other.shared
+        self.group.merge(other.group)
+
+    def result(self, names: list[str], samples: int, seed: int) -> dict[str, Any]:
+        """Return the entry in variants.json.
+
+        Args:
+            names: of all variants, in their order.
+            samples: bootstrap samples behind the interval.
+            seed: of the draws.
+        """
+        found = self.group.result(samples, seed)
+        return {
+            "references": self.references,
+            "outputs": found["references"],
+            "alone": self.alone,
+            "shared": {name: self.shared[name] for name in names if self.shared[name]},
+            **{key: value for key, value in found["ranks"][0].items() if key not in _OF_RANKS},
+            "by_length": [_one_rank(each) for each in found["by_length"]],
+            "exact_lengths": [_one_rank(each) for each in found["exact_lengths"]],
+            "testbed": found["testbed"] and found["testbed"]["ranks"][0],
+        }
+
+
+# What is said of ranks alone.
+_OF_RANKS = ("rank", "listed", "repeated", "pairs")
+
+
+def _one_rank(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of a group with one rank as figures of all its outputs."""
+    left = {
+        key: value
+        for key, value in part.items()
+        if key not in ("references", "references_by_paraphrases", "ranks")
+    }
+    figures = {key: value for key, value in part["ranks"][0].items() if key not in _OF_RANKS}
+    return {**left, "outputs": part["references"], **figures}
+
+
+Sums = dict[str, dict[str, Variant]]
+
+
+def measure(
+    rows: Iterable[ScoredRow],
+    config: dict[str, Any],
+    segmenter: Segmenter,
+    checker: Checker | None,
+    start: int = 0,
+) -> Sums:
+    """Return the sums of each variant in each group, over rows of the `scored` schema.
+
+    Args:
+        rows: `COLUMNS` of them.
+        config: the stage's settings, with `variants`, their names.
+        segmenter: of the paraphrase language.
+        checker: needed where `config["testbed"]` names a corpus.
+        start: number of the first row within the whole corpus.
+    """
+    membership = group_of(config["groups"])
+    testbed = set(config["testbed"])
+    sums = empty(config)
+    for number, row in enumerate(rows, start):
+        group = sums[membership.get(row["corpus"], OTHER)]
+        known = checker if row["corpus"] in testbed else None
+        with_output: set[str] = set()
+        for names, alone in outputs(row):
+            with_output.update(names)
+            for name in names:
+                variant = group[name]
+                variant.group.add(alone, number % BLOCKS, segmenter, known)
+                variant.alone += len(names) == 1
+                variant.shared.update(other for other in names if other != name)
+        for name in with_output:
+            group[name].references += 1
+    return sums
+
+
+def empty(config: dict[str, Any]) -> Sums:
+    """Return the sums of no reference."""
+    return {
+        group: {name: Variant() for name in config["variants"]}
+        for group in [*config["groups"], OTHER]
+    }
+
+
+def merge(sums: Sums, other: Sums) -> None:
+    """Add the sums of other references."""
+    for group, variants in other.items():
+        for name, variant in variants.items():
+            sums[group][name].merge(variant)
+
+
+def summary(sums: Sums, config: dict[str, Any]) -> dict[str, Any]:
+    """Return the groups of variants.json: `all`, and each group of the config."""
+    everything: dict[str, Variant] = {name: Variant() for name in config["variants"]}
+    for group in sums.values():
+        for name, variant in group.items():
+            everything[name].merge(variant)
+    shown = {"all": everything, **{name: sums[name] for name in config["groups"]}}
+    return {
+        group: {
+            name: variant.result(config["variants"], config["bootstrap"], config["seed"])
+            for name, variant in variants.items()
+        }
+        for group, variants in shown.items()
+    }
+
+
+def measure_shard(part: tuple[Path, int], config: dict[str, Any], segmenter_file: Path) -> Sums:
+    """Return `measure` of one shard: its path, and the number of its first row."""
+    path, start = part
+    rows = progress(read_rows(path, "scored", COLUMNS, 64), desc=f"variants {path.stem}")
+    checker = Checker() if config["testbed"] else None
+    return measure(rows, config, Segmenter(segmenter_file), checker, start)
+
+
+def measure_variants(
+    config: dict[str, Any], folder: Path, shards: int, segmenter_file: Path, processes: int
+) -> dict[str, Any]:
+    """Return variants.json of the folder of a score stage.
+
+    Raises:
+        InputError: a file is not what its stage wrote.
+    """
+    paths = shard_paths(folder, shards)
+    verify_file(segmenter_file, "model")
+    rows = [verify(path)["rows_out"] for path in paths]
+    sums = empty(config)
+    parts = list(zip(paths, accumulate(rows[:-1], initial=0), strict=True))
+    count = partial(measure_shard, config=config, segmenter_file=segmenter_file)
+    for shard in in_processes(count, parts, processes):
+        merge(sums, shard)
+    return {"config": config, "references": sum(rows), "groups": summary(sums, config)}
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Measure the outputs of each variant of one system."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    parser.add_argument("--scored", type=Path, required=True, help="folder of the score stage")
+    parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument(
+        "--model", type=Path, required=True, help="folder of the forward model, for its pieces"
+    )
+    parser.add_argument("--threads", type=int, default=1, help="processes, one shard each")
+    parser.add_argument("--output", type=Path, required=True, help="variants.json")
+    arguments = parser.parse_args(argv)
+    found = measure_variants(
+        arguments.config,
+        arguments.scored,
+        arguments.shards,
+        segmenter_path(arguments.model, "reference"),
+        arguments.threads,
+    )
+    write_json(arguments.output, found)
+    record = arguments.output.with_name(RECORD)
+    write_record(record, found["references"], found["references"], {}, files=[arguments.output])
+
+
+if __name__ == "__main__":
+    run(main)

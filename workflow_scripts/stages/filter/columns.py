@@ -1,0 +1,123 @@
+"""Compute the columns of every pair (reference, paraphrase) of a shard that need no model."""
+
+import argparse
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.files.shard import Input, Stream, write_shard
+from workflow_scripts.core.text.word_tokens import DROPPED
+from workflow_scripts.stages.filter import measures
+from workflow_scripts.stages.filter.ngrams import Counts, count
+from workflow_scripts.stages.filter.tokens import Lexicon, Tokens
+
+# Pairs whose words are looked up at once.
+BATCH = 8192
+
+
+class Counter:
+    """Counts the n-grams of pairs, keeping the words that it has met."""
+
+    def __init__(self, punctuation: str = DROPPED) -> None:
+        """Count words as `evaluate.punctuation` says."""
+        self._lexicon = Lexicon(punctuation)
+
+    def counts(
+        self, references: pa.StringArray, paraphrases: pa.StringArray
+    ) -> tuple[Counts, Counts]:
+        """Return the counts of the pairs' words, and of their tokens by sacrebleu's tokeniser."""
+        words, tokens = self.sides(references, paraphrases)
+        return count(*words), count(*tokens)
+
+    def sides(
+        self, references: pa.StringArray, paraphrases: pa.StringArray
+    ) -> tuple[tuple[Tokens, Tokens], tuple[Tokens, Tokens]]:
+        """Return the words of both sides, and their tokens by sacrebleu's tokeniser."""
+        # The paraphrases of one reference stand together; it is looked up once.
+        encoded = references.dictionary_encode()
+        different, chosen = len(encoded.dictionary), encoded.indices.to_numpy().astype(np.int64)
+        kinds = self._lexicon.tokens(pa.concat_arrays([encoded.dictionary, paraphrases]))
+        firsts = (each.run(slice(None, different)) for each in kinds)
+        if different < len(references):
+            firsts = (each.take(chosen) for each in firsts)
+        seconds = (each.run(slice(different, None)) for each in kinds)
+        words, tokens = zip(firsts, seconds, strict=True)
+        return words, tokens
+
+    def columns(
+        self, references: pa.StringArray, paraphrases: pa.StringArray
+    ) -> dict[str, NDArray[Any]]:
+        """Return the columns that follow from the texts, each of shape (pairs,)."""
+        sides, token_sides = self.sides(references, paraphrases)
+        words, tokens = count(*sides), count(*token_sides)
+        return {
+            "reference_words": words.first[:, 0],
+            "paraphrase_words": words.second[:, 0],
+            **{f"overlap_{order}": measures.overlap(words, order) for order in (1, 2, 3)},
+            "intersection_over_union": measures.intersection_over_union(*sides),
+            "intersection_over_union_bags": measures.intersection_over_union_bags(words),
+            "bleu_nakov": measures.bleu_nakov(words),
+            **{
+                f"sacrebleu_{method.replace('-', '_')}": measures.sacrebleu(tokens, method)
+                for method in measures.SACREBLEU
+            },
+        }
+
+
+def pair_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, pa.Array]]:
+    """Yield the pairs of `paraphrases` batches, column by column, `BATCH` at most at a time."""
+    for batch in batches:
+        lists = batch.column("paraphrases")
+        owners = pa.array(np.repeat(np.arange(len(batch)), lists.value_lengths().to_numpy()))
+        found = lists.flatten()
+        for start in range(0, len(found), BATCH):
+            some, owner = found.slice(start, BATCH), owners.slice(start, BATCH)
+            yield {
+                "id": batch.column("id").take(owner),
+                "reference": batch.column("reference").take(owner),
+                "paraphrase": some.field("text"),
+                "rank": some.field("rank"),
+                "translation_cost": some.field("forward_nll"),
+                "backward_nll": some.field("backward_nll"),
+                "sum": some.field("sum"),
+            }
+
+
+def write_columns(input_path: Path, output: Path, config: dict[str, Any]) -> None:
+    """Stream a `paraphrases` shard into a `pair_columns` shard with its record.
+
+    Args:
+        input_path: the `paraphrases` shard.
+        output: the `pair_columns` shard.
+        config: `punctuation`, if it is not dropped.
+    """
+    counter = Counter(config.get("punctuation", DROPPED))
+
+    def with_columns(batches: Iterator[dict[str, pa.Array]]) -> Iterator[pa.RecordBatch]:
+        for pairs in batches:
+            found = counter.columns(pairs["reference"], pairs["paraphrase"])
+            yield pa.record_batch(pairs | found)
+
+    columns = ["id", "reference", "paraphrases"]
+    paraphrases = Input(input_path, "paraphrases").batches(columns, BATCH)
+    pairs = Stream(pair_batches(paraphrases.items), size=lambda each: len(each["id"]))
+    write_shard(pairs, with_columns, output, "pair_columns", "columns")
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Compute the columns of every pair of a shard that need no model."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, default={}, help="JSON")
+    parser.add_argument("--input", type=Path, required=True, help="shard of paraphrases")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    write_columns(arguments.input, arguments.output, arguments.config)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,62 @@
+"""Compute the paraphrase score of every pair of a shard under an embedding of this pipeline.
+
+PNMT scores its pairs so (3.1), with the means of finished word vectors (PARAGRAM-PHRASE). Here the
+embedding is one of the run itself, trained on pairs that are not yet filtered.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.files.manifest import verify
+from workflow_scripts.stages.embed.model import RECORD, SentenceEmbeddings, load
+from workflow_scripts.stages.filter.paraphrase_score import cosines
+from workflow_scripts.stages.filter.values import write_values
+
+# Pairs whose sentences are encoded together: many of like length, where that saves padding.
+BATCH = 4096
+
+
+def scores(
+    model: SentenceEmbeddings, references: list[str], paraphrases: list[str]
+) -> NDArray[np.float64]:
+    """Return the cosine of each pair, shape (pairs,); NaN where a side has no known token.
+
+    Each distinct sentence is encoded once: a reference stands beside all its paraphrases.
+    """
+    places: dict[str, int] = {}
+    rows = [places.setdefault(text, len(places)) for text in (*references, *paraphrases)]
+    vectors = model.encode(list(places)).astype(np.float64)
+    return cosines(vectors[rows[: len(references)]], vectors[rows[len(references) :]])
+
+
+def write_scores(input_path: Path, folder: Path, output: Path) -> None:
+    """Stream a `pair_columns` shard into a `pair_values` shard with its record.
+
+    Args:
+        input_path: the pairs.
+        folder: of the model, which is verified.
+        output: the shard of values.
+    """
+    verify(folder / RECORD)
+    model = load(folder)
+    write_values(input_path, output, lambda *sides: scores(model, *sides), "embedding", BATCH)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Compute the paraphrase score of every pair of a shard under an embedding."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--input", type=Path, required=True, help="shard of pair columns")
+    parser.add_argument("--model", type=Path, required=True, help="model folder of embed.train")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    torch.set_num_threads(1)
+    write_scores(arguments.input, arguments.model, arguments.output)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,103 @@
+"""Compute a feature of every pair of a shard, one of those that the judge knows, too."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.input_files import unchanged
+from workflow_scripts.core.files.manifest import remedy, verify
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.plan.catalogues.features import REFERENCE_NLLS
+from workflow_scripts.stages.filter.values import column_values
+from workflow_scripts.stages.judge.features import FEATURES, Feature, Models
+from workflow_scripts.stages.judge.load import load_models
+from workflow_scripts.stages.judge.pairs import Numbers, Pairs
+
+# Pairs of one call: many sentences of like length, where that saves an encoder padding.
+BATCH = 4096
+_NLLS = {"forward_nll": "translation_cost", "backward_nll": "backward_nll"}
+
+
+def reference_nlls(path: Path) -> dict[str, tuple[float, float]]:
+    """Return the forward and the backward NLL of each reference of a shard, by its id."""
+    verify(path)
+    rows = read_rows(path, "reference_scores")
+    return {row["id"]: (row["forward_nll"], row["backward_nll"]) for row in rows}
+
+
+def pairs_of(
+    batch: pa.RecordBatch, needed: tuple[str, ...], references: dict[str, tuple[float, float]]
+) -> Pairs:
+    """Return the pairs of a batch of `pair_columns`, with the columns that a feature needs.
+
+    Raises:
+        KeyError: a reference has no score.
+    """
+    nlls = {
+        name: batch.column(column).to_numpy(zero_copy_only=False).astype(np.float64)
+        for name, column in _NLLS.items()
+        if name in needed
+    }
+    if not set(REFERENCE_NLLS).isdisjoint(needed):
+        found = np.array([references[each] for each in batch.column("id").to_pylist()]).T
+        nlls |= {"reference_forward_nll": found[0], "reference_backward_nll": found[1]}
+    texts = (batch.column(side).to_pylist() for side in ("reference", "paraphrase"))
+    return Pairs(*texts, **nlls)
+
+
+def write_feature(
+    input_path: Path, output: Path, feature: Feature, models: Models, scores: Path | None
+) -> None:
+    """Stream a `pair_columns` shard into a `pair_values` shard with its record.
+
+    Args:
+        input_path: the pairs.
+        output: the shard of values.
+        feature: which one.
+        models: what it needs.
+        scores: the NLLs of the references of this shard, if it needs them.
+    """
+    references = reference_nlls(scores) if scores else {}
+
+    def values(batch: pa.RecordBatch) -> Numbers:
+        try:
+            pairs = pairs_of(batch, feature.columns, references)
+        except KeyError as error:
+            raise InputError(
+                f"{scores} has no reference {error.args[0]}; {remedy(Path(str(scores)))}"
+            ) from error
+        return feature.compute(pairs, models)
+
+    texts = ["reference", "paraphrase"]
+    columns = [*texts, *(_NLLS[name] for name in feature.columns if name in _NLLS)]
+    column_values(input_path, output, columns, values, feature.name, BATCH)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Compute a feature of every pair of a shard."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    add_inputs(parser)
+    parser.add_argument("--input", type=Path, required=True, help="shard of pair columns")
+    parser.add_argument("--words", type=Path, help="of generate.known_words")
+    parser.add_argument("--grammar", type=Path, help="its model.json; else the one that ships")
+    parser.add_argument("--reference-scores", type=Path, help="shard of score.references")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    torch.set_num_threads(1)
+    config: dict[str, Any] = arguments.config
+    with unchanged(arguments.inputs):
+        feature = FEATURES[config["name"]]
+        models = load_models([feature.name], config, arguments.words, arguments.grammar, "cpu")
+        scores = arguments.reference_scores
+        write_feature(arguments.input, arguments.output, feature, models, scores)
+
+
+if __name__ == "__main__":
+    run(main)

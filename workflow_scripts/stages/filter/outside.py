@@ -1,0 +1,110 @@
+"""Read a pair corpus from outside, such as PPDB, and compute the columns of its pairs.
+
+Its pairs have the columns that follow from the texts, as those of a system, and no NLLs.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.input_files import unchanged
+from workflow_scripts.core.files.rows import MODEL_COLUMNS
+from workflow_scripts.core.files.shard import Stream, Tally, write_shard
+from workflow_scripts.core.text.word_tokens import DROPPED
+from workflow_scripts.stages.corpus.pairs import Pair, Rejected, read_pairs
+from workflow_scripts.stages.filter.columns import BATCH, Counter
+
+
+def lines_of(config: dict[str, Any]) -> Iterator[Pair | Rejected]:
+    """Yield the lines of a corpus; the source of a `Pair` is the first side, called reference."""
+    columns = config["columns"]
+    block = {
+        "tsv": config["tsv"],
+        "columns": {"source": columns["reference"], "reference": columns["paraphrase"]},
+        "header": config["header"],
+    }
+    return read_pairs(config["name"], block, config["max_line_bytes"], 0)
+
+
+def batch_of(name: str, pairs: list[Pair], counter: Counter) -> pa.RecordBatch:
+    """Return some pairs with their columns, as the schema `pair_columns` has them."""
+    references = pa.array([pair.source.strip() for pair in pairs])
+    paraphrases = pa.array([pair.reference.strip() for pair in pairs])
+    return pa.record_batch(
+        {
+            "id": pa.array([f"{name}:{pair.place}" for pair in pairs]),
+            "reference": references,
+            "paraphrase": paraphrases,
+            "rank": np.ones(len(pairs), np.int32),  # each line is the only pair of its reference
+            **{column: pa.nulls(len(pairs), pa.float32()) for column in MODEL_COLUMNS},
+            **counter.columns(references, paraphrases),
+        }
+    )
+
+
+def write_outside(config: dict[str, Any], output: Path, inputs: dict[str, str]) -> None:
+    """Write a `pair_columns` shard with all pairs of a corpus, and its record.
+
+    Args:
+        config: `name`, `tsv` (files), `columns` (numbers of `reference` and `paraphrase`),
+            `header`, `max_line_bytes`; `punctuation`, if it is not dropped.
+        output: the file.
+        inputs: SHA-256 of the files, by path.
+
+    Raises:
+        InputError: the corpus has no pair, or a file can't be read or changed meanwhile.
+    """
+    name, tally = config["name"], Tally()
+    counter = Counter(config.get("punctuation", DROPPED))
+
+    def good(lines: Iterator[Pair | Rejected]) -> Iterator[Pair]:
+        for line in lines:
+            if isinstance(line, Pair):
+                yield line
+                continue
+            if line.reason not in tally.rejected:
+                print(
+                    f"warning: outside.{name}: {line.file}, line {line.line} is left out "
+                    f"({line.reason}), the first for this reason; the record counts all",
+                    file=sys.stderr,
+                )
+            tally.rejected[line.reason] += 1
+
+    def with_columns(lines: Iterator[Pair | Rejected]) -> Iterator[pa.RecordBatch]:
+        pairs = good(lines)
+        found = False
+        while some := list(islice(pairs, BATCH)):
+            found = True
+            yield batch_of(name, some, counter)
+        if not found:
+            why = ", ".join(f"{count} {reason}" for reason, count in tally.rejected.items())
+            raise InputError(
+                f"outside.{name}: no pair in it ({why or 'the files are empty'}); check its paths, "
+                "its encoding (UTF-8) and its columns"
+            )
+
+    with unchanged(inputs):
+        lines: Stream[Pair | Rejected] = Stream(lines_of(config), size=lambda line: 1)
+        write_shard(lines, with_columns, output, "pair_columns", f"outside {name}: lines", tally)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Compute the columns of the pairs of a corpus from outside."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    add_inputs(parser)
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    write_outside(arguments.config, arguments.output, arguments.inputs)
+
+
+if __name__ == "__main__":
+    run(main)

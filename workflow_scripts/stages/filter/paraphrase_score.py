@@ -1,0 +1,117 @@
+"""Compute the paraphrase score of every pair of a shard (PNMT 3.1): cosine of mean word vectors."""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workflow_scripts.core.cli import add_inputs, run
+from workflow_scripts.core.files.input_files import unchanged
+from workflow_scripts.core.files.manifest import verify
+from workflow_scripts.core.files.tables import read_batches
+from workflow_scripts.core.files.vectors import Entry, read_vectors, summary
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.text.text import words
+from workflow_scripts.stages.filter.values import write_values
+
+
+class WordVectors:
+    """The vectors of some words."""
+
+    def __init__(self, vectors: Iterable[tuple[str, NDArray[np.float32]]], wanted: set[str]):
+        """Keep the vectors of the wanted words alone: a file of vectors can exceed memory."""
+        found = {word: vector for word, vector in vectors if word in wanted}
+        self._places = {word: place for place, word in enumerate(found)}
+        self._matrix = np.array(list(found.values()), np.float64)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def sums(self, sentences: list[str]) -> NDArray[np.float64]:
+        """Return the sum of the vectors of each sentence's known words, shape (sentences, size)."""
+        places = [
+            [self._places[word] for word in words(sentence) if word in self._places]
+            for sentence in sentences
+        ]
+        owners = np.repeat(np.arange(len(places)), list(map(len, places)))
+        result = np.zeros((len(places), *self._matrix.shape[1:]))
+        np.add.at(result, owners, self._matrix[[place for row in places for place in row]])
+        return result
+
+    def cosines(self, references: list[str], paraphrases: list[str]) -> NDArray[np.float64]:
+        """Return the cosine of each pair; NaN where a side has no known word.
+
+        A mean and a sum point the same way.
+        """
+        if not self._places:  # there are no words, so no pairs with any
+            return np.full(len(references), np.nan)
+        return cosines(self.sums(references), self.sums(paraphrases))
+
+
+def cosines(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the cosine of each pair of rows, shape (rows,); NaN where one is all zeros."""
+    norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    products = np.einsum("ij,ij->i", first, second)
+    return np.divide(products, norms, out=np.full(len(norms), np.nan), where=norms > 0)
+
+
+def vocabulary(path: Path) -> set[str]:
+    """Return the words of both sides of a `pair_columns` shard."""
+    found: set[str] = set()
+    for batch in read_batches(path, "pair_columns", ["reference", "paraphrase"]):
+        for column in batch.columns:
+            for text in column.unique().to_pylist():
+                found.update(words(text))
+    return found
+
+
+def write_scores(input_path: Path, vectors: Path, output: Path, inputs: dict[str, str]) -> None:
+    """Stream a `pair_columns` shard into a `pair_values` shard with its record.
+
+    `inputs` is the hash of the vectors, which are read at the start.
+
+    Raises:
+        InputError: the file of vectors is not what it should be.
+    """
+    verify(input_path)
+    words = vocabulary(input_path)
+    rejected: Counter[str] = Counter()
+    read = 0
+
+    def counted() -> Iterator[Entry]:
+        nonlocal read
+        for each in read_vectors(vectors, rejected):
+            read += 1
+            yield each
+
+    with unchanged(inputs):
+        table = WordVectors(progress(counted(), desc="word vectors"), words)
+    print(f"paraphrase score: {summary(vectors, read, rejected)}", file=sys.stderr)
+    if words and not len(table):
+        # A shard of few odd pairs is no fault of the file: who chooses by the column sees them all.
+        print(
+            f"warning: {vectors} has none of the {len(words):,} words of {input_path}, which are "
+            "in lower case; its pairs get no value",
+            file=sys.stderr,
+        )
+    found = {"read": read, "rejected": dict(rejected), "known": len(table), "words": len(words)}
+    write_values(input_path, output, table.cosines, "paraphrase score", extra={"vectors": found})
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Compute the paraphrase score of every pair of a shard."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--input", type=Path, required=True, help="shard of pair columns")
+    parser.add_argument("--vectors", type=Path, required=True, help="file of word vectors")
+    add_inputs(parser)
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    write_scores(arguments.input, arguments.vectors, arguments.output, arguments.inputs)
+
+
+if __name__ == "__main__":
+    run(main)

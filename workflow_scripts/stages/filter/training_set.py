@@ -1,0 +1,294 @@
+"""Choose a training set among the pairs of a system: by columns, folds, ranks, a seeded sample.
+
+What depends on all pairs, the ends of folds and samples, is found by passes over the columns
+alone, exactly and in flat memory.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.manifest import shard_paths
+from workflow_scripts.core.files.shard import Input, Stream, Tally, write_shard
+from workflow_scripts.plan.catalogues.training_sets import columns_of
+from workflow_scripts.stages.filter.folds import Folds
+from workflow_scripts.stages.filter.pairs import (
+    Columns,
+    Pairs,
+    named_folder,
+    read_pairs,
+    verified_values,
+)
+from workflow_scripts.stages.filter.ranks import at_ranks, whole_references
+from workflow_scripts.stages.filter.sample import Place, last_within, place
+
+Mask = NDArray[np.bool_]
+
+# Why a pair is left out. A further reason is the name of a column whose bounds it does not meet.
+OUT_OF_FOLD, NOT_DRAWN = "fold", "sample"
+OTHER_CORPUS = "other_corpus"
+OTHER_RANK = "other_rank"  # another pair of its reference was chosen, by rank
+ALONE = "alone"  # a pair of two paraphrases was wanted, and its reference has only this one
+WORDS = ("reference_words", "paraphrase_words")
+
+
+Passes = Callable[[], Iterable[Pairs]]
+
+
+def bounded(columns: Columns, bounds: dict[str, Any], kept: Mask, rejected: Counter[str]) -> None:
+    """Drop the pairs of `kept` that are not within all bounds, and count them in `rejected`.
+
+    A pair counts for the first column, in the order of `bounds`, whose bounds it does not meet. A
+    pair without a value in a column does not meet its bounds.
+    """
+    for column, (low, high) in bounds.items():
+        values = columns[column]
+        within = ~np.isnan(values)
+        # Compared as the float32 numbers that the columns hold: 0.7 is within [0, 0.7].
+        within &= low is None or values >= np.float32(low)
+        within &= high is None or values <= np.float32(high)
+        rejected[column] += int(np.count_nonzero(kept & ~within))
+        kept &= within
+
+
+def require_values(passes: Passes, columns: Iterable[str]) -> None:
+    """Check that each column has a value for some pair.
+
+    Without any a column is not what the user meant, such as a paraphrase score by word vectors of
+    another language: all pairs would be left out, of each training set that is chosen by it.
+
+    Args:
+        passes: gives a pass over all pairs; it is read as far as needed.
+        columns: their names.
+
+    Raises:
+        InputError: there are pairs, and a column has no value of any.
+    """
+    lacking, found = sorted(set(columns)), 0
+    for pairs in passes():
+        found += len(pairs.texts)
+        lacking = [name for name in lacking if np.isnan(pairs.columns[name]).all()]
+        if not lacking:
+            return
+    if found and lacking:
+        raise InputError(
+            f"{', '.join(lacking)}: none of the {found:,} pairs has a value in this column; look "
+            "at the model or the file of word vectors behind it, or choose by another column (a "
+            "classifier with negatives gives the references that it learnt from no value: it needs "
+            "more of them)"
+        )
+
+
+class Chosen(NamedTuple):
+    """The pairs that are chosen of some, and why the others are not.
+
+    Attributes:
+        pairs: all of them.
+        rows: of the chosen ones, shape (chosen, 1): a reference with its paraphrase; or shape
+            (chosen, 2): the paraphrases of two rows.
+        rejected: counts of the other rows, by reason.
+    """
+
+    pairs: Pairs
+    rows: NDArray[np.int64]
+    rejected: Counter[str]
+
+
+class TrainingSet:
+    """The pairs that a training set's settings choose."""
+
+    def __init__(self, passes: Passes, settings: dict[str, Any]):
+        """Find the ends of folds and sample.
+
+        Args:
+            passes: gives a new pass over all pairs at each call.
+            settings: as `core.training_sets.training_sets` has them.
+        """
+        self._passes, self._settings = passes, settings
+        folds = settings["folds"]
+        # A pair without a value is in no fold.
+        self._before: dict[str, Any] = {folds["column"]: (None, None)} if folds else {}
+        self._after: dict[str, Any] = {}
+        if settings.get("first") == "folds":
+            self._after = settings["bounds"]
+        else:
+            self._before |= settings["bounds"]
+        self._before, self._after = (
+            dict(sorted(each.items())) for each in (self._before, self._after)
+        )
+        corpora = settings.get("corpora")
+        self._corpora = None if corpora is None else pa.array(corpora)
+        self._folds = Folds(self._ranked, folds["of"]) if folds else None
+        ranks = settings.get("ranks")
+        self._ranks: list[int] = [ranks] if isinstance(ranks, int) else ranks or []
+        self._last: list[Place] = []
+        # The smaller of the two samples; found one by one, as each is of all pairs in the folds.
+        limits = [(settings["sample"], False), (settings["max_tokens"], True)]
+        self._last = [
+            last_within(partial(self._places, weigh), limit)
+            for limit, weigh in limits
+            if limit is not None
+        ]
+
+    def _ranked(self) -> Iterator[NDArray[np.float32]]:
+        column = self._settings["folds"]["column"]
+        for pairs in self._passes():
+            yield pairs.columns[column][self._first(pairs, Counter())]
+
+    def _first(self, pairs: Pairs, rejected: Counter[str]) -> Mask:
+        """Return which pairs are of the corpora, and within the bounds that come before folds."""
+        kept = np.ones(len(pairs.texts), bool)
+        if self._corpora is not None:
+            # An id is that of the corpus, a colon, and the place in it.
+            names = pc.list_element(pc.split_pattern(pairs.texts.column("id"), ":"), 0)
+            kept = pc.is_in(names, self._corpora).to_numpy(zero_copy_only=False)
+            rejected[OTHER_CORPUS] = int(np.count_nonzero(~kept))
+        bounded(pairs.columns, self._before, kept, rejected)
+        return kept
+
+    def _places(self, weigh: bool) -> Iterator[tuple[Place, int]]:
+        for pairs, chosen, _ in self._candidates(self._passes()):
+            sides = WORDS if chosen.shape[1] == 1 else (WORDS[1], WORDS[1])
+            first, second = (pairs.columns[side] for side in sides)
+            for rows in chosen:
+                words = int(first[rows[0]] + second[rows[-1]])
+                yield self._place(pairs, rows[0]), words if weigh else 1
+
+    def _place(self, pairs: Pairs, row: int) -> Place:
+        identifier = pairs.texts.column("id")[int(row)].as_py()
+        # Sets of other ranks draw the same references as that of the best.
+        rank = 1 if self._ranks else int(pairs.columns["rank"][row])
+        return place(self._settings["seed"], identifier, rank)
+
+    def _candidates(self, pairs: Iterable[Pairs]) -> Iterator[Chosen]:
+        """Yield what bounds, folds and ranks leave for the sample."""
+        fold_of = self._folds.stream() if self._folds else None
+        for some in whole_references(pairs) if self._ranks else pairs:
+            rejected = Counter[str]()
+            kept = self._first(some, rejected)
+            if fold_of:
+                found = np.flatnonzero(kept)
+                values = some.columns[self._settings["folds"]["column"]][found]
+                inside = np.isin(fold_of(values), self._settings["folds"]["keep"])
+                kept[found[~inside]] = False
+                rejected[OUT_OF_FOLD] = int(np.count_nonzero(~inside))
+            bounded(some.columns, self._after, kept, rejected)
+            rows = np.flatnonzero(kept)
+            if not self._ranks:
+                yield Chosen(some, rows[:, None], rejected)
+                continue
+            chosen = at_ranks(some.texts.column("id"), rows, self._ranks)
+            if len(self._ranks) > 1:
+                alone = chosen[:, 0] == chosen[:, 1]
+                rejected[ALONE] = int(np.count_nonzero(alone))
+                chosen = chosen[~alone]
+            rejected[OTHER_RANK] = len(rows) - len(chosen) - rejected[ALONE]
+            yield Chosen(some, chosen, rejected)
+
+    def choose(self, pairs: Iterable[Pairs]) -> Iterator[Chosen]:
+        """Yield what is chosen of one more pass."""
+        for some, rows, rejected in self._candidates(pairs):
+            if not self._last:
+                yield Chosen(some, rows, rejected)
+                continue
+            last = min(self._last)
+            drawn = np.array([self._place(some, each[0]) <= last for each in rows], bool)
+            rejected[NOT_DRAWN] = int(np.count_nonzero(~drawn))
+            yield Chosen(some, rows[drawn], rejected)
+
+
+def training_pairs(texts: pa.RecordBatch, rows: NDArray[np.int64]) -> pa.RecordBatch:
+    """Return the pairs of some rows in the schema of a training set; `rows` as in `Chosen`."""
+    chosen = texts.take(pa.array(rows[:, 0]))
+    if rows.shape[1] == 1:
+        return chosen
+    columns = {
+        "id": chosen.column("id"),
+        "reference": chosen.column("paraphrase"),
+        "paraphrase": texts.column("paraphrase").take(pa.array(rows[:, 1])),
+    }
+    return pa.record_batch(columns)
+
+
+def write_training_set(
+    folder: Path, values: dict[str, Path], shards: int, output: Path, settings: dict[str, Any]
+) -> None:
+    """Write a training set with its record.
+
+    Args:
+        folder: with `pair_columns` shards.
+        values: a folder with `pair_values` shards for each column that a model computed.
+        shards: their number.
+        output: the file.
+        settings: of the training set.
+
+    Raises:
+        InputError: a column that it is chosen by has no value of any pair, or a file is damaged.
+    """
+    paths = shard_paths(folder, shards)
+    rows = Input(paths, "pair_columns").count()
+    others = verified_values(values, shards)
+    own = {column for column in columns_of(settings) if column not in values}
+    names = sorted({"rank", *WORDS, *own})
+
+    def passes() -> Iterator[Pairs]:
+        return read_pairs(paths, others, names, ["id"])
+
+    require_values(passes, columns_of(settings))
+    chosen = TrainingSet(passes, settings)
+    texts = ["id", "reference", "paraphrase"]
+    pairs = read_pairs(paths, others, names, texts)
+    tally = Tally()
+
+    def within(pairs: Iterator[Pairs]) -> Iterator[pa.RecordBatch]:
+        for some, rows, why in chosen.choose(pairs):
+            tally.rejected += why
+            yield training_pairs(some.texts, rows)
+
+    write_shard(
+        Stream(pairs, rows, lambda some: len(some.texts)),
+        within,
+        output,
+        "training_pairs",
+        "training set",
+        tally,
+    )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Choose a training set among the pairs of a system."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    parser.add_argument("--folder", type=Path, required=True, help="with shards of pair columns")
+    parser.add_argument(
+        "--values",
+        type=named_folder,
+        nargs="*",
+        default=[],
+        metavar="COLUMN=FOLDER",
+        help="with shards of a column that a model computed",
+    )
+    parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    write_training_set(
+        arguments.folder,
+        dict(arguments.values),
+        arguments.shards,
+        arguments.output,
+        arguments.config,
+    )
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,349 @@
+"""Candidates of every reference of a shard: constrained outputs of the forward model.
+
+Of a system that a rewriter writes: outputs of the rewriter, which reads the reference itself.
+"""
+
+import argparse
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.files.input_files import unchanged
+from workflow_scripts.core.files.manifest import shard_paths, verify
+from workflow_scripts.core.files.rows import CandidatesRow, GeneratedCandidate, ReferenceRow, Side
+from workflow_scripts.core.files.shard import Input, Tally, write_shard
+from workflow_scripts.nmt.kinds import model_files
+from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.options import SEARCH_BATCH, parse_with_compute
+from workflow_scripts.nmt.positive import resolve
+from workflow_scripts.nmt.vocabulary import BOS, EOS, Vocabulary
+from workflow_scripts.stages.generate.constraints import ConstraintSet, blocked_words
+from workflow_scripts.stages.generate.decoding import Decoding, Request, decode
+from workflow_scripts.stages.generate.held_out import held_out_references
+from workflow_scripts.stages.generate.variants import SetMaker, set_maker
+from workflow_scripts.stages.generate.words import words_of
+from workflow_scripts.stages.subword.segmenter import Segmenter
+
+# Why a reference of a system that a rewriter writes is left out: the rewriter does not hold it out.
+NOT_HELD_OUT = "not_held_out"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A reference at work: its row, its constraint sets and the searches they need.
+
+    `places[set]` is the number of the set's search among `requests`.
+    """
+
+    row: ReferenceRow
+    sets: list[ConstraintSet]
+    requests: list[Request]
+    places: list[int]
+    overruled: int
+
+
+def open_job(
+    row: ReferenceRow,
+    sets: list[ConstraintSet],
+    source: list[int],
+    vocabulary: Vocabulary,
+    share: bool,
+) -> Job:
+    """Turn the constraint sets of a reference into searches.
+
+    A forbidden phrase that is inside a wanted one is dropped, and counted as overruled.
+
+    Args:
+        row: the reference.
+        sets: its constraint sets.
+        source: piece ids.
+        vocabulary: of the model's output.
+        share: whether sets with the same constraints share one search. They may if the search
+            draws nothing at random.
+    """
+    requests: list[Request] = []
+    numbers: dict[object, int] = {}
+    places, overruled = [], 0
+    for number, constraints in enumerate(sets):
+        # Sorted: a set of strings has another order in every process.
+        phrases = [tuple(vocabulary.ids(phrase)) for phrase in sorted(constraints.phrases)]
+        wanted = [tuple(vocabulary.ids(phrase)) for phrase in constraints.wanted]
+        avoid, dropped = resolve(wanted, phrases)
+        overruled += len(dropped)
+        key = (tuple(avoid), tuple(wanted)) if share else number
+        if key not in numbers:
+            numbers[key] = len(requests)
+            requests.append(Request(row["id"], number, source, avoid, wanted))
+        places.append(numbers[key])
+    return Job(row, sets, requests, places, overruled)
+
+
+def completes(written: list[int], phrases: Iterable[tuple[int, ...]]) -> bool:
+    """Tell whether one of the phrases stands in a sequence of piece ids."""
+    text = f" {' '.join(map(str, written))} "
+    return any(f" {' '.join(map(str, phrase))} " in text for phrase in phrases)
+
+
+def has_word(written: list[int], phrase: tuple[int, ...], ends_word: list[bool]) -> bool:
+    """Tell whether a phrase stands in a sequence of piece ids, before one that ends its word."""
+    return any(
+        tuple(written[end - len(phrase) : end]) == phrase and ends_word[written[end]]
+        for end in range(len(phrase), len(written))
+    )
+
+
+def check(output: list[int], request: Request, vocabulary: Vocabulary) -> None:
+    """Check an output once more against the constraints of its search.
+
+    Raises:
+        RuntimeError: it completes a forbidden phrase or lacks a wanted one: a fault of the search.
+    """
+    written = [BOS, *output, EOS]
+    place = f"{request.id}, set {request.set}"
+    if completes(written, request.avoid):
+        raise RuntimeError(f"{place}: a forbidden phrase in {output}")
+    if not all(has_word(written, phrase, vocabulary.ends_word) for phrase in request.wanted):
+        raise RuntimeError(f"{place}: a wanted phrase is not in {output}")
+
+
+def assemble(
+    job: Job,
+    decodings: list[Decoding],
+    vocabulary: Vocabulary,
+    segmenter: Segmenter,
+    system: str,
+) -> tuple[CandidatesRow, Counter[str]]:
+    """Return one reference with its candidates, and counts for the record.
+
+    Args:
+        job: the reference and its searches.
+        decodings: what each search found.
+        vocabulary: of the model's output.
+        segmenter: of the references.
+        system: the variant of candidates in a system without variants.
+
+    Returns:
+        The row, and these counts: `candidates`; `unfinished` samples (they reached the maximum
+        length), or beams without any output, and `empty` outputs, all of them dropped; `unmet`
+        wanted words; `overruled` forbidden phrases, which are inside wanted ones; `respelt`
+        candidates, which hold a forbidden word in other pieces than its Viterbi ones; `blocked`
+        words; `searches`.
+
+    Raises:
+        RuntimeError: an output does not meet its constraints: a fault of the search.
+    """
+    candidates: list[GeneratedCandidate] = []
+    lexicon = {word.text for word in words_of(job.row["reference"])}
+    counts = Counter(
+        {
+            **dict.fromkeys(("unfinished", "empty", "unmet", "respelt"), 0),
+            "searches": len(job.requests),
+            "overruled": job.overruled,
+        }
+    )
+    for number, (constraints, place) in enumerate(zip(job.sets, job.places, strict=True)):
+        found = decodings[place]
+        counts["unfinished"] += found.unfinished
+        counts["unmet"] += found.unmet
+        for index, (output, nll) in enumerate(zip(found.outputs, found.nlls, strict=True)):
+            check(output, job.requests[place], vocabulary)
+            text = segmenter.text(vocabulary.pieces(output))
+            if not text:
+                counts["empty"] += 1
+                continue
+            words = {word.text for word in words_of(text)}
+            counts["respelt"] += not constraints.spellings.isdisjoint(words)
+            lexicon |= words
+            candidates.append(
+                {
+                    "set": number,
+                    "sample": index,
+                    "variant": constraints.variant or system,
+                    "text": text,
+                    "forward_nll": nll,
+                }
+            )
+    counts["candidates"] = len(candidates)
+    counts["blocked"] = len(blocked_words(job.sets, lexicon, segmenter.pieces))
+    generated: CandidatesRow = {
+        **job.row,
+        "sets": [
+            {
+                "set": number,
+                "variant": constraints.variant or system,
+                "avoid": constraints.avoid,
+                "want": constraints.want,
+            }
+            for number, constraints in enumerate(job.sets)
+        ],
+        "dropped": counts["unfinished"] + counts["empty"],
+        "blocked": counts["blocked"],
+        "unmet": counts["unmet"],
+        "candidates": candidates,
+    }
+    return generated, counts
+
+
+def generate(
+    rows: Iterable[ReferenceRow],
+    model: Model,
+    source_segmenter: Segmenter,
+    reference_segmenter: Segmenter,
+    make_sets: SetMaker,
+    config: dict[str, Any],
+    batch_rows: int,
+) -> Iterator[tuple[CandidatesRow, Counter[str]]]:
+    """Stream references through the search.
+
+    Args:
+        rows: the references; read only as the search has room for them.
+        model: the forward model, which reads the source, or a rewriter, which reads the reference.
+        source_segmenter: of its source side.
+        reference_segmenter: of its target side.
+        make_sets: makes the constraint sets of a reference.
+        config: {"system", "search", "seed"}, and "rewriter" where the model is one.
+        batch_rows: hypotheses at work at once.
+
+    Yields:
+        For every reference, in order, what `assemble` returns.
+    """
+    search, system, vocabulary = config["search"], config["system"], model.target_vocab
+    read: Side = "reference" if "rewriter" in config else "source"
+    pending: deque[Job] = deque()
+
+    def requests() -> Iterator[Request]:
+        for row in rows:
+            job = open_job(
+                row,
+                make_sets(row["reference"], row["id"], row["source"]),
+                model.source_ids(source_segmenter.pieces(row[read])),
+                vocabulary,
+                share=search["method"] == "beam",
+            )
+            pending.append(job)
+            yield from job.requests
+
+    decodings = decode(model, requests(), search, config["seed"], batch_rows)
+    for job, found in with_results(pending, decodings):
+        yield assemble(job, found, vocabulary, reference_segmenter, system)
+
+
+def with_results(
+    pending: deque[Job], decodings: Iterator[Decoding]
+) -> Iterator[tuple[Job, list[Decoding]]]:
+    """Yield the jobs in order with the results of their searches; a job may have none.
+
+    `pending` fills up while `decodings` are drawn.
+    """
+    for first in decodings:
+        while not pending[0].requests:
+            yield pending.popleft(), []
+        job = pending.popleft()
+        yield job, [first, *islice(decodings, len(job.requests) - 1)]
+    while pending:
+        yield pending.popleft(), []
+
+
+def generate_shard(
+    input_path: Path,
+    model_folder: Path,
+    idf_path: Path | None,
+    output: Path,
+    config: dict[str, Any],
+    device: str,
+    batch_rows: int,
+    inputs: dict[str, str],
+    held_out: list[Path] | None = None,
+) -> None:
+    """Stream a `references` shard into a `candidates` shard with its record.
+
+    Memory is bounded by `batch_rows` and the longest sentence, not by the shard. Every reference
+    gives one row; one that the model can't read (empty, or too long for it) has no candidates, and
+    all its samples count as unfinished. `inputs` are the hashes of the user's files that are read
+    at the start.
+
+    With `held_out`, the shards of a rewriter's pairs, only the references that judge the rewriter
+    give a row, and the ids of these are in memory. The others are counted as rejected.
+    """
+    references = Input(input_path, "references").rows()
+    wanted = held_out_references(held_out) if held_out else None
+    verify(model_folder / "model")
+    constraints = config["constraints"]
+    segmenter = Segmenter(model_folder / "reference.model")
+    with unchanged(inputs):
+        make_sets = set_maker(constraints, config["seed"], segmenter.pieces, idf_path)
+    variants = len((constraints or {}).get("variants", []))
+    # A shortlist is in the folder of a run only if the run is to generate with it.
+    has_shortlist = model_files(model_folder).shortlist is not None
+    model = load_model(model_folder, device, config["precision"], shortlist=has_shortlist)
+    source_segmenter = Segmenter(model_folder / "source.model")
+    total: Counter[str] = Counter()
+    tally = Tally(extra=total)
+
+    def taken(rows: Iterator[ReferenceRow]) -> Iterator[ReferenceRow]:
+        for row in rows:
+            if wanted is None or row["id"] in wanted:
+                yield row
+            else:
+                tally.rejected[NOT_HELD_OUT] += 1
+
+    def with_candidates(rows: Iterator[ReferenceRow]) -> Iterator[CandidatesRow]:
+        for row, counts in generate(
+            taken(rows), model, source_segmenter, segmenter, make_sets, config, batch_rows
+        ):
+            yield row
+            total.update(counts)
+            if variants:
+                # For them this reference has no word.
+                total["skipped"] += variants - len({each["variant"] for each in row["sets"]})
+
+    write_shard(
+        references,
+        with_candidates,
+        output,
+        "candidates",
+        "generate",
+        tally,
+        shown="written",
+        group_rows=64,
+    )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Generate the candidates of every reference of a shard."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    parser.add_argument("--input", type=Path, required=True, help="shard of references")
+    parser.add_argument(
+        "--model", type=Path, required=True, help="folder of the forward model or rewriter"
+    )
+    parser.add_argument(
+        "--idf", type=Path, nargs="?", help="document frequencies, if the constraints need them"
+    )
+    parser.add_argument(
+        "--held-out", type=Path, help="folder of a rewriter's pairs: only what judges it is read"
+    )
+    parser.add_argument("--held-out-shards", type=int, default=0, help="of that folder")
+    add_inputs(parser)
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parse_with_compute(parser, argv, SEARCH_BATCH)
+    generate_shard(
+        arguments.input,
+        arguments.model,
+        arguments.idf,
+        arguments.output,
+        arguments.config,
+        arguments.device,
+        arguments.batch_rows,
+        arguments.inputs,
+        shard_paths(arguments.held_out, arguments.held_out_shards) if arguments.held_out else None,
+    )
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,169 @@
+"""Checks of `generate` and of what systems say of it that a schema cannot express.
+
+The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from workflow_scripts.plan.config import Config, strangers
+from workflow_scripts.plan.schema import filled
+from workflow_scripts.stages.generate import rewriters
+
+ENGLISH = "en"
+
+# The prepositions that ParaBank exempts from the lower bound of the IDF (3.2).
+PREPOSITIONS = frozenset(
+    (
+        *("about", "as", "at", "by", "for", "from", "in", "into", "of", "on", "onto"),
+        *("over", "to", "with"),
+    )
+)
+# The keys of a search that tell from which tokens samples are drawn.
+TRUNCATIONS = ("k", "top_p", "min_p", "epsilon")
+# Instance names that the stages themselves use beside the systems' names.
+RESERVED_SYSTEMS = {"references", "idf", "words"}
+
+
+def problems(config: Config) -> Iterator[str]:
+    """Yield what is wrong with the references, and with search and constraints of the systems."""
+    generate = config["generate"]
+    for name in generate["corpora"] or []:
+        if name not in config["run"]["corpora"]:
+            yield f"generate.corpora: '{name}' is not among run.corpora"
+    limits = generate["limit"] if isinstance(generate["limit"], dict) else []
+    yield from strangers("generate.limit", limits, "corpora", config)
+    language = config["languages"]["reference"]["code"]
+    for name in config["run"]["systems"]:
+        if name in RESERVED_SYSTEMS:
+            yield f"systems.{name}: the name is reserved; choose another"
+        if "search" in config["systems"].get(name, {}):
+            yield from _system_problems(f"systems.{name}", config["systems"][name], language)
+    yield from rewriters.problems(config)
+
+
+def notes(config: Config) -> Iterator[str]:
+    """Yield what of the constraints is switched off, as the references are not English."""
+    language = config["languages"]["reference"]["code"]
+    for name in config["run"]["systems"]:
+        constraints = config["systems"][name].get("constraints") or {}
+        if "variants" in constraints:
+            left = left_variants(constraints["variants"])
+            constraints = {**constraints, "variants": left}
+        for each in switched_off(constraints, language):
+            yield f"systems.{name}.constraints.{each}"
+    yield from rewriters.notes(config)
+
+
+def left_variants(variants: dict[str, Any]) -> dict[str, Any]:
+    """Return the variants but for those that are false: a recipe leaves them out of a catalogue's.
+
+    Mappings merge, so they could not be removed otherwise; null is a search without constraints.
+    """
+    return {name: choice for name, choice in variants.items() if choice is not False}
+
+
+def for_language(constraints: dict[str, Any], language: str) -> dict[str, Any]:
+    """Return constraints without what is English only, where `language` is another.
+
+    That is: variants that inflect, and the English prepositions of the catalogue.
+    """
+    if language == ENGLISH:
+        return constraints
+    found = dict(constraints)
+    if "variants" in found:
+        off = _inflecting(found["variants"])
+        found["variants"] = {k: v for k, v in found["variants"].items() if k not in off}
+    if _exempts_english(found):
+        found["idf"] = {**found["idf"], "exempt": []}
+    return found
+
+
+def switched_off(constraints: dict[str, Any], language: str) -> Iterator[str]:
+    """Yield a line for each part that `for_language` takes away, with its key below the block."""
+    if language == ENGLISH:
+        return
+    if off := _inflecting(constraints.get("variants", {})):
+        yield (
+            f"variants: {', '.join(off)} are switched off: they inflect, which knows English (en) "
+            f"only, and the references are '{language}'"
+        )
+    if _exempts_english(constraints):
+        yield (
+            f"idf.exempt: the English prepositions are switched off, as the references are "
+            f"'{language}'; name the prepositions of that language there"
+        )
+
+
+def _inflecting(variants: dict[str, Any]) -> list[str]:
+    return [name for name, each in variants.items() if each and each.get("inflect")]
+
+
+def _exempts_english(constraints: dict[str, Any]) -> bool:
+    return set(constraints.get("idf", {}).get("exempt", [])) == PREPOSITIONS
+
+
+def _system_problems(where: str, system: dict[str, Any], language: str) -> Iterator[str]:
+    search = filled(system["search"], system["search"]["method"])
+    if search["method"] == "sample" and not any(search[key] for key in TRUNCATIONS):
+        yield f"{where}.search: method sample needs one of {', '.join(TRUNCATIONS)}"
+    if search["method"] == "beam" and search["nbest"] > search["beam_size"]:
+        yield (
+            f"{where}.search: nbest ({search['nbest']}) is above beam_size ({search['beam_size']})"
+        )
+    constraints = filled(system, "system")["constraints"]
+    if constraints is None:
+        return
+    ranges = {"fraction": constraints.get("fraction")}
+    ranges["idf.bounds"] = constraints["idf"]["bounds"] if "idf" in constraints else None
+    for key, bounds in ranges.items():
+        if bounds is not None and bounds[0] > bounds[1]:
+            yield f"{where}.constraints.{key}: {bounds[0]} is greater than {bounds[1]}"
+    variants = constraints.get("variants", {})
+    if variants and not left_variants(variants):
+        yield (
+            f"{where}.constraints.variants: all are false, which leaves them out; keep one, or set "
+            "constraints to null for a search without any"
+        )
+    variants = left_variants(variants)
+    if variants and not for_language({"variants": variants}, language)["variants"]:
+        yield (
+            f"{where}.constraints.variants: all inflect, which knows English (en) only, and the "
+            f"references are '{language}'; keep others, or set constraints to null"
+        )
+    for name, choice in variants.items():
+        if choice is not None:  # a search without constraints
+            found = _variant_problems(choice, constraints, search)
+            for problem in found:
+                yield f"{where}.constraints.variants.{name}: {problem}"
+
+
+def _variant_problems(
+    given: dict[str, Any], constraints: dict[str, Any], search: dict[str, Any]
+) -> Iterator[str]:
+    variant = filled(given, "variant")
+    kind, choose = variant["kind"], variant["choose"]
+    if kind in ("positive", "pair") and search["method"] != "beam":
+        yield f"kind {kind} needs search.method beam; samples can't be made to hold a word"
+    if "first" in choose and (kind != "negative" or len(choose) > 1 or variant["inflect"]):
+        yield "choose first is for kind negative, alone and without inflect"
+    if choose.keys() - {"first"} and "idf" not in constraints:
+        yield "constraints.idf is missing, which says which words can be chosen"
+    if kind == "pair":
+        yield from _pair_problems(variant, constraints)
+        return
+    for key in ("relations", "paraphrase"):
+        if key in given:
+            yield f"kind {kind} has no key '{key}'; take it out"
+    form, other = ("true", "verb") if kind == "negative" else ("verb", "true")
+    if str(variant["inflect"]).lower() == other:
+        yield f"inflect {other} is not for kind {kind}; write inflect: {form}"
+
+
+def _pair_problems(variant: dict[str, Any], constraints: dict[str, Any]) -> Iterator[str]:
+    if "pairs" not in constraints:
+        yield "constraints.pairs is missing, which names the file of paraphrases"
+    elif ("ppdb" in constraints["pairs"]) != ("relations" in variant):
+        yield "relations are for pairs of a ppdb file, and needed there"
+    if variant["inflect"]:
+        yield "kind pair has no key 'inflect'; take it out"

@@ -1,0 +1,53 @@
+"""The words that the references of the bitext hold: what is none of them is respelt or invented.
+
+All references count, whether they are paraphrased or not. The words stand one a line, sorted.
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.files.atomic import write_text
+from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.text.tokens import known_words
+
+
+def write_words(folder: Path, shards: int, output: Path) -> None:
+    """Write the words of the references of `pairs` shards, with their record.
+
+    Memory holds each different word once.
+    """
+    paths = shard_paths(folder, shards)
+    rows = sum(verify(path)["rows_out"] for path in paths)
+
+    def references() -> Iterator[str]:
+        for path in paths:
+            for row in read_rows(path, "pairs", columns=["reference"]):
+                yield row["reference"]
+
+    words = sorted(known_words(progress(references(), rows, "words")))
+    write_text(output, "".join(f"{word}\n" for word in words))
+    write_record(output, rows, rows, {}, extra={"words": len(words)})
+
+
+def read_words(path: Path) -> frozenset[str]:
+    """Return what `write_words` wrote, after a look at its hash."""
+    verify(path)
+    return frozenset(path.read_text(encoding="utf-8").split("\n")[:-1])
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Collect the words that the references of the bitext hold."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--folder", type=Path, required=True, help="with shards of pairs")
+    parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument("--output", type=Path, required=True, help="words.txt")
+    arguments = parser.parse_args(argv)
+    write_words(arguments.folder, arguments.shards, arguments.output)
+
+
+if __name__ == "__main__":
+    run(main)

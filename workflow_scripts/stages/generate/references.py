@@ -1,0 +1,71 @@
+"""Gather the sampled references of several early shards into one late shard."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.manifest import read_json
+from workflow_scripts.core.files.rows import PairRow
+from workflow_scripts.core.files.shard import Input, Tally, write_shard
+from workflow_scripts.stages.generate.sample_references import RECORD, Place, place
+
+
+def rejection(row: PairRow, cutoffs: dict[str, Place | None], seed: int) -> str:
+    """Return why a pair's reference is not paraphrased; empty where it is.
+
+    Args:
+        row: the pair.
+        cutoffs: the last (number, id) of the sample of each corpus; None for all of it.
+        seed: the one the cut-offs were found with.
+    """
+    if row["corpus"] not in cutoffs:
+        return "other_corpus"
+    last = cutoffs[row["corpus"]]
+    return "not_sampled" if last is not None and place(seed, row["id"]) > tuple(last) else ""
+
+
+def read_sample(path: Path, config: dict[str, Any]) -> dict[str, Any]:
+    """Return what `sample_references` wrote for this config.
+
+    Raises:
+        InputError: it is damaged, or was written for another config.
+    """
+    sample = read_json(path, RECORD)
+    if any(sample[key] != value for key, value in config.items()):
+        raise InputError(f"{path} was made for another config; delete it and run again")
+    return sample
+
+
+def gather(inputs: list[Path], sample_path: Path, output: Path, config: dict[str, Any]) -> None:
+    """Stream the sampled references of `pairs` shards, in order, into one shard."""
+    sample = read_sample(sample_path, config)
+    tally = Tally()
+
+    def sampled(rows: Iterator[PairRow]) -> Iterator[PairRow]:
+        for row in rows:
+            reason = rejection(row, sample["cutoffs"], sample["seed"])
+            if reason:
+                tally.rejected[reason] += 1
+            else:
+                yield row
+
+    pairs = Input(inputs, "pairs")
+    write_shard(pairs.rows(), sampled, output, "references", "references", tally)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Gather the sampled references of several early shards into one late shard."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    parser.add_argument("--sample", type=Path, required=True, help="of sample_references")
+    parser.add_argument("--inputs", type=Path, nargs="+", required=True, help="shards of pairs")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    gather(arguments.inputs, arguments.sample, arguments.output, arguments.config)
+
+
+if __name__ == "__main__":
+    run(main)

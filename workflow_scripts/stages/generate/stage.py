@@ -1,0 +1,146 @@
+"""The stage `generate`: candidates of each system for the chosen references (docs/generate.md)."""
+
+from typing import Any
+
+from workflow_scripts.core.files.paths import Located
+from workflow_scripts.plan import selection
+from workflow_scripts.plan.catalogues.merges import only_merges
+from workflow_scripts.plan.catalogues.rewriters import rewriter_of
+from workflow_scripts.plan.config import Config
+from workflow_scripts.plan.selection import Unit
+from workflow_scripts.plan.stage import Stage
+from workflow_scripts.stages.generate.checks import for_language, left_variants, notes, problems
+from workflow_scripts.stages.syntax.parser_files import TAGGER_KEY, TAGGING, parser_files
+
+
+def needs_idf(config: Config, system: str | None) -> bool:
+    """Tell whether a system chooses words by their IDF."""
+    return "idf" in _constraints(config, system)
+
+
+def constraints_of(config: Config, system: str) -> dict[str, Any] | None:
+    """Return the constraints of a system as they are used.
+
+    They are without the variants that are left out, and without what is English only where the
+    references are not English.
+    """
+    found = config["systems"][system].get("constraints")
+    if not found:
+        return found
+    if "variants" in found:
+        found = {**found, "variants": left_variants(found["variants"])}
+    return for_language(found, config["languages"]["reference"]["code"])
+
+
+def _constraints(config: Config, system: str | None) -> dict[str, Any]:
+    return config["systems"].get(system, {}).get("constraints") or {}
+
+
+class Generate(Stage):
+    """The references, their words and the IDF of these where they are needed, and each system."""
+
+    name = "generate"
+    version = 2
+    row = "references"
+    released = True
+    wildcard = "system"
+    problems = staticmethod(problems)
+    notes = staticmethod(notes)
+
+    def instances(self) -> list[str | None]:
+        if only_merges(self.config):
+            return []
+        systems = self.config["run"]["systems"]
+        idf = ["idf"] if any(needs_idf(self.config, system) for system in systems) else []
+        words = ["words"] if selection.known_words(self.config) else []
+        return ["references", *idf, *words, *systems]
+
+    def reads(self, instance: str) -> list[Unit]:
+        if instance in ("references", "idf", "words"):
+            return [selection.pairs(self.config)]
+        idf = [self.unit("idf")] if needs_idf(self.config, instance) else []
+        return [self.unit("references"), *idf, self.writer(instance), *self.held_out(instance)]
+
+    def writer(self, system: str) -> Unit:
+        """Return the unit whose model writes the candidates of a system."""
+        rewriter = rewriter_of(self.config, system)
+        return ("rewrite", rewriter["name"]) if rewriter else ("train", "forward")
+
+    def held_out(self, system: str) -> list[Unit]:
+        """Return the unit with the references that a system is bound to, if it is to some."""
+        rewriter = rewriter_of(self.config, system)
+        if rewriter is None or rewriter["references"] == "all":
+            return []
+        return [("rewrite", f"{rewriter['name']}-pairs")]
+
+    def shards(self, instance: str) -> int:
+        return 0 if instance in ("idf", "words") else self.config["shards"]["late"]
+
+    def records(self, instance: str) -> list[str]:
+        return {"references": ["sampling"], "idf": ["idf"], "words": ["words"]}.get(instance, [])
+
+    def settings(self, instance: str) -> dict[str, Any]:
+        if instance == "references":
+            corpora = selection.generate_corpora(self.config)
+            limit = self.config["generate"]["limit"]
+            if isinstance(limit, dict):
+                limit = {name: limit[name] for name in corpora if name in limit}
+            return {"corpora": corpora, "limit": limit, "seed": self.config["seed"]}
+        if instance == "idf":
+            training = selection.main_training_corpora(self.config)
+            return {"corpora": training or self.config["run"]["corpora"]}
+        if instance == "words":
+            return {}
+        system = self.config["systems"][instance]
+        constraints = constraints_of(self.config, instance)
+        if constraints and (pairs := self._located_pairs(instance)):
+            constraints = {**constraints, "pairs": pairs}
+        if tagger := _constraints(self.config, instance).get("tagger"):
+            language = self.config["languages"]["reference"]["code"]
+            located = {**tagger, "folder": Located(tagger["folder"]), "language": language}
+            constraints = {**(constraints or {}), "tagger": located}
+        return {
+            "system": instance,
+            "search": system["search"],
+            "constraints": constraints,
+            "precision": self.config["compute"]["precision"],
+            "seed": self.config["seed"],
+            # Left out where there is none: the names of existing folders follow from the settings.
+            **({"rewriter": block} if (block := rewriter_of(self.config, instance)) else {}),
+        }
+
+    def content(self, instance: str) -> dict[str, Any]:
+        settings, hashes = self.settings(instance), self.inputs(instance)
+        if pairs := self._located_pairs(instance):
+            by_kind = {kind: hashes[path] for kind, path in pairs.items()}
+            settings["constraints"] = {**settings["constraints"], "pairs": by_kind}
+        if tagger := self._tagger_files(instance):
+            by_model = {name: hashes[path] for name, path in tagger.items()}
+            told = {**settings["constraints"]["tagger"], "folder": by_model}
+            settings["constraints"] = {**settings["constraints"], "tagger": told}
+        return settings
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        key = f"systems.{instance}.constraints"
+        pairs = self._located_pairs(instance).items()
+        tagger = self._tagger_files(instance).values()
+        return {
+            **{path: self.sha256(path, f"{key}.pairs.{kind}") for kind, path in pairs},
+            **{path: self.sha256(path, f"{key}.tagger.folder") for path in tagger},
+        }
+
+    def pair_files(self, system: str) -> list[str]:
+        """Return the files of paraphrases that a system's constraints are read from."""
+        return list(self._located_pairs(system).values())
+
+    def _located_pairs(self, system: str) -> dict[str, str]:
+        pairs = _constraints(self.config, system).get("pairs", {})
+        return dict(zip(pairs, selection.located(self.config, list(pairs.values())), strict=True))
+
+    def _tagger_files(self, system: str) -> dict[str, str]:
+        tagger = _constraints(self.config, system).get("tagger")
+        if not tagger:
+            return {}
+        language = self.config["languages"]["reference"]["code"]
+        key = f"systems.{system}.{TAGGER_KEY}"
+        return parser_files(tagger["folder"], language, tagger["package"], key, TAGGING)

@@ -1,0 +1,255 @@
+"""Constraint sets by named choices of words, several for each reference (ParaBank, 3.2).
+
+A variant chooses words by their IDF, or the first tokens. It forbids them, or wants them, or
+forbids a word and wants its paraphrase. The configuration names the variants of each system; 37 of
+them are Table 3 of the paper.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.seeding import generator
+from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS
+from workflow_scripts.plan.schema import filled
+from workflow_scripts.stages.generate.constraints import (
+    ConstraintSet,
+    Segment,
+    constraint_sets,
+    negative,
+    unconstrained,
+)
+from workflow_scripts.stages.generate.idf import plain_words, read_idf
+from workflow_scripts.stages.generate.inflection import inflections, other_verb_forms
+from workflow_scripts.stages.generate.ppdb import MOST, Paraphrases, read_paraphrases
+from workflow_scripts.stages.generate.spare import Spare
+from workflow_scripts.stages.generate.tagger import Tag, Tagger, Tags
+from workflow_scripts.stages.generate.words import Word, phrases_of, words_of
+
+
+class Variants:
+    """Makes the constraint sets of a system's variants.
+
+    Args:
+        constraints: the block of a system: "variants", by name None, for a search without
+            constraints, or {"kind": "negative", "positive" or "pair", "choose": {choice: which
+            words}, "inflect", "relations", "paraphrase"}; "without_words".
+        seed: of the random choices.
+        segment: gives the Viterbi pieces of a text.
+        idf: of the words that may be chosen by it.
+        paraphrases: those of pairs.
+        spare: the words that may not be forbidden.
+        tag: gives the parts of speech of a sentence's words; None: there is no tagger.
+    """
+
+    def __init__(
+        self,
+        constraints: dict[str, Any],
+        seed: int,
+        segment: Segment,
+        idf: Mapping[str, float],
+        paraphrases: Paraphrases,
+        spare: Spare,
+        tag: Tag | None = None,
+    ):
+        constraints = filled(constraints, "variants")
+        self._variants: dict[str, dict[str, Any] | None] = constraints["variants"]
+        self._free = constraints["without_words"] == "free"
+        self._seed = seed
+        self._segment = segment
+        self._idf = idf
+        self._paraphrases = paraphrases
+        self._spare = spare
+        self._tag = tag
+
+    def sets(self, reference: str, identifier: str, source: str = "") -> list[ConstraintSet]:
+        """Return the sets of a reference: one of each variant, one for each word of a pair.
+
+        A variant for which the reference has no word has no set, or with `without_words: free` one
+        without constraints, as in the outputs that the authors of ParaBank released. `source`: as
+        for random sets.
+        """
+        candidates = self.candidates(reference)
+        spared = {word.lower() for word in self._spare.of(reference, source)}
+        forbidding = [word for word in candidates if word not in spared]
+        words = words_of(reference)
+        tags = self._tag(reference) if self._tag else {}
+        sets = []
+        for name, variant in self._variants.items():
+            if variant is None:
+                sets.append(unconstrained(name))
+                continue
+            random = generator(self._seed, "constraints", identifier, name)
+            if "first" in variant["choose"]:
+                found = self._first(reference, variant["choose"]["first"])
+            elif variant["kind"] == "pair":
+                found = self._pairs(words, forbidding, variant, random, tags)
+            elif variant["kind"] == "negative":
+                found = self._negative(words, forbidding, variant, random, tags)
+            else:
+                found = self._positive(candidates, variant, random, tags)
+            if not found and self._free:
+                found = [unconstrained()]
+            sets += [replace(each, variant=name) for each in found]
+        return sets
+
+    def candidates(self, reference: str) -> list[str]:
+        """Return the words that can be chosen by IDF, the rarest first, ties by the alphabet."""
+        words = [word for word in plain_words(reference) if word in self._idf]
+        return sorted(words, key=lambda word: (-self._idf[word], word))
+
+    def _first(self, reference: str, count: int) -> list[ConstraintSet]:
+        """Forbid the first tokens of the reference at the start, if it has so many."""
+        tokens = reference.split()[:count]
+        if len(tokens) < count:
+            return []
+        text = " ".join(tokens)
+        start = SYMBOLS[BOS]
+        forms = {text, text[:1].lower() + text[1:], text[:1].upper() + text[1:]}
+        phrases = frozenset((start, *self._segment(form)) for form in forms)
+        return [ConstraintSet([f"{start} {text}"], [], frozenset(), phrases, [])]
+
+    def _negative(
+        self,
+        words: list[Word],
+        candidates: list[str],
+        variant: dict[str, Any],
+        random: np.random.Generator,
+        tags: Tags,
+    ) -> list[ConstraintSet]:
+        """Forbid the chosen words of a reference together, if there are any."""
+        chosen = choose(candidates, variant["choose"], random)
+        inflect = filled(variant, "variant")["inflect"]
+        forms = {word: inflections(word, tags.get(word)) if inflect else (word,) for word in chosen}
+        return [self._without(words, forms)] if chosen else []
+
+    def _positive(
+        self,
+        candidates: list[str],
+        variant: dict[str, Any],
+        random: np.random.Generator,
+        tags: Tags,
+    ) -> list[ConstraintSet]:
+        """Want the chosen words of a reference together, if there are any.
+
+        With `inflect` another form of a verb is wanted in its place (Table 3, note 5).
+        """
+        chosen = choose(candidates, variant["choose"], random)
+        if filled(variant, "variant")["inflect"]:
+            forms = [other_verb_forms(word, tags.get(word)) or (word,) for word in chosen]
+            chosen = [each[random.integers(len(each))] for each in forms]
+        return [self._wanting(unconstrained(), chosen)] if chosen else []
+
+    def _pairs(
+        self,
+        words: list[Word],
+        candidates: list[str],
+        variant: dict[str, Any],
+        random: np.random.Generator,
+        tags: Tags,
+    ) -> list[ConstraintSet]:
+        """Forbid a word and want a paraphrase of it that is new: one pair in each set.
+
+        The paraphrase has a part of speech of the word, where both are known.
+        """
+        present = {word.text.lower() for word in words}
+        found = {}
+        for word in candidates:
+            every = self._paraphrases.of(word, variant.get("relations"), tags.get(word))
+            if new := [paraphrase for paraphrase in every if paraphrase not in present]:
+                found[word] = new
+        chosen = choose(list(found), variant["choose"], random)
+        drawn = filled(variant, "variant")["paraphrase"] == "random"
+        return [
+            self._wanting(
+                self._without(words, {word: (word,)}),
+                [found[word][random.integers(len(found[word])) if drawn else 0]],
+            )
+            for word in chosen
+        ]
+
+    def _without(self, words: list[Word], chosen: dict[str, tuple[str, ...]]) -> ConstraintSet:
+        """Forbid forms of words, also right after the punctuation before them in the reference."""
+        forms = [
+            Word(lead, form)
+            for word, every in chosen.items()
+            for lead in {each.lead for each in words if each.text.lower() == word}
+            for form in every
+            if not self._spare.lists(form)
+        ]
+        return negative(list(chosen), phrases_of(forms, case=True, segment=self._segment))
+
+    def _wanting(self, constraints: ConstraintSet, words: list[str]) -> ConstraintSet:
+        wanted = [tuple(self._segment(word)) for word in words]
+        return replace(constraints, want=words, wanted=wanted)
+
+
+def choose(candidates: list[str], wanted: dict[str, Any], random: np.random.Generator) -> list[str]:
+    """Return the chosen candidates, fewer where there are not enough.
+
+    Args:
+        candidates: the rarest first.
+        wanted: those of the `highest` IDF, then of the `lowest` among the rest, each as how many or
+            as a list of ranks; then how many at `random`.
+        random: draws the latter.
+    """
+    highest = _of_ranks(candidates, wanted.get("highest", 0))
+    rest = [word for word in candidates if word not in highest]
+    lowest = _of_ranks(rest[::-1], wanted.get("lowest", 0))
+    rest = [word for word in rest if word not in lowest]
+    drawn = random.permutation(len(rest))[: wanted.get("random", 0)]
+    return [*highest, *lowest, *(rest[index] for index in drawn)]
+
+
+def _of_ranks(words: list[str], wanted: int | list[int]) -> list[str]:
+    ranks = range(1, wanted + 1) if isinstance(wanted, int) else wanted
+    return [words[rank - 1] for rank in ranks if rank <= len(words)]
+
+
+class SetMaker(Protocol):
+    """Makes the constraint sets of a reference."""
+
+    def __call__(self, reference: str, identifier: str, source: str = "") -> list[ConstraintSet]:
+        """Return the sets; the source tells which words are names, where these are spared."""
+        ...
+
+
+def set_maker(
+    config: dict[str, Any] | None, seed: int, segment: Segment, idf_path: Path | None
+) -> SetMaker:
+    """Return a function that makes the constraint sets of a reference.
+
+    Args:
+        config: the `constraints` block of a system: None, random sets, or variants.
+        seed: of the random choices.
+        segment: gives the Viterbi pieces of a text.
+        idf_path: document frequencies, where the block has bounds of the IDF.
+
+    Raises:
+        InputError: document frequencies are missing, or the file of paraphrases or a model of the
+            tagger can't be read.
+    """
+    if config is None or "variants" not in config:
+        return lambda reference, identifier, source="": constraint_sets(
+            reference, identifier, config, seed, segment, source
+        )
+    idf = {}
+    if "idf" in config:
+        if idf_path is None:
+            raise InputError("--idf: needed for constraints with bounds of the IDF")
+        idf = read_idf(idf_path, config["idf"])
+    paraphrases = Paraphrases()
+    for kind, path in config.get("pairs", {}).items():
+        most = None if _draws_paraphrases(config["variants"]) else MOST
+        paraphrases = read_paraphrases(kind, Path(path), idf, most)
+    spare = Spare(config.get("spare", {}))
+    tag = Tagger(**config["tagger"]).tags if "tagger" in config else None
+    return Variants(config, seed, segment, idf, paraphrases, spare, tag).sets
+
+
+def _draws_paraphrases(variants: dict[str, dict[str, Any] | None]) -> bool:
+    return any(each and each.get("paraphrase") == "random" for each in variants.values())

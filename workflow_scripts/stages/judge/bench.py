@@ -1,0 +1,92 @@
+"""A judge of a run at work: the models of its features, and forced decoding."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from workflow_scripts.core.files.manifest import verify
+from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.scoring import forced
+from workflow_scripts.stages.judge.features import Models, compute
+from workflow_scripts.stages.judge.model import Judge
+from workflow_scripts.stages.judge.pairs import Numbers, Pairs
+from workflow_scripts.stages.subword.segmenter import Segmenter
+
+
+class Decoder:
+    """The forward model, which decodes given paraphrases by force."""
+
+    def __init__(
+        self,
+        folder: Path,
+        device: str,
+        precision: str,
+        batch_tokens: int,
+        rewritten: bool = False,
+    ):
+        """Load the forward model of a run.
+
+        Args:
+            folder: of the model.
+            device: of torch.
+            precision: of its weights.
+            batch_tokens: positions of a batch.
+            rewritten: a rewriter wrote the paraphrases; their forward NLLs, which are its own, give
+                way to those of the forward model.
+
+        Raises:
+            InputError: the folder is not what its training wrote, or can't be used.
+        """
+        verify(folder / "model")
+        self._model = load_model(folder, device, precision)
+        self._source = Segmenter(folder / "source.model")
+        self._target = Segmenter(folder / "reference.model")
+        self._batch_tokens = batch_tokens
+        self._rewritten = rewritten
+
+    def decoded(self, pairs: Pairs) -> Pairs:
+        """Return the pairs with total and worst NLL of the usual segmentation, in nats.
+
+        They are infinite where a side is too long for the model.
+        """
+        assert pairs.sources is not None
+        found = list(forced(self._model, self._ids(pairs), batch_tokens=self._batch_tokens))
+        means = np.array([each.mean for each in found])
+        return replace(
+            pairs,
+            forward_nll=means if self._rewritten else pairs.forward_nll,
+            forward_total=np.array([each.total for each in found]),
+            forward_worst=np.array([each.worst for each in found]),
+        )
+
+    def _ids(self, pairs: Pairs) -> Iterator[tuple[list[int], list[int]]]:
+        assert pairs.sources is not None
+        for source, paraphrase in zip(pairs.sources, pairs.paraphrases, strict=True):
+            given = self._model.source_ids(self._source.pieces(source))
+            yield given, self._model.target_vocab.ids(self._target.pieces(paraphrase))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A judge with all that it needs.
+
+    Attributes:
+        judge: gives probabilities.
+        models: of its features.
+        decoder: where its features need the NLLs of single tokens; None where they don't.
+        max_sum: in nats per token: a candidate of a greater sum is not judged.
+    """
+
+    judge: Judge
+    models: Models
+    decoder: Decoder | None = None
+    max_sum: float = np.inf
+
+    def probabilities(self, pairs: Pairs) -> Numbers:
+        """Return the probability of each pair to be good, shape (pairs,); NaN where unknown."""
+        if self.decoder is not None:
+            pairs = self.decoder.decoded(pairs)
+        found = compute(pairs, dict.fromkeys([*self.judge.features, "words"]), self.models)
+        return self.judge.probability(found, found["words"])

@@ -1,0 +1,69 @@
+"""Checks of the judges that the run's systems name, which a schema cannot express.
+
+The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from workflow_scripts.core.suggestion import suggestion
+from workflow_scripts.plan.catalogues import encoder_blocks, judges
+from workflow_scripts.plan.catalogues.features import ENCODER, ENGLISH, LANGUAGES, NEEDS
+from workflow_scripts.plan.config import Config
+from workflow_scripts.plan.schema import filled
+
+_OWN = (
+    "fit one to labels of your own: {labels: FILE, features: [...], grammar: run} "
+    "(docs/select.md#a-judge-of-your-own)"
+)
+
+
+def problems(config: Config) -> Iterator[str]:
+    """Yield what is wrong with the judges of the run."""
+    language = config["languages"]["reference"]["code"]
+    for name in judges.judges(config):
+        yield from _judge_problems(f"judges.{name}", config["judges"][name], language)
+
+
+def _judge_problems(where: str, block: dict[str, Any], language: str) -> Iterator[str]:
+    own = judges.is_own(block)
+    if not own:
+        if block:
+            yield (
+                f"{where}: {', '.join(block)} belong to a judge that the run fits; name its labels "
+                "or ratings too, or leave the block empty for the judge that ships"
+            )
+        elif language not in ENGLISH:
+            yield (
+                f"{where}: the judge that ships knows English (en) only, and the references are "
+                f"'{language}'; {_OWN}"
+            )
+        return
+    named = judges.features(block)
+    for feature in named:
+        if feature not in NEEDS:
+            known = suggestion(feature, list(NEEDS))
+            yield f"{where}.features: '{feature}' is no feature{known}"
+    yield from encoder_blocks.problems(block.get("encoder"), f"{where}.encoder")
+    if judges.LANGUAGE_MODEL in judges.needs(block):
+        yield f"{where}.features: a run has no model for 'language_model'; take it out"
+    if language in ENGLISH:
+        return
+    for feature in named:
+        if language not in LANGUAGES.get(feature, (language,)):
+            yield (
+                f"{where}.features: '{feature}' knows English (en) only, and the references are "
+                f"'{language}'; take it out"
+            )
+    needs, full = judges.needs(block), filled(block, "judge")
+    if judges.GRAMMAR_MODEL in needs and full["grammar"] != "run":
+        yield (
+            f"{where}.grammar: the grammar model that ships knows English (en) only, and the "
+            f"references are '{language}'; write grammar: run, which trains one on them"
+        )
+    if ENCODER in needs and full["encoder"] is None:
+        yield (
+            f"{where}.encoder: the encoder that is installed knows English (en) only, and the "
+            f"references are '{language}'; name one that knows that language, or take 'cosine' out "
+            "of the features"
+        )

@@ -1,0 +1,158 @@
+"""Read pairs that people judged: labels (good, acceptable, bad), or ratings as ParaBank's."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.manifest import sha256
+from workflow_scripts.core.files.tab_separated import read_rows
+from workflow_scripts.core.statistics.numbers import finite
+from workflow_scripts.stages.judge import rating_file
+from workflow_scripts.stages.judge.fitting import Examples
+from workflow_scripts.stages.judge.pairs import Numbers, Pairs
+
+LABEL_COLUMNS = ("source", "reference", "paraphrase", "forward_nll", "backward_nll", "label")
+TEXT_COLUMNS = ("ref_id", "ref_sent")
+# How good a pair is, by the first letter of its label.
+_TARGETS = {"g": 1.0, "a": 0.5, "b": 0.0}
+_LABELS = {"good": "g", "acceptable": "a", "bad": "b", "g": "g", "a": "a", "b": "b"}
+# ParaBank's file writes this where no NLL is known.
+UNKNOWN_NLL = -1.0
+# An annotator of few ratings counts partly as all annotators together.
+_SHARED_RATINGS = 20
+
+
+def nll_of(text: str, path: Path, line: int) -> float:
+    """Return an NLL in nats per token; NaN if there is none, or it is ParaBank's -1.
+
+    Raises:
+        InputError: it is no number, not finite, or negative.
+    """
+    if not text.strip():
+        return math.nan
+    try:
+        number = finite(text)
+    except ValueError as error:
+        raise InputError(
+            f"{path}, line {line}: {error}; write nats per token, or leave it empty"
+        ) from error
+    if number < 0 and number != UNKNOWN_NLL:
+        raise InputError(
+            f"{path}, line {line}: {text.strip()!r} is no NLL, which is never negative; write nats "
+            "per token, or leave it empty"
+        )
+    return math.nan if number < 0 else number
+
+
+def read_labels(path: Path) -> Examples:
+    """Read labels: id, source, reference, paraphrase, forward_nll, backward_nll, label.
+
+    A label is good, acceptable or bad, or its first letter.
+
+    Raises:
+        InputError: a line is not as it should be, or there is none.
+    """
+    table: list[dict[str, str]] = []
+    nlls: list[tuple[float, float]] = []
+    for number, row in read_rows(path, LABEL_COLUMNS):
+        if row["label"].strip().lower() not in _LABELS:
+            raise InputError(
+                f"{path}, line {number}: the label is {row['label']!r}; write good, acceptable or "
+                "bad, or G, A or B"
+            )
+        _check_texts(path, number, row["reference"], row["paraphrase"])
+        table.append(row)
+        nlls.append(
+            (nll_of(row["forward_nll"], path, number), nll_of(row["backward_nll"], path, number))
+        )
+    letters = np.array([_LABELS[row["label"].strip().lower()] for row in table])
+    forward, backward = np.array(nlls, np.float64).reshape(-1, 2).T
+    pairs = Pairs(
+        [row["reference"] for row in table],
+        [row["paraphrase"] for row in table],
+        [row["source"] for row in table],
+        forward_nll=_column(forward),
+        backward_nll=_column(backward),
+    )
+    target = np.array([_TARGETS[letter] for letter in letters], np.float64)
+    good, bad = letters == "g", letters == "b"
+    return Examples("labels", _some(pairs, path), target, good, bad, None, {}, _source(path))
+
+
+def read_ratings(path: Path, texts: Path, good: float) -> Examples:
+    """Read ratings of several annotators: a line for each of a pair, as ParaBank's candidates.tsv.
+
+    Controls (system 0) and pairs without a rating are left out. The target is the mean of the
+    pair's ranks among all ratings of each annotator, as annotators use the scale in their own ways.
+
+    Args:
+        path: of the ratings.
+        texts: the references' texts: ref_id, ref_sent.
+        good: a pair is good whose mean rating is at least this.
+
+    Raises:
+        InputError: a line is not as it should be, a reference has no text, or there is none.
+    """
+    references = {row["ref_id"]: row["ref_sent"] for _, row in read_rows(texts, TEXT_COLUMNS)}
+    places: dict[tuple[str, str], int] = {}
+    nlls: list[list[float]] = []
+    ratings: list[tuple[int, str, float]] = []
+    for each in rating_file.read_ratings(path):
+        if each.control or each.score is None:
+            continue
+        if not references.get(each.reference, "").strip():
+            raise InputError(f"{path}: reference {each.reference!r} has no text in {texts}; add it")
+        place = places.setdefault((each.reference, each.paraphrase), len(places))
+        nlls += [[]] if place == len(nlls) else []
+        nlls[place] += [] if each.nll is None else [each.nll]
+        ratings.append((place, each.annotator, each.score))
+    at = np.array([place for place, _, _ in ratings], np.intp)
+    scores = np.array([score for _, _, score in ratings])
+    counts = np.bincount(at)
+    mean = np.bincount(at, scores) / counts
+    ranks = _own_ranks(scores, np.array([worker for _, worker, _ in ratings]))
+    pairs = Pairs(
+        [references[reference] for reference, _ in places],
+        [candidate for _, candidate in places],
+        forward_nll=_column(np.array([np.mean(each) if each else np.nan for each in nlls])),
+    )
+    target = np.bincount(at, ranks) / counts
+    enough = mean >= good
+    source = {**_source(path), "texts": _source(texts), "good_from": good}
+    return Examples("ratings", _some(pairs, path), target, enough, ~enough, mean, {}, source)
+
+
+def _own_ranks(scores: Numbers, workers: NDArray[np.str_]) -> Numbers:
+    """Return the rank of each rating among its annotator's, between 0 and 1, ties in the middle."""
+    ranks = rankdata(scores) / len(scores) if len(scores) else scores
+    found = np.zeros(len(scores))
+    for worker in np.unique(workers):
+        own = workers == worker
+        count = own.sum()
+        mine = rankdata(scores[own]) / (count + 1)
+        found[own] = (count * mine + _SHARED_RATINGS * ranks[own]) / (count + _SHARED_RATINGS)
+    return found
+
+
+def _check_texts(path: Path, line: int, reference: str, paraphrase: str) -> None:
+    for what, text in (("reference", reference), ("paraphrase", paraphrase)):
+        if not text.strip():
+            raise InputError(f"{path}, line {line}: the {what} is empty; take the line out")
+
+
+def _column(values: Numbers) -> Numbers | None:
+    return None if np.isnan(values).all() else values
+
+
+def _some(pairs: Pairs, path: Path) -> Pairs:
+    if not len(pairs):
+        raise InputError(f"{path}: no judged pair; give a file with some")
+    return pairs
+
+
+def _source(path: Path) -> dict[str, str]:
+    return {"file": path.name, "sha256": sha256(path)}

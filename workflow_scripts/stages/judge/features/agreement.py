@@ -1,0 +1,147 @@
+"""Whether both sides have the same numbers, the same names, and a negation or none."""
+
+from collections import Counter
+from collections.abc import Container
+from decimal import Decimal
+
+import regex
+
+from workflow_scripts.core.text.tokens import parts, tokens, words_in_place
+from workflow_scripts.plan.catalogues.features import ENGLISH
+from workflow_scripts.stages.judge.features.feature import Feature, Models
+from workflow_scripts.stages.judge.pairs import Numbers, Pairs, numbers_of
+
+_THOUSANDS = regex.compile(r"\p{N}{1,3}(?:\.\p{N}{3})+|\p{N}{1,3}(?:,\p{N}{3})+")
+_MARK = regex.compile(r"[.,:]")
+_DECIMAL = regex.compile(r"[0-9]+(?:\.[0-9]+)?")
+_UNITS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
+    *("eighteen", "nineteen"),
+)
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_SMALL = {word: value for value, word in enumerate(_UNITS)}
+_SMALL |= {word: value for value, word in zip(range(20, 100, 10), _TENS, strict=True)}
+_GREAT = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
+# Of these, and of words with n't, a clause is negative.
+_NEGATIONS = frozenset(
+    (
+        *("no", "not", "never", "nobody", "nothing", "nowhere", "none", "nor", "neither"),
+        *("cannot", "without"),
+    )
+)
+
+
+def dice(first: Counter[str], second: Counter[str]) -> float:
+    """Return twice what both have, as a share of what they have in all; 1 if neither has any."""
+    together = first.total() + second.total()
+    return 2 * (first & second).total() / together if together else 1.0
+
+
+def numbers(sentence: str, english: bool) -> Counter[str]:
+    """Return the numbers of a sentence, so that those that say the same are equal.
+
+    Points and commas that part thousands are left out, other marks between digits are the same;
+    what has letters (`3rd`, `B52`) stands as it is. In English words are numbers, too, and
+    multiply (`two hundred and five`, `3 million`), but 1 is none: `one` is a pronoun, and `a` says
+    the same.
+    """
+    found: Counter[str] = Counter()
+    given = [token.lower() for token in tokens(sentence)]
+    place = 0
+    while place < len(given):
+        value, after = _english(given, place) if english else (None, place)
+        if value is not None:
+            found[f"{value.normalize():f}"] += 1
+        elif any(character.isnumeric() for character in given[place]):
+            found[_plain(given[place])] += 1
+        place = max(after, place + 1)
+    if english:
+        del found["1"]
+    return found
+
+
+def _plain(number: str) -> str:
+    """Return a number in digits without marks between thousands, and with points for others."""
+    bare = number.replace(",", "").replace(".", "") if _THOUSANDS.fullmatch(number) else number
+    return _MARK.sub(".", bare)
+
+
+def _english(words: list[str], place: int) -> tuple[Decimal | None, int]:
+    """Return the value of the English number that begins at a place, and where it ends."""
+    value, end = _small(words, place)
+    if value is None and words[place].isascii() and _DECIMAL.fullmatch(_plain(words[place])):
+        value, end = Decimal(_plain(words[place])), place + 1
+    if value is None and words[place] in _GREAT:  # a hundred
+        value, end = Decimal(1), place
+    if value is None:
+        return None, place
+    if _word(words, end) == "hundred":
+        more, after = _small(words, end + 1 + (_word(words, end + 1) == "and"))
+        value, end = 100 * value + (more or 0), after if more else end + 1
+    while (scale := _GREAT.get(_word(words, end))) is not None:
+        value, end = value * scale, end + 1
+    return value, end
+
+
+def _small(words: list[str], place: int) -> tuple[Decimal | None, int]:
+    """Return the value of a number word below 100, and where it ends."""
+    value = _SMALL.get(_word(words, place))
+    if value is None:
+        return None, place
+    if value >= 20:
+        unit = place + 1 + (_word(words, place + 1) == "-")
+        if 0 < _SMALL.get(_word(words, unit), 0) < 10:
+            return Decimal(value + _SMALL[words[unit]]), unit + 1
+    return Decimal(value), place + 1
+
+
+def _word(words: list[str], place: int) -> str:
+    return words[place] if place < len(words) else ""
+
+
+def names(sentence: str, known: Container[str]) -> Counter[str]:
+    """Return the names of a sentence, each once.
+
+    A name is a word of two letters and more with a capital, and what follows an apostrophe does
+    not belong to it. At the beginning of a sentence, it is one if the references don't hold it in
+    lower case.
+    """
+    found = set()
+    for word, begins in words_in_place(sentence):
+        name = parts(word)[0]
+        if len(name) > 1 and name[0].isupper() and not (begins and name.lower() in known):
+            found.add(name.casefold())
+    return Counter(found)
+
+
+def negated(sentence: str) -> bool:
+    """Tell whether an English sentence has a negation."""
+    return any(
+        word in _NEGATIONS or word.endswith(("n't", "n’t"))
+        for word in map(str.lower, tokens(sentence))
+    )
+
+
+def _numbers(pairs: Pairs, models: Models) -> Numbers:
+    english = models.language in ENGLISH
+    return numbers_of(
+        pairs, lambda first, second: dice(numbers(first, english), numbers(second, english))
+    )
+
+
+def _names(pairs: Pairs, models: Models) -> Numbers:
+    known = models.known_words
+    assert known is not None
+    return numbers_of(pairs, lambda first, second: dice(names(first, known), names(second, known)))
+
+
+def _negation(pairs: Pairs, _: Models) -> Numbers:
+    return numbers_of(pairs, lambda first, second: negated(first) == negated(second))
+
+
+FEATURES = (
+    Feature("numbers", _numbers),
+    Feature("names", _names, models=("known_words",)),
+    Feature("negation", _negation, languages=ENGLISH),
+)

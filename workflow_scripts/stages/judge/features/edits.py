@@ -1,0 +1,97 @@
+"""What words the paraphrase changed, dropped, repeated or made up."""
+
+from collections import Counter
+from difflib import SequenceMatcher
+
+from workflow_scripts.core.text.tokens import is_word, parts, tokens
+from workflow_scripts.plan.catalogues.features import ENGLISH
+from workflow_scripts.stages.judge.features.dictionary import WithDictionary
+from workflow_scripts.stages.judge.features.english import FUNCTION_WORDS, PRONOUNS
+from workflow_scripts.stages.judge.features.feature import Feature
+from workflow_scripts.stages.judge.pairs import Numbers, Pairs, numbers_of
+
+_ENGLISH_WORDS = WithDictionary(FUNCTION_WORDS)
+# A word of fewer letters may stand twice in any sentence.
+_LETTERS = 4
+
+
+def _lower(sentence: str) -> list[str]:
+    return [token.lower() for token in tokens(sentence)]
+
+
+def _word_parts(sentence: str) -> list[str]:
+    return [part for token in _lower(sentence) if is_word(token) for part in parts(token)]
+
+
+def changed_pronouns(reference: str, paraphrase: str) -> int:
+    """Return how many personal and possessive pronouns only one of the two sentences has."""
+    first, second = (
+        Counter(part for part in _word_parts(text) if part in PRONOUNS)
+        for text in (reference, paraphrase)
+    )
+    return ((first - second) + (second - first)).total()
+
+
+def invented_words(reference: str, paraphrase: str) -> int:
+    """Return how many words neither the reference nor an English dictionary has.
+
+    A name that the reference does not have is one. Letters that stand alone are none.
+    """
+    own = set(_word_parts(reference))
+    return sum(
+        any(
+            len(part) > 1 and part not in own and part not in _ENGLISH_WORDS
+            for part in parts(token)
+        )
+        for token in _lower(paraphrase)
+        if is_word(token)
+    )
+
+
+def repeated_words(reference: str, paraphrase: str) -> int:
+    """Return how often words of four letters and more stand there again, if not in the reference.
+
+    A word may stand as often as in the reference, and once in any case.
+    """
+    allowed, found = Counter(_lower(reference)), Counter(_lower(paraphrase))
+    return sum(
+        max(0, times - max(1, allowed[word]))
+        for word, times in found.items()
+        if len(word) >= _LETTERS
+    )
+
+
+def dropped_words(reference: str, paraphrase: str) -> int:
+    """Return how many content words of the reference have nothing in their place."""
+    first = _lower(reference)
+    steps = SequenceMatcher(None, first, _lower(paraphrase), autojunk=False).get_opcodes()
+    return sum(
+        is_word(word) and word not in FUNCTION_WORDS
+        for step, start, end, _, _ in steps
+        if step == "delete"
+        for word in first[start:end]
+    )
+
+
+def _pronouns(pairs: Pairs, _: object) -> Numbers:
+    return numbers_of(pairs, changed_pronouns)
+
+
+def _invented(pairs: Pairs, _: object) -> Numbers:
+    return numbers_of(pairs, invented_words)
+
+
+def _repeated(pairs: Pairs, _: object) -> Numbers:
+    return numbers_of(pairs, repeated_words)
+
+
+def _dropped(pairs: Pairs, _: object) -> Numbers:
+    return numbers_of(pairs, dropped_words)
+
+
+FEATURES = (
+    Feature("changed_pronouns", _pronouns, languages=ENGLISH),
+    Feature("invented_words", _invented, languages=ENGLISH),
+    Feature("dropped_words", _dropped, languages=ENGLISH),
+    Feature("repeated_words", _repeated),
+)

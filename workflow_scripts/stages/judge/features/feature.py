@@ -1,0 +1,72 @@
+"""What a feature is, and the models that features read."""
+
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workflow_scripts.stages.judge.pairs import Numbers, Pairs
+
+
+class Encoder(Protocol):
+    """Turns sentences into vectors."""
+
+    def encode(self, sentences: Sequence[str]) -> NDArray[np.float32]:
+        """Return vectors, shape (sentences, size); zeros where a sentence has no known token."""
+
+
+class Grammar(Protocol):
+    """Tells grammatical sentences from damaged ones."""
+
+    def log_odds(self, sentences: Sequence[str]) -> Numbers:
+        """Return the log-odds of each sentence to be sound, shape (sentences,)."""
+
+
+class LanguageModel(Protocol):
+    """Gives probabilities of sentences."""
+
+    def log_probability(self, sentences: Sequence[str]) -> Numbers:
+        """Return the mean log-probability of each sentence's words and its end, in nats."""
+
+
+@dataclass(frozen=True)
+class Models:
+    """What features read besides the pairs; None where it is not at hand."""
+
+    encoder: Encoder | None = None
+    grammar: Grammar | None = None
+    language_model: LanguageModel | None = None
+    known_words: Container[str] | None = None
+    """The words that references hold, as `core.tokens.known_words` gives them."""
+    language: str = "en"
+    """ISO 639 code of the references' language."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A number of each pair, what it needs, and for which languages it is."""
+
+    name: str
+    function: Callable[[Pairs, Models], Numbers]
+    columns: tuple[str, ...] = ()
+    """The columns of `Pairs` that it needs besides the texts."""
+    models: tuple[str, ...] = ()
+    """The fields of `Models` that it needs."""
+    languages: tuple[str, ...] | None = None
+    """The languages of references for which it is; None: every one."""
+
+    def missing(self, pairs: Pairs, models: Models) -> list[str]:
+        """Return what of its needs is not at hand, by the names of fields."""
+        lacking = [column for column in self.columns if getattr(pairs, column) is None]
+        lacking += [model for model in self.models if getattr(models, model) is None]
+        if self.languages and models.language not in self.languages:
+            lacking.append("language")
+        return lacking
+
+    def compute(self, pairs: Pairs, models: Models) -> Numbers:
+        """Return the numbers, shape (pairs,): NaN where unknown, and all of them if it misses."""
+        if self.missing(pairs, models) or not len(pairs):
+            return np.full(len(pairs), np.nan)
+        return self.function(pairs, models)

@@ -1,0 +1,44 @@
+"""NLLs of the paraphrase, and the same relative to those of the human reference.
+
+An infinite NLL is unknown: one side is longer than the model takes.
+"""
+
+import numpy as np
+
+from workflow_scripts.core.text.tokens import tokens
+from workflow_scripts.stages.judge.features.feature import Feature, Models
+from workflow_scripts.stages.judge.pairs import Numbers, Pairs
+
+
+def _known(values: Numbers) -> Numbers:
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _column(name: str) -> Feature:
+    def column(pairs: Pairs, _: Models) -> Numbers:
+        return _known(getattr(pairs, name))
+
+    return Feature(name, column, columns=(name,))
+
+
+def _gain(direction: str) -> Feature:
+    own, of_reference = f"{direction}_nll", f"reference_{direction}_nll"
+
+    def gain(pairs: Pairs, _: Models) -> Numbers:
+        return _known(getattr(pairs, of_reference)) - _known(getattr(pairs, own))
+
+    return Feature(f"{direction}_gain", gain, columns=(own, of_reference))
+
+
+def _root(pairs: Pairs, _: Models) -> Numbers:
+    """Return the root of the NLL of all words and the end: it grows slowly with the length."""
+    assert pairs.forward_nll is not None
+    lengths = np.array([len(tokens(text)) + 1 for text in pairs.paraphrases], np.float64)
+    return np.sqrt(np.maximum(_known(pairs.forward_nll), 0) * lengths)
+
+
+FEATURES = (
+    *map(_column, ("forward_nll", "backward_nll", "forward_total", "forward_worst")),
+    *map(_gain, ("forward", "backward")),
+    Feature("forward_root", _root, columns=("forward_nll",)),
+)

@@ -1,0 +1,100 @@
+"""All features by name, and their numbers for some pairs."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.suggestion import suggestion
+from workflow_scripts.stages.judge.features import (
+    agreement,
+    alignment,
+    edits,
+    known,
+    nll,
+    sentence_models,
+    surface,
+)
+from workflow_scripts.stages.judge.features.alignment import Read, TokenEncoder
+from workflow_scripts.stages.judge.features.feature import Encoder, Feature, Models
+from workflow_scripts.stages.judge.pairs import Numbers, Pairs
+
+# The alignment is the first that reads sentences: what it reads serves the cosine, too.
+_FAMILIES = (nll, alignment, sentence_models, known, agreement, edits, surface)
+FEATURES: dict[str, Feature] = {each.name: each for family in _FAMILIES for each in family.FEATURES}
+
+
+class _Once:
+    """A grammar model that is asked for each sentence once, by however many features."""
+
+    def __init__(self, log_odds: Callable[[Sequence[str]], Numbers]):
+        self._ask = log_odds
+        self._found: dict[str, float] = {}
+
+    def log_odds(self, sentences: Sequence[str]) -> Numbers:
+        """Return the log-odds of each sentence, shape (sentences,)."""
+        new = [each for each in dict.fromkeys(sentences) if each not in self._found]
+        if new:
+            self._found |= zip(new, self._ask(new), strict=True)
+        return np.array([self._found[each] for each in sentences], np.float64)
+
+
+class _Reader:
+    """An encoder that reads each sentence once, by however many features."""
+
+    def __init__(self, encoder: Encoder):
+        self._encoder = encoder
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._measures: dict[str, Numbers] | None = None
+
+    def encode(self, sentences: Sequence[str]) -> NDArray[np.float32]:
+        """Return vectors, shape (sentences, size)."""
+        new = [each for each in dict.fromkeys(sentences) if each not in self._vectors]
+        if new:
+            self._vectors |= zip(new, self._encoder.encode(new), strict=True)
+        return np.array([self._vectors[each] for each in sentences], np.float32)
+
+    def read(self, sentences: Sequence[str]) -> list[Read]:
+        """Return the vectors of each sentence and of its tokens."""
+        assert isinstance(self._encoder, TokenEncoder)
+        found = self._encoder.read(sentences)
+        self._vectors |= zip(sentences, (each.sentence for each in found), strict=True)
+        return found
+
+    def measures(self, pairs: Pairs) -> dict[str, Numbers] | None:
+        """Return the features of tokens; None if the encoder gives no vectors of tokens."""
+        if self._measures is None and isinstance(self._encoder, TokenEncoder):
+            self._measures = alignment.measures(pairs, self)
+        return self._measures
+
+
+def compute(pairs: Pairs, names: Iterable[str], models: Models) -> dict[str, Numbers]:
+    """Return the numbers of each feature, shape (pairs,), NaN where unknown.
+
+    Those of `reference_vector` have shape (pairs, size), or (pairs,) if its encoder is missing.
+
+    Raises:
+        InputError: a name is no feature.
+    """
+    features = [feature(name) for name in names]
+    if models.grammar is not None:
+        models = replace(models, grammar=_Once(models.grammar.log_odds))
+    if models.encoder is not None:
+        models = replace(models, encoder=_Reader(models.encoder))
+    order = list(FEATURES)
+    in_order = sorted(features, key=lambda each: order.index(each.name))
+    found = {each.name: each.compute(pairs, models) for each in in_order}
+    return {each.name: found[each.name] for each in features}
+
+
+def feature(name: str) -> Feature:
+    """Return the feature of a name.
+
+    Raises:
+        InputError: there is none.
+    """
+    if name not in FEATURES:
+        raise InputError(f"'{name}' is no feature of pairs{suggestion(name, list(FEATURES))}")
+    return FEATURES[name]

@@ -1,0 +1,177 @@
+"""Fits a judge to labels (good, acceptable, bad), to ratings, or to both.
+
+Writes judge.json, which `judge.score --judge` takes. Prints how good each set of features is for
+references that it was not fitted to, and how far the probabilities can be relied on.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.manifest import sha256
+from workflow_scripts.core.version import version
+from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT as DEFAULT_ENCODER
+from workflow_scripts.plan.catalogues.features import ENCODER, ENGLISH, NEEDS
+from workflow_scripts.stages.judge.encoder import encoder_folder, load_encoder
+from workflow_scripts.stages.judge.examples import read_labels, read_ratings
+from workflow_scripts.stages.judge.features import FEATURES, Models, compute
+from workflow_scripts.stages.judge.features.registry import feature
+from workflow_scripts.stages.judge.fitting import Examples, ablation, fit
+from workflow_scripts.stages.judge.grammar.model import Grammar
+from workflow_scripts.stages.judge.model import Judge
+
+GRAMMAR = "grammar"
+# What proved useful by cross-validation (docs/judge.md).
+FEATURES_BY_DEFAULT = (
+    *("forward_nll", "forward_root", "backward_nll"),
+    *("cosine", "tokens_kept", "tokens_kept_below", "worst_kept", "spread_added"),
+    *("reference_vector", "grammar", "numbers"),
+    *("changed_pronouns", "invented_words", "dropped_words", "repeated_words"),
+)
+GOOD_RATING = 80.0
+
+
+def usable(features: Sequence[str], given: Sequence[Examples], models: Models) -> list[str]:
+    """Return those features that files, models and language allow.
+
+    Raises:
+        InputError: a name is no feature.
+    """
+    columns = {column for each in given for column in each.pairs.columns()}
+    return [
+        name
+        for name in features
+        if set(feature(name).columns) <= columns
+        and all(getattr(models, model) is not None for model in FEATURES[name].models)
+        and models.language in (FEATURES[name].languages or (models.language,))
+    ]
+
+
+def fit_judge(
+    given: Sequence[Examples],
+    features: Sequence[str],
+    models: Models,
+    about: dict[str, Any],
+    seed: int = 1,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Judge:
+    """Return a judge of some features; see `fitting.fit`.
+
+    Raises:
+        InputError: a feature lacks what it needs, or the files are too small.
+    """
+    able = usable(features, given, models)
+    if lacking := [name for name in features if name not in able]:
+        raise InputError(
+            f"the features {', '.join(lacking)} lack what they need ({_needs(lacking)}); give it, "
+            "or leave them out"
+        )
+    about = {**about, "fitted_to": [dict(each.source) for each in given], "seed": seed}
+    return fit(with_features(given, features, models), features, models.language, about, seed, tell)
+
+
+def with_features(
+    given: Sequence[Examples], features: Sequence[str], models: Models
+) -> list[Examples]:
+    """Return the files with the numbers of their pairs."""
+    names = dict.fromkeys([*features, "words"])
+    return [replace(each, features=compute(each.pairs, names, models)) for each in given]
+
+
+def _needs(names: Sequence[str]) -> str:
+    found = dict.fromkeys(need for name in names for need in NEEDS[name])
+    languages = [name for name in names if FEATURES[name].languages]
+    return ", ".join([*found, *(["English references"] if languages else [])])
+
+
+def encoder_of(folder: Path | None) -> tuple[dict[str, Any], Path]:
+    """Return what a judge keeps of an encoder, and its folder; None is the default.
+
+    Raises:
+        InputError: the default is not installed.
+    """
+    if folder is None:
+        return dict(DEFAULT_ENCODER), encoder_folder()
+    weights = sorted(
+        path for path in folder.rglob("*") if path.suffix in (".safetensors", ".bin", ".pt")
+    )
+    if not weights:
+        raise InputError(f"{folder} holds no weights of an encoder; name another folder")
+    return {"name": folder.name, "weights": [sha256(path) for path in weights]}, folder
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Fit a judge to files of labels or ratings."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--labels",
+        type=Path,
+        help="table with a head: id, source, reference, paraphrase, forward_nll, backward_nll, "
+        "label (good, acceptable, bad, or G, A, B)",
+    )
+    parser.add_argument(
+        "--ratings",
+        type=Path,
+        help="of people, in the format of ParaBank's candidates.tsv (docs/ratings.md)",
+    )
+    parser.add_argument("--reference-texts", type=Path, help="of the ratings: ref_id, ref_sent")
+    parser.add_argument(
+        "--good", type=float, default=GOOD_RATING, help="least mean rating of a good pair"
+    )
+    parser.add_argument("--features", nargs="+", help="names (docs/judge-features.md)")
+    parser.add_argument("--language", default="en", help="of the references, ISO 639")
+    parser.add_argument("--encoder", type=Path, help="folder; without it the one that is installed")
+    parser.add_argument("--grammar", type=Path, help="folder; without it the English one")
+    parser.add_argument("--seed", type=int, default=1, help="of the folds")
+    parser.add_argument(
+        "--ablation", action="store_true", help="print the figures without each feature, too"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="folder of judge.json")
+    arguments = parser.parse_args(argv)
+    if (arguments.ratings is None) != (arguments.reference_texts is None):
+        parser.error("--ratings and --reference-texts go together")
+    given = []
+    if arguments.labels:
+        given.append(read_labels(arguments.labels))
+    if arguments.ratings:
+        texts, good = arguments.reference_texts, arguments.good
+        given.append(read_ratings(arguments.ratings, texts, good))
+    if not given:
+        parser.error("name --labels or --ratings")
+    wanted = arguments.features or FEATURES_BY_DEFAULT
+    needs = {need for name in wanted for need in NEEDS.get(name, ())}
+    english = arguments.language in ENGLISH
+    about: dict[str, Any] = {"paraloom": version()}
+    encoder = grammar = None
+    if ENCODER in needs and (english or arguments.encoder):
+        about["encoder"], folder = encoder_of(arguments.encoder)
+        encoder = load_encoder(folder)
+    if GRAMMAR in needs and (english or arguments.grammar):
+        grammar = Grammar.load(arguments.grammar or "english")
+    models = Models(encoder, grammar, language=arguments.language)
+    features = arguments.features or usable(FEATURES_BY_DEFAULT, given, models)
+    judge = fit_judge(given, features, models, about, arguments.seed, print)
+    print_reliability(judge)
+    if arguments.ablation:
+        for line in ablation(with_features(given, features, models), features, arguments.seed):
+            print(line)
+    print(f"written: {judge.save(arguments.output)}")
+
+
+def print_reliability(judge: Judge) -> None:
+    """Print how often pairs of like probability are good, by length of the reference."""
+    print("words of the reference, probability, pairs, mean probability, share of good ones")
+    for band in judge.about["reliability"]:
+        for each in band["bins"]:
+            print(
+                f"{band['words']}\t{each['from']:.1f}-{each['to']:.1f}\t{each['pairs']}\t"
+                f"{each['probability']:.3f}\t{each['good']:.3f}"
+            )
+
+
+if __name__ == "__main__":
+    run(main)

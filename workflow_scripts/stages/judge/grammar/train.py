@@ -1,0 +1,96 @@
+"""Train a grammar model on references, or on text files of sound sentences."""
+
+import argparse
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.lines import read_lines
+from workflow_scripts.core.files.manifest import sha256, shard_paths
+from workflow_scripts.core.files.shard import Input
+from workflow_scripts.stages.judge.grammar.damage import Damager
+from workflow_scripts.stages.judge.grammar.training import DEFAULTS, split, train, validate
+
+
+def train_model(
+    sentences: Iterable[str], output: Path, config: Mapping[str, Any], about: Mapping[str, Any]
+) -> None:
+    """Write a model of sound sentences, with its record; `Grammar.load(output)` reads it.
+
+    Args:
+        sentences: any number; a seeded sample of them is used.
+        output: folder of the model.
+        config: settings that differ from `DEFAULTS`.
+        about: where the sentences come from; it is kept with the model.
+
+    Raises:
+        InputError: an unknown setting, or too few sentences.
+    """
+    if unknown := sorted(set(config) - set(DEFAULTS)):
+        raise InputError(f"grammar: unknown settings {unknown}; there are {sorted(DEFAULTS)}")
+    settings = {**DEFAULTS, **config}
+    # One thread: more would add up in another order.
+    torch.set_num_threads(1)
+    parts = split(sentences, settings)
+    damager = Damager(parts.counted + parts.training, settings["seed"])
+    model = train(parts, damager, settings)
+    model.description |= {
+        **about,
+        "settings": settings,
+        "sentences": {name: len(part) for name, part in parts._asdict().items()},
+        "validation": validate(model, parts.validation, damager),
+    }
+    model.save(output)
+
+
+def references(folder: Path, shards: int) -> Iterator[str]:
+    """Yield the references of shards that a stage wrote, after they are verified."""
+    for row in Input(shard_paths(folder, shards), "references").rows(["reference"]).items:
+        yield row["reference"]
+
+
+def lines(paths: Sequence[Path]) -> Iterator[str]:
+    """Yield the sentences of text files: one a line, of a line with tabs what is behind the last.
+
+    Raises:
+        InputError: a file can't be read or is not UTF-8.
+    """
+    for path in paths:
+        for line in read_lines(path):
+            if sentence := line.rpartition("\t")[2].strip():
+                yield sentence
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Train a grammar model: sound sentences against the same sentences damaged."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    given = parser.add_mutually_exclusive_group(required=True)
+    given.add_argument(
+        "--input", type=Path, nargs="+", help="UTF-8 text, a sentence a line (the last column)"
+    )
+    given.add_argument("--folder", type=Path, help="with shards of references, of a run")
+    parser.add_argument("--shards", type=int, help="of the folder")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the model")
+    parser.add_argument("--language", default="", help="of the sentences; kept with the model")
+    parser.add_argument("--licence", default="", help="of the sentences; kept with the model")
+    parser.add_argument(
+        "--config", type=json_argument, default={}, help=f"settings (JSON) besides {DEFAULTS}"
+    )
+    arguments = parser.parse_args(argv)
+    about = {"language": arguments.language, "licence": arguments.licence}
+    if arguments.folder is None:
+        about["sources"] = [{"file": p.name, "sha256": sha256(p)} for p in arguments.input]
+        sentences = lines(arguments.input)
+    elif arguments.shards is None:
+        parser.error("--folder needs --shards")
+    else:
+        sentences = references(arguments.folder, arguments.shards)
+    train_model(sentences, arguments.output, arguments.config, about)
+
+
+if __name__ == "__main__":
+    run(main)

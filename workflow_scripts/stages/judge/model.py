@@ -1,0 +1,202 @@
+"""A judge: the probability that a paraphrase is good, from features of the pair (docs/judge.md).
+
+A judge is a file `judge.json` of numbers: logistic coefficients, a set of them for each set of
+features that may be known, and a calibration by the length of the reference.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.stages.judge.pairs import Numbers
+
+FILE = "judge.json"
+DEFAULT = "default"
+# It ships with Paraloom.
+SHIPPED = Path(__file__).with_name("default.json")
+FORMAT = 1
+_DECIMALS = 6
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """What a judge does with pairs of which some features are known, and others are not.
+
+    The log-odds of a pair are slope * (intercept + sum of weight * feature) + shift of its band.
+    """
+
+    weights: Mapping[str, float | Numbers]
+    """By feature; shape (size,) where the feature is a vector."""
+    intercept: float
+    slope: float
+    shifts: tuple[float, ...]
+    """By band of lengths."""
+
+    def margin(self, values: Mapping[str, Numbers]) -> Numbers:
+        """Return intercept plus weights times features, shape (pairs,)."""
+        total: Numbers = np.full(len(next(iter(values.values()))), self.intercept)
+        for name, weight in self.weights.items():
+            value = values[name]
+            # Of a vector: an own sum for each pair, which no other pair of the batch changes.
+            total += (value * weight).sum(axis=1) if value.ndim == 2 else value * weight
+        return total
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A fitted judge."""
+
+    features: tuple[str, ...]
+    sets: tuple[Coefficients, ...]
+    """Those with more features come first."""
+    ranges: Mapping[str, tuple[float, float]]
+    """Of each feature that is a number: values beyond what was seen count as the nearest seen."""
+    bands: tuple[int, ...]
+    """The words of a reference at which another band of lengths begins."""
+    language: str
+    """Of the references, ISO 639."""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """Where the numbers come from, how good they are, and the encoder."""
+
+    @classmethod
+    def load(cls, path: Path | str) -> Self:
+        """Read a judge: `default`, a folder with judge.json, or such a file.
+
+        Raises:
+            InputError: there is none, or it is damaged.
+        """
+        path = SHIPPED if str(path) == DEFAULT else Path(path)
+        path = path / FILE if path.is_dir() else path
+        try:
+            return cls.of(json.loads(path.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise InputError(
+                f"{path} can't be read: {error.strerror}; name a folder that judge.fit wrote, or "
+                f"'{DEFAULT}'"
+            ) from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{path} is no judge ({error}); fit it again") from error
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Self:
+        """Return the judge of the content of a file.
+
+        Raises:
+            KeyError: something is missing.
+            ValueError: it is of another format.
+        """
+        if content["format"] != FORMAT:
+            raise ValueError(f"its format is {content['format']}, and {FORMAT} is known")
+        sets = tuple(
+            Coefficients(
+                {
+                    name: np.array(weight, np.float64) if isinstance(weight, list) else weight
+                    for name, weight in each["weights"].items()
+                },
+                each["intercept"],
+                each["slope"],
+                tuple(each["shifts"]),
+            )
+            for each in content["sets"]
+        )
+        return cls(
+            tuple(content["features"]),
+            sets,
+            {name: (low, high) for name, (low, high) in content["ranges"].items()},
+            tuple(content["bands"]),
+            content["language"],
+            content["about"],
+        )
+
+    def save(self, folder: Path) -> Path:
+        """Write judge.json, and return its path."""
+        path = folder / FILE
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(path, self.content)
+        return path
+
+    @cached_property
+    def content(self) -> dict[str, Any]:
+        """What is written; numbers have 6 decimals."""
+        return {
+            "format": FORMAT,
+            "language": self.language,
+            "features": list(self.features),
+            "bands": list(self.bands),
+            "ranges": {name: list(map(_short, limits)) for name, limits in self.ranges.items()},
+            "sets": [
+                {
+                    "weights": {name: _short(weight) for name, weight in each.weights.items()},
+                    "intercept": _short(each.intercept),
+                    "slope": _short(each.slope),
+                    "shifts": list(map(_short, each.shifts)),
+                }
+                for each in self.sets
+            ],
+            "about": dict(self.about),
+        }
+
+    def probability(self, features: Mapping[str, Numbers], words: Numbers) -> Numbers:
+        """Return the probability of each pair to be good, shape (pairs,).
+
+        Args:
+            features: numbers by name, shape (pairs,), of a vector (pairs, size). NaN is unknown,
+                and so is a feature that is not there. Each pair is judged by the set of
+                coefficients that uses most of what is known of it.
+            words: of each reference, shape (pairs,).
+
+        Returns:
+            Probabilities; NaN where too little is known for any set.
+        """
+        found = np.full(len(words), np.nan)
+        known = {name: known_rows(features[name]) for name in self.features if name in features}
+        values = {name: self._within(name, features[name]) for name in known}
+        band = band_of(words, self.bands)
+        for each in self.sets:
+            if not each.weights.keys() <= known.keys():
+                continue
+            rows = np.flatnonzero(
+                np.isnan(found) & np.logical_and.reduce([known[name] for name in each.weights])
+            )
+            if len(rows):
+                margin = each.margin({name: values[name][rows] for name in each.weights})
+                found[rows] = expit(each.slope * margin + np.array(each.shifts)[band[rows]])
+        return found
+
+    def _within(self, name: str, values: Numbers) -> Numbers:
+        if name not in self.ranges:
+            return values
+        return np.clip(values, *self.ranges[name])
+
+
+def band_of(words: Numbers, bands: tuple[int, ...]) -> NDArray[np.intp]:
+    """Return the number of the band of each reference's length, shape (pairs,)."""
+    return np.searchsorted(np.array(bands), words, side="right")
+
+
+def band_names(bands: tuple[int, ...]) -> list[str]:
+    """Return what the bands are called: `1-7`, `8-14`, `15+` for bands at 8 and 15."""
+    inner = [f"{first}-{last - 1}" for first, last in pairwise((1, *bands))]
+    return [*inner, f"{bands[-1]}+" if bands else "all"]
+
+
+def known_rows(values: Numbers) -> NDArray[np.bool_]:
+    """Return of which pairs a feature's numbers are known, shape (pairs,)."""
+    return np.isfinite(values) if values.ndim == 1 else np.isfinite(values).all(axis=1)
+
+
+def _short(value: Any) -> Any:
+    """Return a number, or the list of a vector's numbers, with 6 decimals."""
+    if isinstance(value, np.ndarray):
+        return [round(float(each), _DECIMALS) for each in value]
+    return round(float(value), _DECIMALS)

@@ -1,0 +1,262 @@
+"""Prints how probable it is that each paraphrase is good: one number a line, higher is better.
+
+The judge `default` is for English. It needs the texts alone; NLLs that are given make it better.
+NLL files have one number a line, in nats per token, and an empty line where it is unknown.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.lines import read_lines
+from workflow_scripts.core.text.tokens import tokens
+from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.raw import coders
+from workflow_scripts.nmt.scoring import score
+from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT as DEFAULT_ENCODER
+from workflow_scripts.plan.catalogues.features import ENCODER, ENGLISH, NEEDS
+from workflow_scripts.stages.judge.encoder import load_encoder
+from workflow_scripts.stages.judge.examples import nll_of
+from workflow_scripts.stages.judge.features import Models, compute
+from workflow_scripts.stages.judge.features.english import FUNCTION_WORDS
+from workflow_scripts.stages.judge.features.feature import Encoder
+from workflow_scripts.stages.judge.fit import GRAMMAR, encoder_of
+from workflow_scripts.stages.judge.grammar.model import Grammar
+from workflow_scripts.stages.judge.model import DEFAULT, Judge
+from workflow_scripts.stages.judge.pairs import Numbers, Pairs
+
+# Pairs that are judged together; memory does not grow with the files' features.
+_CHUNK = 1024
+# Of English text, about half of the words are function words; of other languages, few look so.
+_ENGLISH_SHARE, _ENOUGH_WORDS = 0.15, 20
+
+
+def read_texts(path: Path) -> list[str]:
+    """Return the lines of a file.
+
+    Raises:
+        InputError: a line is empty.
+    """
+    lines = list(read_lines(path))
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            raise InputError(
+                f"{path}, line {number} is empty; a pair needs both texts: take the line out of "
+                "all files"
+            )
+    return lines
+
+
+def read_nlls(path: Path) -> Numbers:
+    """Return the NLLs of a file, shape (lines,): NaN where a line is empty, or ParaBank's -1.
+
+    Raises:
+        InputError: a line is no number.
+    """
+    lines = enumerate(read_lines(path), start=1)
+    return np.array([nll_of(line, path, number) for number, line in lines], np.float64)
+
+
+def same_length(path: Path, found: int, first: Path, expected: int) -> None:
+    """Check that two files have as many lines.
+
+    Raises:
+        InputError: they have not.
+    """
+    if found != expected:
+        raise InputError(
+            f"{path} has {found} lines, {first} has {expected}; line n of each is of the same pair"
+        )
+
+
+def nlls(folder: Path, given: Sequence[str], targets: Sequence[str], device: str) -> Numbers:
+    """Return the NLLs that a model gives targets; NaN where a side is too long for it.
+
+    Raises:
+        InputError: the model can't be read, or does not tell its pieces.
+    """
+    model = load_model(folder, device)
+    source, target = coders(model, folder, True, None, None)
+    ids = (
+        (source.encode(left), target.encode(right))
+        for left, right in zip(given, targets, strict=True)
+    )
+    found = np.array(list(score(model, ids)), np.float64)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def missing(judge: Judge, pairs: Pairs, models: Models) -> Iterator[str]:
+    """Yield what features of a judge are unknown, for a person to read."""
+    for name in judge.features:
+        lacking = [
+            need
+            for need in NEEDS[name]
+            if getattr(pairs, need, None) is None and getattr(models, need, None) is None
+        ]
+        if lacking:
+            yield f"missing feature: {name} (needs {', '.join(lacking)})"
+    for column in ("forward_nll", "backward_nll"):
+        values = getattr(pairs, column)
+        if values is None:
+            continue
+        unknown = int(np.isnan(values).sum())
+        if unknown:
+            yield f"missing feature: {column} is unknown on {unknown} of {len(values)} lines"
+        if not any(column in NEEDS[name] for name in judge.features):
+            yield f"{column} is given, but this judge does not use it"
+
+
+def not_english(references: Sequence[str]) -> bool:
+    """Tell whether texts look as if they were not in English."""
+    words = [token.lower() for text in references for token in tokens(text) if token[0].isalpha()]
+    known = sum(word in FUNCTION_WORDS for word in words)
+    return len(words) >= _ENOUGH_WORDS and known < _ENGLISH_SHARE * len(words)
+
+
+def scores(judge: Judge, pairs: Pairs, models: Models) -> Iterator[float]:
+    """Yield the probability of each pair to be good.
+
+    Raises:
+        InputError: too little is known of a pair.
+    """
+    for start in range(0, len(pairs), _CHUNK):
+        some = pairs.take(range(start, min(start + _CHUNK, len(pairs))))
+        found = compute(some, dict.fromkeys([*judge.features, "words"]), models)
+        probabilities = judge.probability(found, found["words"])
+        if np.isnan(probabilities).any():
+            line = start + int(np.flatnonzero(np.isnan(probabilities))[0]) + 1
+            raise InputError(
+                f"line {line}: of this pair too little is known for the judge, which has the "
+                f"features {', '.join(judge.features)}; give what they need"
+            )
+        yield from probabilities.tolist()
+
+
+def models_of(judge: Judge, encoder: Path | None, grammar: Path | None, device: str) -> Models:
+    """Return the models of a judge's features.
+
+    Without the encoder that `make setup` installs, its features are missing, and that is told.
+
+    Raises:
+        InputError: a model that was named can't be read, or is not the judge's.
+    """
+    needs = {need for name in judge.features for need in NEEDS[name]}
+    models = Models(language=judge.language)
+    if ENCODER in needs:
+        models = replace(models, encoder=_encoder(judge, encoder, device))
+    if GRAMMAR in needs:
+        if grammar is None and judge.language not in ENGLISH:
+            raise InputError(
+                "this judge has a grammar model of its own; name its folder (--grammar)"
+            )
+        models = replace(models, grammar=Grammar.load(grammar or "english"))
+    return models
+
+
+def _encoder(judge: Judge, folder: Path | None, device: str) -> Encoder | None:
+    own = judge.about.get("encoder")
+    if folder is None:
+        if own != DEFAULT_ENCODER:
+            raise InputError(
+                f"this judge was fitted with the encoder '{(own or {}).get('name')}'; name its "
+                "folder (--encoder)"
+            )
+        try:
+            return load_encoder(encoder_of(None)[1], device)
+        except InputError as error:
+            print(f"missing encoder: {error}", file=sys.stderr)
+            return None
+    if own != DEFAULT_ENCODER and encoder_of(folder)[0].get("weights") != (own or {}).get(
+        "weights"
+    ):
+        raise InputError(f"{folder} is not the encoder that the judge was fitted with; name that")
+    return load_encoder(folder, device)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Print a score of each pair."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--judge", default=DEFAULT, help="folder that judge.fit wrote; or 'default', for English"
+    )
+    parser.add_argument("--references", type=Path, required=True, help="a sentence a line")
+    parser.add_argument("--paraphrases", type=Path, required=True, help="a paraphrase of each")
+    parser.add_argument("--forward-nll", type=Path, help="of the paraphrases, given the sources")
+    parser.add_argument("--backward-nll", type=Path, help="of the sources, given the paraphrases")
+    parser.add_argument("--sources", type=Path, help="a sentence a line; for the models")
+    parser.add_argument("--forward", type=Path, help="model that gives the forward NLLs")
+    parser.add_argument("--backward", type=Path, help="model that gives the backward NLLs")
+    parser.add_argument("--encoder", type=Path, help="folder; without it the judge's own")
+    parser.add_argument("--grammar", type=Path, help="folder; without it the English one")
+    parser.add_argument("--language", help="of the references (ISO 639), where you want it checked")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    arguments = parser.parse_args(argv)
+    for direction in ("forward", "backward"):
+        if getattr(arguments, direction) and getattr(arguments, f"{direction}_nll"):
+            parser.error(f"--{direction} and --{direction}-nll give the same; name one of them")
+        if getattr(arguments, direction) and not arguments.sources:
+            parser.error(f"--{direction} needs --sources")
+    judge = Judge.load(arguments.judge)
+    if arguments.language and arguments.language not in (
+        ENGLISH if judge.language in ENGLISH else (judge.language,)
+    ):
+        raise InputError(
+            f"the judge '{arguments.judge}' knows references in '{judge.language}' only, not in "
+            f"'{arguments.language}'; fit one of your own (judge.fit, docs/judge.md)"
+        )
+    device = choose_device(arguments.device).type
+    pairs = _pairs(arguments, device)
+    models = models_of(judge, arguments.encoder, arguments.grammar, device)
+    for line in missing(judge, pairs, models):
+        print(line, file=sys.stderr)
+    if judge.language in ENGLISH and not_english(pairs.references):
+        print(
+            "warning: the references don't look like English, and this judge knows nothing else: "
+            "its scores mean little here (docs/judge.md)",
+            file=sys.stderr,
+        )
+    for each in scores(judge, pairs, models):
+        print(f"{each:.6f}")
+
+
+def _pairs(arguments: argparse.Namespace, device: str) -> Pairs:
+    """Return the pairs of the files, with the NLLs that models give.
+
+    Raises:
+        InputError: a file is not as it should be, or files differ in length.
+    """
+    references = read_texts(arguments.references)
+    paraphrases = read_texts(arguments.paraphrases)
+    same_length(arguments.paraphrases, len(paraphrases), arguments.references, len(references))
+    sources = None
+    if arguments.sources is not None:
+        sources = read_texts(arguments.sources)
+        same_length(arguments.sources, len(sources), arguments.references, len(references))
+    given: dict[str, Numbers | None] = {"forward_nll": None, "backward_nll": None}
+    for column in given:
+        path = getattr(arguments, column)
+        if path is not None:
+            given[column] = values = read_nlls(path)
+            same_length(path, len(values), arguments.references, len(references))
+    if sources is not None and arguments.forward is not None:
+        given["forward_nll"] = nlls(arguments.forward, sources, paraphrases, device)
+    if sources is not None and arguments.backward is not None:
+        given["backward_nll"] = nlls(arguments.backward, paraphrases, sources, device)
+    return Pairs(
+        references,
+        paraphrases,
+        sources,
+        forward_nll=given["forward_nll"],
+        backward_nll=given["backward_nll"],
+    )
+
+
+if __name__ == "__main__":
+    run(main)

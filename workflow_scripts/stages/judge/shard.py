@@ -1,0 +1,206 @@
+"""Judge the candidates of every reference of a shard: how probable is it that each is good?
+
+Only candidates that can pass the bound on the sum of both NLLs are judged. Where the judge asks for
+the NLLs of single tokens, the forward model decodes these candidates again, by force.
+"""
+
+import argparse
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, tee
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.input_files import unchanged
+from workflow_scripts.core.files.manifest import verify_file
+from workflow_scripts.core.files.rows import (
+    JudgedRow,
+    ReferenceScoreRow,
+    ScoredCandidate,
+    ScoredRow,
+)
+from workflow_scripts.core.files.shard import Input, Tally, write_shard
+from workflow_scripts.core.text.text import letters_and_digits
+from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
+from workflow_scripts.stages.judge.bench import Bench, Decoder
+from workflow_scripts.stages.judge.load import load_models
+from workflow_scripts.stages.judge.model import DEFAULT, Judge
+from workflow_scripts.stages.judge.pairs import Numbers, Pairs
+
+# References whose candidates are judged together: some thousands of pairs.
+WINDOW = 32
+
+
+def to_judge(row: ScoredRow, max_sum: float) -> list[int]:
+    """Return the places of the candidates of a row that can be chosen.
+
+    These have a finite sum of at most `max_sum`, and differ from the reference in more than case,
+    punctuation and blanks.
+    """
+    reference = letters_and_digits(row["reference"])
+
+    def may(candidate: ScoredCandidate) -> bool:
+        total = candidate["sum"]
+        return (
+            total is not None
+            and np.isfinite(total)
+            and total <= max_sum
+            and letters_and_digits(candidate["text"]) != reference
+        )
+
+    return [place for place, candidate in enumerate(row["candidates"]) if may(candidate)]
+
+
+def judge_rows(
+    rows: Sequence[ScoredRow], own: Sequence[ReferenceScoreRow] | None, bench: Bench
+) -> list[JudgedRow]:
+    """Return the probabilities of the candidates of some references, as fp32 holds them.
+
+    Args:
+        rows: the references with their scored candidates.
+        own: the NLLs of the same references themselves; None where no feature needs them.
+        bench: who judges.
+    """
+    places = [
+        (number, place) for number, row in enumerate(rows) for place in to_judge(row, bench.max_sum)
+    ]
+    found: list[list[float | None]] = [[None] * len(row["candidates"]) for row in rows]
+    if places:
+        judged = bench.probabilities(_pairs(rows, own, places)).astype(np.float32).tolist()
+        for (number, place), probability in zip(places, judged, strict=True):
+            found[number][place] = None if math.isnan(probability) else probability
+    return [
+        {"id": row["id"], "probabilities": probabilities}
+        for row, probabilities in zip(rows, found, strict=True)
+    ]
+
+
+def _pairs(
+    rows: Sequence[ScoredRow],
+    own: Sequence[ReferenceScoreRow] | None,
+    places: Sequence[tuple[int, int]],
+) -> Pairs:
+    candidates = [rows[number]["candidates"][place] for number, place in places]
+    of_references: dict[str, Numbers] = {}
+    if own is not None:
+        of_references = {
+            f"reference_{nll}": np.array([own[number][nll] for number, _ in places])
+            for nll in ("forward_nll", "backward_nll")
+        }
+    return Pairs(
+        references=[rows[number]["reference"] for number, _ in places],
+        paraphrases=[candidate["text"] for candidate in candidates],
+        sources=[rows[number]["source"] for number, _ in places],
+        forward_nll=np.array([candidate["forward_nll"] for candidate in candidates]),
+        backward_nll=np.array([candidate["backward_nll"] for candidate in candidates]),
+        **of_references,
+    )
+
+
+def judge_stream(
+    rows: Iterable[ScoredRow], own: Iterable[ReferenceScoreRow] | None, bench: Bench
+) -> Iterator[JudgedRow]:
+    """Yield what `judge_rows` gives, for any number of rows in bounded memory.
+
+    Raises:
+        InputError: the references' own scores are of other references.
+    """
+    rows, scores = iter(rows), None if own is None else iter(own)
+    while window := list(islice(rows, WINDOW)):
+        mine = None if scores is None else own_scores(window, scores)
+        if mine is not None and len(mine) < len(window):
+            raise InputError(
+                "judge: the scores of the references are of other references; score again "
+                "(snakemake --forcerun score)"
+            )
+        yield from judge_rows(window, mine, bench)
+
+
+def own_scores(
+    window: Sequence[ScoredRow], scores: Iterator[ReferenceScoreRow]
+) -> list[ReferenceScoreRow]:
+    """Return the next scores, those of the window's references; fewer where one has none.
+
+    A system may leave references out, so scores of others are passed over. Both keep one order.
+    """
+    found = []
+    for row in window:
+        mine = next((each for each in scores if each["id"] == row["id"]), None)
+        if mine is None:
+            break
+        found.append(mine)
+    return found
+
+
+def judge_shard(input_path: Path, references_path: Path | None, output: Path, bench: Bench) -> None:
+    """Stream a `scored` shard into a `judged` shard with its record.
+
+    Memory does not grow with the shard. Every reference gives a row with a number for each of its
+    candidates. The record counts the candidates, those that can be chosen, and those of them that
+    were judged: the judge knows too little of a paraphrase that the forward model can't read.
+
+    Raises:
+        InputError: an input is damaged, or the two are of other references; or the judge knows too
+            little of all candidates.
+    """
+    scored = Input(input_path, "scored").rows(batch_size=64)
+    own = Input(references_path, "reference_scores").rows().items if references_path else None
+    total: Counter[str] = Counter()
+
+    def judged(rows: Iterator[ScoredRow]) -> Iterator[JudgedRow]:
+        given, rows = tee(rows)
+        for row, found in zip(given, judge_stream(rows, own, bench), strict=True):
+            yield found
+            total["candidates"] += len(row["candidates"])
+            total["to_judge"] += len(to_judge(row, bench.max_sum))
+            total["judged"] += sum(each is not None for each in found["probabilities"])
+        if total["to_judge"] and not total["judged"]:
+            raise InputError(
+                f"{input_path}: the judge knows too little of all {total['to_judge']:,} candidates "
+                f"that could be chosen; its features are {', '.join(bench.judge.features)}"
+            )
+
+    tally = Tally(extra=total)
+    write_shard(scored, judged, output, "judged", "judge", tally, shown="written")
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Judge the candidates of every reference of a shard."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    add_inputs(parser)
+    parser.add_argument("--input", type=Path, required=True, help="shard of scored candidates")
+    parser.add_argument("--references", type=Path, help="shard of the references' own scores")
+    parser.add_argument("--judge", default=DEFAULT, help="judge.json; or the one that ships")
+    parser.add_argument("--words", type=Path, help="words.txt, those of the references")
+    parser.add_argument(
+        "--grammar", type=Path, help="its model.json; without it the one that ships"
+    )
+    parser.add_argument("--forward", type=Path, help="folder of that model, for forced decoding")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parse_with_compute(parser, argv, SCORING_BATCH)
+    config: dict[str, Any] = arguments.config
+    with unchanged(arguments.inputs):
+        if arguments.judge != DEFAULT:
+            verify_file(arguments.judge, "fitting")
+        judge = Judge.load(arguments.judge)
+        device = choose_device(arguments.device).type
+        models = load_models(judge.features, config, arguments.words, arguments.grammar, device)
+        decoder = None
+        if arguments.forward is not None:
+            batch = arguments.batch_tokens
+            rewritten = "rewritten" in config
+            decoder = Decoder(arguments.forward, device, config["precision"], batch, rewritten)
+        bound = config["max_sum"]
+        bench = Bench(judge, models, decoder, np.inf if bound is None else bound)
+        judge_shard(arguments.input, arguments.references, arguments.output, bench)
+
+
+if __name__ == "__main__":
+    run(main)

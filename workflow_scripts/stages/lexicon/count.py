@@ -1,0 +1,126 @@
+"""Align the pairs of a share of the training sets, and count phrases and words that stand together.
+
+Counts are whole numbers, so it makes no difference to their sums how pairs are shared out.
+"""
+
+import argparse
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.shard import Input, rows_of
+from workflow_scripts.core.files.tables import TableWriter, read_batches
+from workflow_scripts.core.progress import progress
+from workflow_scripts.stages.lexicon.alignment import Table, aligned
+from workflow_scripts.stages.lexicon.counting import BUFFER_ROWS, Block, Counts
+from workflow_scripts.stages.lexicon.phrases import counted, phrase_pairs
+from workflow_scripts.stages.lexicon.results import (
+    ACROSS,
+    COUNTS,
+    LINKS,
+    PHRASES,
+    TOO_LONG,
+    WITHIN,
+    read_words,
+)
+from workflow_scripts.stages.lexicon.texts import Numbers, batches, encoded, read_texts, too_long
+from workflow_scripts.stages.lexicon.together import across, distinct, inside
+
+
+def read_table(folder: Path, words: int) -> Table:
+    """Return what was learnt of the alignment of words, after verifying its file."""
+    path = folder / "links.parquet"
+    verify(folder / "words.parquet")
+    keys, counts = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
+    for batch in read_batches(path, LINKS, None, 1 << 16):
+        keys.append(batch.column("key").to_numpy())
+        counts.append(batch.column("count").to_numpy())
+    return Table(np.concatenate(keys), np.concatenate(counts), words)
+
+
+def write_blocks(path: Path, schema: str, blocks: Iterator[Block]) -> None:
+    """Write counts as a table: the numbers of the keys, and the counts."""
+    with TableWriter(path, schema, 1 << 16) as writer:
+        for block in blocks:
+            *keys, counts = block.T
+            names = ("first", "second") if len(keys) == 2 else ("key",)
+            columns = dict(zip(names, keys, strict=True))
+            writer.write_columns({**columns, "count": np.ascontiguousarray(counts)})
+
+
+def write_counts(
+    sets: list[Path],
+    words: Path,
+    output: Path,
+    share: tuple[int, int],
+    settings: dict[str, Any],
+    rows: int = BUFFER_ROWS,
+) -> None:
+    """Write the counts of a share of the pairs.
+
+    Args:
+        sets: files of training sets.
+        words: folder of the words and their alignment.
+        output: the file of the phrases; those of the words stand beside it.
+        share: its number from 0, and how many there are.
+        settings: `max_tokens` and `max_words`.
+        rows: of counts of each kind that are held in memory.
+
+    Raises:
+        InputError: a file is damaged.
+    """
+    known = read_words(words).words
+    table, numbers = read_table(words, len(known)), Numbers(known)
+    pairs = Input(sets, "training_pairs").count()
+    first, last = (pairs * place // share[1] for place in (share[0], share[0] + 1))
+    files = [output.with_name(f"{output.stem}{each}.parquet") for each in (ACROSS, WITHIN)]
+    read = used = 0
+    with ExitStack() as stack:
+        phrases, apart, together = (
+            stack.enter_context(Counts(output.parent, f"{output.stem}{name}", width, rows))
+            for name, width in (("-phrases", 2), (ACROSS, 1), (WITHIN, 1))
+        )
+        texts = read_texts(sets, first, last)
+        for batch in progress(texts, last - first, f"pairs {output.stem}", rows_of):
+            every = encoded(batch, numbers.tokens)
+            kept = [each for each in every if not too_long(each, settings["max_tokens"])]
+            read, used = read + len(every), used + len(kept)
+            for some in batches(kept):
+                found = phrase_pairs(some, aligned(some, table), settings["max_words"])
+                phrases.add(counted(found))
+                sides = tuple(map(distinct, some))
+                apart.add(across(*sides))
+                for side in sides:
+                    together.add(inside(side))
+            numbers.forget()
+        write_blocks(output, PHRASES, phrases.blocks())
+        write_blocks(files[0], COUNTS, apart.blocks())
+        write_blocks(files[1], COUNTS, together.blocks())
+    write_record(output, read, used, {TOO_LONG: read - used}, files=[output, *files])
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Align a share of the pairs, and count phrases and words."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    parser.add_argument("--training-sets", type=Path, nargs="+", required=True)
+    parser.add_argument("--words", type=Path, required=True, help="folder of the words")
+    parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument("--output", type=Path, required=True, help="NUMBER.parquet")
+    arguments = parser.parse_args(argv)
+    write_counts(
+        arguments.training_sets,
+        arguments.words,
+        arguments.output,
+        (int(arguments.output.stem), arguments.shards),
+        arguments.config,
+    )
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,326 @@
+"""Measure a lexicon: word similarity, precision, antonyms, and on the testbed exact synonyms.
+
+docs/lexicon-measures.md says how each figure is made.
+"""
+
+import argparse
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from workflow_scripts.core.cli import add_inputs, json_argument, run, words
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.atomic import write_json, write_text
+from workflow_scripts.core.files.input_files import files_below, unchanged
+from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.shard import Input
+from workflow_scripts.core.files.vectors import read_vectors
+from workflow_scripts.core.progress import progress
+from workflow_scripts.core.report.finished_run import named
+from workflow_scripts.core.seeding import generator
+from workflow_scripts.core.text.word_tokens import words_and_punctuation
+from workflow_scripts.stages.embed import model as embedding
+from workflow_scripts.stages.judge.encoder import encoder_folder, load_encoder
+from workflow_scripts.stages.lexicon.measures_data import (
+    Listed,
+    Pair,
+    WordPairs,
+    name_of,
+    read_antonyms,
+    read_rules,
+    read_word_pairs,
+)
+from workflow_scripts.stages.lexicon.measures_precision import (
+    ALL,
+    CUTS,
+    LENGTHS,
+    Best,
+    Resource,
+    antonyms,
+    length,
+    listed_resource,
+    precision,
+    ranked,
+    wordnet_resource,
+)
+from workflow_scripts.stages.lexicon.measures_results import LEXICON, MEASURES, SAMPLE
+from workflow_scripts.stages.lexicon.measures_similarity import (
+    Numbers,
+    chance,
+    cosine_of,
+    listed,
+    similarity,
+    unordered,
+)
+from workflow_scripts.stages.lexicon.measures_testbed import Synonyms, exact, occurring
+from workflow_scripts.stages.lexicon.measures_wordnet import WordNet
+
+# Entries of the lexicon that are drawn for people to read, from among so many of the best.
+_READ, _AMONG = 50, CUTS[1:]
+_SIDES = ("reference", "paraphrase")
+
+Vectors = Mapping[str, NDArray[np.float32]]
+Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+
+
+def entries(path: Path) -> Iterator[tuple[Pair, float]]:
+    """Yield the ordered pairs of a lexicon with their scores, best first."""
+    columns = ["phrase", "paraphrase", "score"]
+    for row in Input(path, "lexicon").rows(columns).items:
+        yield (row["phrase"], row["paraphrase"]), row["score"]
+
+
+def scores_of(path: Path, data_sets: Sequence[WordPairs]) -> dict[Pair, float]:
+    """Return a lexicon's score of the pairs of the data sets, by ordered pair, the best of each."""
+    wanted = {each for one in data_sets for pair in one.pairs for each in (pair, pair[::-1])}
+    found: dict[Pair, float] = {}
+    for pair, score in entries(path):
+        if pair in wanted:
+            found[pair] = max(score, found.get(pair, score))
+    return found
+
+
+def vectors_by(encode: Encode, vocabulary: Sequence[str]) -> Vectors:
+    """Return the vectors of words, each encoded as a sentence by itself."""
+    return dict(zip(vocabulary, encode(vocabulary), strict=True))
+
+
+def vectors_in(path: Path, vocabulary: Sequence[str]) -> Vectors:
+    """Return the vectors of words in a file.
+
+    Raises:
+        InputError: it is no file of word vectors.
+    """
+    wanted = set(vocabulary)
+    return {word: vector for word, vector in read_vectors(path) if word in wanted}
+
+
+def word_vectors(
+    config: dict[str, Any],
+    models: Mapping[str, Path],
+    vocabulary: Sequence[str],
+) -> Iterator[tuple[str, Vectors]]:
+    """Yield the name of each model whose cosines are compared, with the vectors of words.
+
+    Args:
+        config: `vectors`, files of word vectors; `encoder`, settings of one or None.
+        models: folders of the stage `embed`, by name; each also as it was before training.
+        vocabulary: the words.
+
+    Raises:
+        InputError: a model or a file of vectors can't be read.
+    """
+    for name, folder in models.items():
+        verify(folder / "model.json")
+        for untrained, what in ((False, name), (True, f"{name}, untrained")):
+            model = embedding.load(folder, untrained)
+            yield what, vectors_by(model.encode, vocabulary)
+    for path in map(Path, config["vectors"]):
+        yield name_of(path), vectors_in(path, vocabulary)
+    if config["encoder"]:
+        encoder = load_encoder(encoder_folder(config["encoder"]))
+        yield "encoder", vectors_by(encoder.encode, vocabulary)
+
+
+def rankers(
+    lexicon: Mapping[Pair, float],
+    lists: Sequence[Listed],
+    vectors: Iterator[tuple[str, Vectors]],
+    data_sets: Sequence[WordPairs],
+    seed: int,
+) -> dict[str, list[Numbers]]:
+    """Return the numbers that each ranker gives the pairs of each data set, by its name.
+
+    Raises:
+        InputError: two rankers have one name.
+    """
+    pairs = [each.pairs for each in data_sets]
+    found = {
+        LEXICON: [unordered(lexicon, each) for each in pairs],
+        "chance": [chance(each, seed) for each in pairs],
+    }
+    for each in lists:
+        rank = unordered if each.scored else listed
+        _require_new(each.name, found)
+        found[each.name] = [rank(each.scores, of_set) for of_set in pairs]
+    for name, of_words in vectors:
+        _require_new(name, found)
+        found[name] = [cosine_of(of_words, of_set) for of_set in pairs]
+    return found
+
+
+def _require_new(name: str, known: Container[str]) -> None:
+    if name in known:
+        raise InputError(
+            f"evaluate.lexicons: two of what is compared are called '{name}'; rename the file"
+        )
+
+
+def resources(wordnet: WordNet | None, lists: Sequence[Listed]) -> list[Resource]:
+    """Return who can say whether entries are right.
+
+    Raises:
+        InputError: two of them have one name, or one has that of the lexicon.
+    """
+    found: list[Resource] = [wordnet_resource(wordnet)] if wordnet else []
+    for each in map(listed_resource, lists):
+        _require_new(each.name, [LEXICON, *(other.name for other in found)])
+        found.append(each)
+    return found
+
+
+def drawn(best: Sequence[Pair], seed: int) -> list[tuple[int, int, str, str]]:
+    """Return entries to read: among how many of the best they were drawn, their place, the pair."""
+    found = []
+    for among in (min(count, len(best)) for count in _AMONG):
+        chosen = generator(seed, "read", among).permutation(among)[:_READ]
+        found += [(among, place + 1, *best[place]) for place in sorted(chosen.tolist())]
+    return list(dict.fromkeys(found))
+
+
+def measure(
+    config: dict[str, Any],
+    lexicon: Path,
+    models: Mapping[str, Path],
+    training_sets: Sequence[Path],
+    split: Callable[[str], Sequence[str]],
+    output: Path,
+) -> None:
+    """Measure a lexicon; write its figures, entries to read, and their record.
+
+    Args:
+        config: `word_similarity`, `ppdb`, `antonyms`, `vectors` (files and folders), `wordnet` (a
+            folder or None), `encoder` (settings or None), `testbed` (whether synonyms are known),
+            `bootstrap`, `seed`.
+        lexicon: its file `lexicon.parquet`.
+        models: folders of embeddings by name.
+        training_sets: the files of pairs that it was made of, read on the testbed only.
+        split: turns a text into the lexicon's tokens.
+        output: the file of entries to read; the figures stand beside it.
+
+    Raises:
+        InputError: a file can't be read, or is not of its form.
+    """
+    seed, samples = config["seed"], config["bootstrap"]
+    data_sets = read_word_pairs(
+        map(Path, files_below(config["word_similarity"], "evaluate.lexicons.word_similarity"))
+    )
+    if config["word_similarity"] and not data_sets:
+        raise InputError(
+            "evaluate.lexicons.word_similarity: no set of word pairs is in it; name files, or "
+            "folders that have some (docs/lexicon-measures.md)"
+        )
+    wordnet = WordNet(Path(config["wordnet"])) if config["wordnet"] else None
+    vocabulary = sorted({word for each in data_sets for pair in each.pairs for word in pair})
+    lists = []
+    if config["ppdb"]:
+        phrases = set(vocabulary)
+        for pair, _ in entries(lexicon):
+            phrases.update(pair)
+        lists = [Listed(Path(path), phrases) for path in config["ppdb"]]
+    judges = resources(wordnet, lists)
+    every, of_judges = Best(), [Best(each.knows) for each in judges]
+    total = Input(lexicon, "lexicon").count()
+    for pair, _ in progress(entries(lexicon), total, "lexicon: entries"):
+        for best in (every, *of_judges):
+            best.add(pair)
+    figures: dict[str, Any] = {
+        "entries": total,
+        "similarity": None,
+        "precision": [
+            {"of": LEXICON, "by": each.name, "words": kind, "cuts": cuts}
+            for each, best in zip(judges, of_judges, strict=True)
+            for kind in (ALL, *LENGTHS)
+            if (cuts := precision(best.entries(kind), each, samples, seed))
+        ],
+        "antonyms": [],
+        "testbed": None,
+    }
+    if data_sets:
+        vectors = word_vectors(config, models, vocabulary)
+        found = rankers(scores_of(lexicon, data_sets), lists, vectors, data_sets, seed)
+        figures["similarity"] = similarity(data_sets, found, LEXICON, samples, seed)
+    if wordnet:
+        judge = wordnet_resource(wordnet)
+        for listed_file, path in zip(lists, config["ppdb"], strict=True):
+            best_rules = ranked(read_rules(Path(path)), wordnet.knows, seed)
+            cuts = precision(best_rules, judge, samples, seed)
+            figures["precision"].append(
+                {"of": listed_file.name, "by": judge.name, "words": ALL, "cuts": cuts}
+            )
+    if sources := opposites(config, wordnet):
+        figures["antonyms"] = antonyms(every.entries(), sources)
+    if config["testbed"]:
+        synonyms = Synonyms(split)
+        texts = (
+            (split(row["reference"]), split(row["paraphrase"]))
+            for row in Input(training_sets, "training_pairs").rows(list(_SIDES)).items
+        )
+        both, aligned = occurring(synonyms.pairs(), texts)
+        figures["testbed"] = {
+            kind: exact(
+                (each for each in entries(lexicon) if kind in (ALL, length(each[0]))),
+                synonyms,
+                *(
+                    {pair for pair in pairs if kind in (ALL, length(pair))}
+                    for pairs in (both, aligned)
+                ),
+            )
+            for kind in (ALL, LENGTHS[0])
+        }
+    lines = ["among\tplace\tphrase\tparaphrase"]
+    lines += ["\t".join(map(str, each)) for each in drawn(every.entries(), seed)]
+    write_text(output, "".join(f"{line}\n" for line in lines))
+    beside = output.with_name(MEASURES)
+    write_json(beside, figures)
+    write_record(output, total, total, {}, files=[output, beside])
+
+
+def opposites(
+    config: dict[str, Any], wordnet: WordNet | None
+) -> dict[str, Callable[[str, str], bool]]:
+    """Return who can say whether two phrases are antonyms, by name."""
+    found: dict[str, Callable[[str, str], bool]] = {}
+    if wordnet:
+        found["wordnet"] = wordnet.antonyms
+    if config["antonyms"]:
+        pairs = read_antonyms(map(Path, config["antonyms"]))
+        found["files"] = lambda first, second: frozenset((first, second)) in pairs
+    return found
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Measure a lexicon."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    parser.add_argument("--lexicon", type=Path, required=True, help="its lexicon.parquet")
+    parser.add_argument(
+        "--embeddings", type=named, nargs="*", default=[], metavar="NAME=FOLDER", help="to compare"
+    )
+    parser.add_argument("--training-sets", type=Path, nargs="*", default=[], help="its pairs")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--output", type=Path, required=True, help=f"{SAMPLE}, to be written")
+    add_inputs(parser)
+    arguments = parser.parse_args(words(argv))
+    models = {name: Path(folder) for name, folder in arguments.embeddings}
+    config = arguments.config
+    torch.set_num_threads(arguments.threads)
+    kinds = ("word_similarity", "ppdb", "antonyms", "vectors")
+    paths = [path for kind in kinds for path in config[kind]]
+    with unchanged(arguments.inputs, paths):
+        measure(
+            config,
+            arguments.lexicon,
+            models,
+            arguments.training_sets,
+            words_and_punctuation,
+            arguments.output,
+        )
+
+
+if __name__ == "__main__":
+    run(main)

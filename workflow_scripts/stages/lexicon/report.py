@@ -1,0 +1,28 @@
+"""The stage's section of the report, and its table."""
+
+from typing import Any
+
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.report.table import Table
+from workflow_scripts.stages.lexicon.results import best_entries, finished, read_figures
+
+_SHOWN = 20
+
+
+def lexicons(run: FinishedRun) -> dict[str, Any] | None:
+    """Return the lexicons: what they were made of, and their best entries."""
+    names = finished(run)
+    if not names:
+        return None
+    return {
+        "figures": {name: read_figures(run, name) for name in names},
+        "best": {name: best_entries(run.folder("lexicon", name), _SHOWN) for name in names},
+    }
+
+
+def lexicons_table(run: FinishedRun) -> Table:
+    """Return the counts of every lexicon."""
+    figures = ("pairs", "left_out", "words", "learnt_from", "phrases", "rows", "unattested")
+    found = ((name, read_figures(run, name)) for name in finished(run))
+    rows = [(name, *(each[figure] for figure in figures)) for name, each in found]
+    return Table(("lexicon", *figures), rows)

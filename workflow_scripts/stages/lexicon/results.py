@@ -1,0 +1,72 @@
+"""The files of a lexicon's units, and what is known of a finished lexicon."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workflow_scripts.core.files.manifest import read_record, verify
+from workflow_scripts.core.files.tables import read_batches
+from workflow_scripts.core.report.finished_run import FinishedRun
+
+# The schemas of the tables (core/tables.py).
+WORDS, LINKS, COUNTS = "lexicon_words", "lexicon_links", "lexicon_counts"
+PHRASES, TAGS, ENTRIES = "lexicon_phrases", "lexicon_tags", "lexicon"
+# Why a pair is left out.
+TOO_LONG = "too_long"
+# What follows the name of a shard: words across both sentences, and within one of them.
+ACROSS, WITHIN = "-across", "-within"
+
+
+class Words(NamedTuple):
+    """The words of a lexicon.
+
+    Attributes:
+        words: the word with number 1, and so on.
+        sentences: how many sentences have each.
+        references: how many references, of these.
+    """
+
+    words: list[str]
+    sentences: NDArray[np.int64]
+    references: NDArray[np.int64]
+
+
+def read_words(folder: Path) -> Words:
+    """Return the words of a lexicon, after verifying their file."""
+    path = folder / "words.parquet"
+    verify(path)
+    words: list[str] = []
+    counts = [np.zeros((0, 2), np.int64)]
+    for batch in read_batches(path, WORDS, None, 1 << 16):
+        words += batch.column("word").to_pylist()
+        some = [batch.column(name).to_numpy() for name in ("sentences", "references")]
+        counts.append(np.column_stack(some))
+    return Words(words, *np.concatenate(counts).T)
+
+
+def finished(run: FinishedRun) -> list[str]:
+    """Return the lexicons that a release reads."""
+    return [name for name in run.instances("lexicon") if run.has("lexicon", f"{name}-words")]
+
+
+def read_figures(run: FinishedRun, name: str) -> dict[str, int]:
+    """Return the counts of a lexicon: pairs used and left out, words, phrases, rows."""
+    words = read_record(run.folder("lexicon", f"{name}-words") / "words.parquet")
+    made = read_record(run.folder("lexicon", name) / "lexicon.parquet")["extra"]
+    left_out = sum(words["rejected"].values())
+    return {"pairs": words["rows_out"], "left_out": left_out, **words["extra"], **made}
+
+
+def best_entries(folder: Path, most: int) -> list[dict[str, Any]]:
+    """Return the best entries of a lexicon, each once: rows that are others turned don't count."""
+    path = folder / "lexicon.parquet"
+    verify(path)
+    found: dict[frozenset[str], dict[str, Any]] = {}
+    for batch in read_batches(path, ENTRIES):
+        for row in batch.to_pylist():
+            found.setdefault(frozenset((row["phrase"], row["paraphrase"])), row)
+            if len(found) == most:
+                return list(found.values())
+    return list(found.values())

@@ -1,0 +1,174 @@
+"""The stage `lexicon`: paraphrases of words and short phrases (docs/lexicon.md)."""
+
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.files.paths import Located
+from workflow_scripts.plan.catalogues import lexicon_measures
+from workflow_scripts.plan.catalogues.lexicons import lexicon, lexicon_training_sets, lexicons
+from workflow_scripts.plan.selection import Unit
+from workflow_scripts.plan.stage import Stage
+from workflow_scripts.stages.embed.stage import tested_embeddings
+from workflow_scripts.stages.lexicon.checks import problems
+from workflow_scripts.stages.syntax.parser_files import TAGGING, parser_files
+
+# What follows a lexicon's name in the names of its units; the lexicon itself has the bare name.
+WORDS, COUNTS, TAGS = "-words", "-counts", "-tags"
+# A unit of a lexicon that is measured (docs/lexicon-measures.md).
+MEASURES = "-measures"
+
+
+class Lexicon(Stage):
+    """Three units of each lexicon: its words, what is counted of its pairs, and itself.
+
+    An instance is `<lexicon>-words`, `<lexicon>-counts` or `<lexicon>`; with a tagger there is
+    also `<lexicon>-tags`, and where there is something to measure it against
+    `<lexicon>-measures`.
+    """
+
+    name = "lexicon"
+    version = 2
+    row = "pairs"
+    released = True
+    wildcard = "lexicon"
+    problems = staticmethod(problems)
+
+    def instances(self) -> list[str | None]:
+        measures = [MEASURES] if self._measured() else []
+        names = lexicons(self.config)
+        return [f"{name}{part}" for name in names for part in [*self._parts(name), *measures]]
+
+    def _measured(self) -> bool:
+        """Tell whether lexicons are measured."""
+        return bool(lexicons(self.config)) and lexicon_measures.measured(self.config)
+
+    def _parts(self, name: str) -> list[str]:
+        """Return which units make a lexicon, in the order in which they are made."""
+        return [WORDS, COUNTS, *([TAGS] if lexicon(self.config, name)["tagger"] else []), ""]
+
+    def reads(self, instance: str) -> list[Unit]:
+        name, part = parted(instance)
+        sets: list[Unit] = [("filter", each) for each in lexicon_training_sets(self.config, name)]
+        words = self.unit(f"{name}{WORDS}")
+        return {
+            WORDS: sets,
+            COUNTS: [*sets, words],
+            TAGS: [*sets, words],
+            "": [self.unit(f"{name}{each}") for each in self._parts(name) if each],
+            MEASURES: [
+                self.unit(name),
+                *(("embed", each) for each in self.compared().values()),
+                *(sets if lexicon_measures.on_testbed(self.config) else []),
+            ],
+        }[part]
+
+    def compared(self) -> dict[str, str]:
+        """Return the embeddings whose cosines are compared, the first seed of each, by name."""
+        if not self._compares():
+            return {}
+        found: dict[str, str] = {}
+        for name, each in tested_embeddings(self.config).items():
+            found.setdefault(f"{each['entry']}-{each['training_set']}", name)
+        return found
+
+    def _compares(self) -> bool:
+        return bool(lexicon_measures.settings(self.config)["word_similarity"])
+
+    def shards(self, instance: str) -> int:
+        return self.config["shards"]["early"] if parted(instance)[1] == COUNTS else 0
+
+    def records(self, instance: str) -> list[str]:
+        own = {WORDS: ["words"], COUNTS: [], TAGS: ["tags"], "": ["lexicon"]}
+        return {**own, MEASURES: ["sample"]}[parted(instance)[1]]
+
+    def files(self, instance: str) -> list[str]:
+        shards = [
+            name
+            for suffix in ("", "-across", "-within")
+            for name in self.shard_files(instance, f"{suffix}.parquet")
+        ]
+        return {
+            WORDS: ["words.parquet", "links.parquet"],
+            COUNTS: shards,
+            TAGS: ["tags.parquet"],
+            "": ["lexicon.parquet", "lexicon.tsv.zst", "ppdb.gz"],
+            MEASURES: ["sample.tsv", "measures.json"],
+        }[parted(instance)[1]]
+
+    def wildcards(self) -> dict[str, list[str]]:
+        names = lexicons(self.config)
+        return {
+            "lexicon": names,
+            "tagged_lexicon": [name for name in names if TAGS in self._parts(name)],
+        }
+
+    def sections(self) -> dict[int, str]:
+        own = {78: "workflow_scripts.stages.lexicon.report:lexicons"}
+        module = "workflow_scripts.stages.lexicon.measures_report"
+        return own | ({79: f"{module}:measures_of_lexicons"} if self._measured() else {})
+
+    def tables(self) -> dict[str, str]:
+        names = ("lexicons",) if lexicons(self.config) else ()
+        own = {name: f"workflow_scripts.stages.lexicon.report:{name}_table" for name in names}
+        measures = (
+            *("word_similarity", "lexicon_precision", "lexicon_antonyms"),
+            *(("lexicon_synonyms",) if lexicon_measures.on_testbed(self.config) else ()),
+        )
+        module = "workflow_scripts.stages.lexicon.measures_report"
+        return own | {name: f"{module}:{name}" for name in measures if self._measured()}
+
+    def settings(self, instance: str) -> dict[str, Any]:
+        name, part = parted(instance)
+        if part == MEASURES:
+            return {
+                **lexicon_measures.settings(self.config),
+                "testbed": lexicon_measures.on_testbed(self.config),
+                "bootstrap": self.config["evaluate"]["bootstrap"],
+                "seed": self.config["seed"],
+            }
+        block = lexicon(self.config, name)
+        keys = {
+            WORDS: ("max_tokens", "min_count", "sample"),
+            COUNTS: ("max_tokens", "max_words"),
+            "": ("min_count", "attested"),
+        }
+        if part == TAGS:
+            language = self.config["languages"]["reference"]["code"]
+            tagger = block["tagger"]
+            return {**tagger, "folder": Located(tagger["folder"]), "language": language}
+        return {key: block[key] for key in keys[part]}
+
+    def content(self, instance: str) -> dict[str, Any]:
+        settings, hashes = self.settings(instance), self.inputs(instance)
+        if files := self._tagger_files(instance):
+            settings |= {"folder": {model: hashes[path] for model, path in files.items()}}
+        if parted(instance)[1] == MEASURES:
+            # Names count: they tell the figures apart.
+            for key, paths in lexicon_measures.files(self.config).items():
+                named = [[Path(path).name, hashes[path]] for path in paths]
+                settings[key.rpartition(".")[2]] = named
+        return settings
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        if parted(instance)[1] == MEASURES:
+            files = lexicon_measures.files(self.config)
+            return {path: self.sha256(path, key) for key, paths in files.items() for path in paths}
+        key = f"{self._tagger_key(instance)}.folder"
+        return {path: self.sha256(path, key) for path in self._tagger_files(instance).values()}
+
+    def _tagger_files(self, instance: str) -> dict[str, str]:
+        """Return the files of the tagger that a unit's job loads, by what they are."""
+        if parted(instance)[1] != TAGS:
+            return {}
+        tagger = self.settings(instance)
+        key = self._tagger_key(instance)
+        return parser_files(tagger["folder"], tagger["language"], tagger["package"], key, TAGGING)
+
+    def _tagger_key(self, instance: str) -> str:
+        return f"lexicons.{parted(instance)[0]}.tagger"
+
+
+def parted(instance: str) -> tuple[str, str]:
+    """Return the lexicon of an instance, and which of its units it is: WORDS, or "" for itself."""
+    name, dash, part = instance.partition("-")
+    return name, dash + part

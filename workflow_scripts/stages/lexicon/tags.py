@@ -1,0 +1,96 @@
+"""Parts of speech of a lexicon's words, by a Stanza package: what each word is most often."""
+
+import argparse
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.files.input_files import unchanged
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.shard import Input
+from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.progress import progress
+from workflow_scripts.stages.generate.tagger import Tagger, Tags
+from workflow_scripts.stages.lexicon.results import TAGS, read_words
+
+# Sentences that are tagged, at most, half of them references; at 7 ms each.
+SENTENCES = 20_000
+
+
+class Parts:
+    """How often words have each part of speech."""
+
+    def __init__(self, words: list[str]):
+        """Count those of `words`."""
+        self._counts: dict[str, Counter[str]] = {word: Counter() for word in words}
+
+    def add(self, tags: Tags) -> None:
+        """Count the parts of speech of the words of a sentence."""
+        for word, parts in tags.items():
+            if (counts := self._counts.get(word.lower())) is not None:
+                counts.update(parts)
+
+    def most_frequent(self) -> dict[str, str]:
+        """Return the most frequent part of each word that has any; of equal ones the first."""
+        return {
+            word: min(counts, key=lambda part: (-counts[part], part))
+            for word, counts in self._counts.items()
+            if counts
+        }
+
+
+def write_tags(
+    sets: list[Path], words: Path, output: Path, config: dict[str, Any], inputs: dict[str, str]
+) -> None:
+    """Write the part of speech of each word of a lexicon that stands in tagged sentences.
+
+    Args:
+        sets: files of training sets.
+        words: folder of the words.
+        output: the file.
+        config: `folder`, `package` and `language` of the tagger.
+        inputs: the hashes of the tagger's files, which are read at the start.
+
+    Raises:
+        InputError: a file is damaged, or the tagger's folder is not what it should be.
+    """
+    with unchanged(inputs):
+        tagger = Tagger(config["folder"], config["language"], config["package"])
+    parts = Parts(read_words(words).words)
+    pairs = Input(sets, "training_pairs")
+    total, tagged = pairs.count(), 0
+    every = pairs.rows(["reference", "paraphrase"]).items
+    for number, row in enumerate(progress(every, total, "tags")):
+        # Spread evenly over all pairs.
+        if (number + 1) * SENTENCES // 2 // total > number * SENTENCES // 2 // total:
+            for sentence in (row["reference"], row["paraphrase"]):
+                parts.add(tagger.tags(sentence))
+                tagged += 1
+    found = parts.most_frequent()
+    with TableWriter(output, TAGS) as writer:
+        for word, part in found.items():
+            writer.write({"word": word, "tag": part})
+    write_record(output, total, total, {}, {"sentences": tagged, "tagged": len(found)})
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Find the parts of speech of the words of a lexicon."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    add_inputs(parser)
+    parser.add_argument("--training-sets", type=Path, nargs="+", required=True)
+    parser.add_argument("--words", type=Path, required=True, help="folder of the words")
+    parser.add_argument("--output", type=Path, required=True, help="tags.parquet")
+    arguments = parser.parse_args(argv)
+    write_tags(
+        arguments.training_sets,
+        arguments.words,
+        arguments.output,
+        arguments.config,
+        arguments.inputs,
+    )
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,42 @@
+"""SHA256SUMS, which `sha256sum -c SHA256SUMS` checks inside a released folder."""
+
+import argparse
+from pathlib import Path
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.atomic import write_text
+from workflow_scripts.core.files.manifest import verify
+
+
+def checksums(records: list[Path], folder: Path) -> str:
+    """Return one line per file that the records speak for, sorted by name.
+
+    The sums are those of the records, made when the files were written: a file that was damaged
+    since must not get a sum of its own. Names are relative to `folder`.
+
+    Raises:
+        InputError: a record or a file of it is missing, damaged or not below `folder`.
+    """
+    lines = []
+    for path in records:
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise InputError(f"{path} is not below {folder}, where SHA256SUMS is to be checked")
+        parent = path.resolve().parent.relative_to(folder.resolve())
+        for file, digest in verify(path)["files"].items():
+            name = (parent / file).as_posix()
+            lines.append((name, f"{digest}  {name}\n"))
+    return "".join(line for _, line in sorted(lines))
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Write SHA256SUMS beside the released files. The hashes come from their records."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--records", type=Path, nargs="+", required=True, help="of these files")
+    parser.add_argument("--output", type=Path, required=True, help="SHA256SUMS")
+    arguments = parser.parse_args(argv)
+    write_text(arguments.output, checksums(arguments.records, arguments.output.parent))
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,152 @@
+"""The datasheet of a released corpus: README.md in the form of a Hugging Face dataset card."""
+
+import argparse
+import os
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from workflow_scripts.core.cli import run, words
+from workflow_scripts.core.files.atomic import write_text
+from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.report.finished_run import add_arguments, finished_run
+from workflow_scripts.core.report.rendering import environment
+from workflow_scripts.core.version import commit, version
+from workflow_scripts.stages.evaluate.results import paraphrase_count, read_measures, shown_groups
+from workflow_scripts.stages.release import TEMPLATES
+from workflow_scripts.stages.release.doubts import doubts_of
+from workflow_scripts.stages.release.inputs import described_stages, tools
+from workflow_scripts.stages.release.licences import licence_fields
+from workflow_scripts.stages.train.doubts import ADVICE
+from workflow_scripts.stages.train.results import all_metrics
+
+# The Hub's own size classes: upper bound and name.
+SIZES = {
+    10**3: "n<1K",
+    10**4: "1K<n<10K",
+    10**5: "10K<n<100K",
+    10**6: "100K<n<1M",
+    10**7: "1M<n<10M",
+    10**8: "10M<n<100M",
+    10**9: "100M<n<1B",
+}
+
+
+def size_category(rows: int) -> str:
+    """Return the Hub's name for the size of a data set of `rows` rows."""
+    return next((name for bound, name in SIZES.items() if rows < bound), "n>1B")
+
+
+def front_matter(config: dict[str, Any], rows: int) -> dict[str, Any]:
+    """Return the card's metadata."""
+    data_files = [{"split": "train", "path": "paraphrases.parquet"}]
+    return {
+        "pretty_name": " ".join(config["title"].split()),
+        **licence_fields(config["licence"]),
+        "language": [config["languages"]["reference"]],
+        "annotations_creators": ["machine-generated"],
+        "task_categories": ["sentence-similarity", "text-generation"],
+        "tags": ["paraphrase", "back-translation", "paraloom"],
+        "size_categories": [size_category(rows)],
+        "configs": [{"config_name": "default", "data_files": data_files}],
+    }
+
+
+def datasheet(
+    config: dict[str, Any],
+    stage_list: list[dict[str, Any]],
+    measures: dict[str, Any],
+    models: list[dict[str, Any]],
+    doubts: list[str],
+    made: dict[str, str | None],
+) -> str:
+    """Return the datasheet's text.
+
+    Args:
+        config: the release's settings for one system.
+        stage_list: what `inputs.described_stages` returns.
+        measures: the system's measures.json.
+        models: the metrics.json of each model.
+        doubts: why nobody should trust the corpus.
+        made: what `making` returns.
+    """
+    configuration = _yaml(config["configuration"]) if "configuration" in config else ""
+    everything = measures["groups"]["all"]
+    return (
+        environment(TEMPLATES)
+        .get_template("datasheet.md.j2")
+        .render(
+            front_matter=_yaml(front_matter(config, everything["references"])),
+            title=" ".join(config["title"].split()),
+            config=config,
+            system_block=_yaml(config["block"]),
+            stages=stage_list,
+            tools=tools(stage_list),
+            measures=measures,
+            everything=everything,
+            groups=shown_groups(measures["groups"]),
+            paraphrases=paraphrase_count(everything),
+            models=models,
+            doubts=doubts,
+            advice=ADVICE,
+            made=made,
+            configuration=configuration,
+            fence=fence(configuration),
+        )
+    )
+
+
+def fence(text: str) -> str:
+    """Return the backticks around a block of code that may hold backticks itself."""
+    return "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+
+
+def making(times: list[float]) -> dict[str, str | None]:
+    """Return what made a corpus and when: version and commit of Paraloom, first and last day.
+
+    The days (UTC) are recorded ones, so a datasheet that is made again is the same. As for other
+    programs, SOURCE_DATE_EPOCH takes their place: then two runs on two days give the same bytes.
+
+    Args:
+        times: when the manifests of the stages were written, in seconds since 1970.
+    """
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    seconds = [float(epoch)] if epoch.isdecimal() else times
+    first, last = (datetime.fromtimestamp(each(seconds), UTC).date() for each in (min, max))
+    return {
+        "version": version(),
+        "commit": commit(),
+        "first": first.isoformat(),
+        "last": last.isoformat(),
+    }
+
+
+def _yaml(value: Any) -> str:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Write the datasheet of one system's corpus."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    add_arguments(parser, described=True)
+    parser.add_argument("--output", type=Path, required=True, help="README.md")
+    arguments = parser.parse_args(words(argv))
+    finished = finished_run(arguments)
+    system = finished.config["system"]
+    text = datasheet(
+        finished.config,
+        described_stages(finished),
+        read_measures(finished.folder("evaluate", system) / "measures.json"),
+        list(all_metrics(finished).values()),
+        doubts_of(finished),
+        making(finished.times()),
+    )
+    write_text(arguments.output, text)
+    write_record(arguments.output, 0, 0, {})
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,230 @@
+"""Write the released corpus: TSV for people and the shell, Parquet for `datasets`.
+
+Both have one row for each reference, also for a reference without paraphrases. The score is the sum
+of the forward and the backward NLL, in nats per target token: lower is better. The probability is
+that of a judge that the paraphrase is good: higher is better; it is empty without a judge. In a
+merge of runs each reference and each paraphrase also has its sources: the runs that it comes from,
+with their source languages and corpora.
+"""
+
+import argparse
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain, islice
+from pathlib import Path
+from typing import NotRequired, TypedDict
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.files.atomic import atomic_path
+from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.files.packed_writers import ZSTD_LEVEL, zstd_writer
+from workflow_scripts.core.files.rows import ParaphrasesRow
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.progress import progress
+from workflow_scripts.plan.catalogues.merges import AND, OF
+
+COLUMNS = ["id", "reference", "paraphrases"]
+PARAPHRASE_FIELDS = {
+    "text": pa.string(),
+    "score": pa.float32(),
+    "forward_nll": pa.float32(),
+    "backward_nll": pa.float32(),
+    "probability": pa.float32(),
+}
+SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("reference", pa.string()),
+        ("paraphrases", pa.list_(pa.struct(PARAPHRASE_FIELDS))),
+    ]
+)
+# Where a reference or a paraphrase of a merge comes from.
+SOURCES = pa.list_(
+    pa.struct([("run", pa.string()), ("language", pa.string()), ("corpus", pa.string())])
+)
+GROUP_ROWS = 8192
+# As PostgreSQL's COPY text format: a field never holds what ends a field or a line.
+_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
+
+
+class Source(TypedDict):
+    """Where a text of a merge comes from: the name of a run there, and its corpus."""
+
+    run: str
+    language: str
+    corpus: str
+
+
+class ReleasedParaphrase(TypedDict):
+    """A paraphrase of a row of the Parquet file; only a merge has sources."""
+
+    text: str
+    score: float | None
+    forward_nll: float
+    backward_nll: float | None
+    probability: float | None
+    sources: NotRequired[list[Source]]
+
+
+class ReleasedRow(TypedDict):
+    """A row of the Parquet file; only a merge has sources."""
+
+    id: str
+    reference: str
+    paraphrases: list[ReleasedParaphrase]
+    sources: NotRequired[list[Source]]
+
+
+def schema(merged: bool) -> pa.Schema:
+    """Return the schema of the Parquet file: `SCHEMA`, for a merge with sources."""
+    if not merged:
+        return SCHEMA
+    fields = {**PARAPHRASE_FIELDS, "sources": SOURCES}
+    *texts, _ = SCHEMA
+    return pa.schema([*texts, ("paraphrases", pa.list_(pa.struct(fields))), ("sources", SOURCES)])
+
+
+def sources(tags: str, languages: Mapping[str, str]) -> list[Source]:
+    """Return what the tags of a merge say (`score.merge`).
+
+    Args:
+        tags: of a reference or a paraphrase.
+        languages: the source language of each run, by its name.
+    """
+    pairs = (tag.split(OF, 1) for tag in tags.split(AND))
+    return [{"run": run, "language": languages[run], "corpus": corpus} for run, corpus in pairs]
+
+
+def escape(text: str) -> str:
+    r"""Return `text` with backslash, tab, line feed and carriage return as \\, \t, \n and \r."""
+    return text.translate(_ESCAPES)
+
+
+def header(best: int, merged: bool = False) -> str:
+    """Return the TSV's first line: probabilities come last, but for the sources of a merge."""
+    ranks = range(1, best + 1)
+    pairs = (f"paraphrase_{rank}\tscore_{rank}" for rank in ranks)
+    more = ["sources", *(f"sources_{rank}" for rank in ranks)] if merged else []
+    names = ["id", "reference", *pairs, *(f"probability_{rank}" for rank in ranks), *more]
+    return "\t".join(names)
+
+
+def tsv_line(row: ParaphrasesRow, best: int, merged: bool = False) -> str:
+    """Return one reference as a line of 2 + 3 x `best` fields, of a merge 1 + `best` more.
+
+    Fields of ranks that the reference does not have are empty, and so is a score or a probability
+    that was not computed. A score is `inf` if the backward model can't read the paraphrase.
+    """
+    listed = row["paraphrases"][:best]
+    missing = [""] * (best - len(listed))
+    pairs = [[each["text"], _figure(each["sum"])] for each in listed]
+    probabilities = [_figure(each["probability"]) for each in listed]
+    fields = [row["id"], row["reference"], *chain.from_iterable(pairs), *missing, *missing]
+    fields += [*probabilities, *missing]
+    if merged:
+        fields += [row["corpus"], *(each["variant"] for each in listed), *missing]
+    return "\t".join(map(escape, fields))
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
+def parquet_row(
+    row: ParaphrasesRow, best: int, languages: Mapping[str, str] | None = None
+) -> ReleasedRow:
+    """Return one reference as a row of the Parquet file.
+
+    Args:
+        row: the reference.
+        best: how many paraphrases at most.
+        languages: for a merge, the source language of each run by its name.
+    """
+    paraphrases: list[ReleasedParaphrase] = [
+        {
+            "text": paraphrase["text"],
+            "score": paraphrase["sum"],
+            "forward_nll": paraphrase["forward_nll"],
+            "backward_nll": paraphrase["backward_nll"],
+            "probability": paraphrase["probability"],
+        }
+        for paraphrase in row["paraphrases"][:best]
+    ]
+    released: ReleasedRow = {
+        "id": row["id"],
+        "reference": row["reference"],
+        "paraphrases": paraphrases,
+    }
+    if languages is not None:
+        released["sources"] = sources(row["corpus"], languages)
+        for each, paraphrase in zip(paraphrases, row["paraphrases"], strict=False):
+            each["sources"] = sources(paraphrase["variant"], languages)
+    return released
+
+
+@contextmanager
+def parquet_writer(path: Path, columns: pa.Schema) -> Iterator[pq.ParquetWriter]:
+    """Open a Parquet file of that schema; it appears, whole, when the block ends."""
+    with (
+        atomic_path(path) as temporary,
+        pq.ParquetWriter(
+            temporary, columns, compression="zstd", compression_level=ZSTD_LEVEL
+        ) as writer,
+    ):
+        yield writer
+
+
+def export(
+    shards: list[Path], output: Path, best: int, languages: Mapping[str, str] | None = None
+) -> None:
+    """Stream shards of the select stage into the two files of a release and their record.
+
+    Memory holds one row group. The record of both files, `paraphrases.json`, is written last.
+
+    Args:
+        shards: of the select stage.
+        output: the folder.
+        best: how many paraphrases of a reference at most.
+        languages: for a merge, the source language of each run by its name.
+    """
+    merged = languages is not None
+    columns = [*COLUMNS, "corpus"] if merged else COLUMNS
+    total = sum(verify(path)["rows_out"] for path in shards)
+    rows = progress(
+        chain.from_iterable(read_rows(path, "paraphrases", columns) for path in shards),
+        total,
+        "export",
+    )
+    tsv, parquet = output / "paraphrases.tsv.zst", output / "paraphrases.parquet"
+    paraphrases = 0
+    with zstd_writer(tsv) as lines, parquet_writer(parquet, schema(merged)) as tables:
+        lines.write(header(best, merged) + "\n")
+        while group := list(islice(rows, GROUP_ROWS)):
+            lines.writelines(tsv_line(row, best, merged) + "\n" for row in group)
+            released = [parquet_row(row, best, languages) for row in group]
+            tables.write_table(pa.Table.from_pylist(released, schema=schema(merged)))
+            paraphrases += sum(len(row["paraphrases"]) for row in released)
+    write_record(
+        parquet, total, total, {}, extra={"paraphrases": paraphrases}, files=[tsv, parquet]
+    )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Write the released corpus of one system."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    parser.add_argument("--folder", type=Path, required=True, help="of the select stage")
+    parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument("--output", type=Path, required=True, help="folder")
+    arguments = parser.parse_args(argv)
+    shards = shard_paths(arguments.folder, arguments.shards)
+    runs = arguments.config.get("runs")
+    languages = None if runs is None else {each["name"]: each["source"] for each in runs}
+    export(shards, arguments.output, arguments.config["best"], languages)
+
+
+if __name__ == "__main__":
+    run(main)

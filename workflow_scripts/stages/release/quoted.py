@@ -1,0 +1,477 @@
+"""Figures of other work beside those of a run, wherever both are of the same measure.
+
+Those of the four papers ship with Paraloom (`papers/`); the configuration may have more
+(`release.quoted`). A measure is one of `MEASURES`, or a data set or a year of sts.json (Pearson's r
+x 100; with `.spearman` behind it, Spearman's).
+"""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.stages.embed.readers import BT17_TASKS
+from workflow_scripts.stages.embed.results import Tested, tested
+from workflow_scripts.stages.embed.sts_tables import (
+    data_columns,
+    encoder_differences,
+    of_model,
+    quotations,
+    source_of,
+)
+from workflow_scripts.stages.evaluate.results import (
+    all_measures,
+    all_ratings,
+    all_rewriting,
+    all_statistics,
+    all_variants,
+    mean_modified_bleu,
+    rating_rows,
+)
+
+FIGURES = Path(__file__).with_name("papers") / "figures.tsv"
+TABLES = FIGURES.with_name("tables.tsv")
+PAPERS = {
+    "bt2017": "Wieting, Mallinson & Gimpel 2017",
+    "paranmt": "Wieting & Gimpel 2018",
+    "parabank": "Hu et al., AAAI 2019",
+    "parabank2": "Hu et al., CoNLL 2019",
+}
+_ENGLISH = "en"
+_SPEARMAN = ".spearman"
+# The ranks that ParaBank 2 compares with each other (Table 2).
+PAIRS = {(1, 3), (3, 5), (1, 5)}
+
+Values = list[tuple[str, float]]
+
+
+class Quoted(NamedTuple):
+    """A figure of other work: where it stands, the row's name there, and what differs."""
+
+    source: str
+    row: str
+    measure: str
+    figure: float
+    differs: str
+
+
+class Measure(NamedTuple):
+    """A measure that a run may share with other work.
+
+    `differs` says what is not the same besides data and models; `of_run` gives the run's figures
+    by the names of their rows, none where it has no such measure.
+    """
+
+    title: str
+    differs: str
+    of_run: Callable[[FinishedRun], Values]
+
+
+def shipped() -> list[Quoted]:
+    """Return the figures of the four papers."""
+    tables = {(row["paper"], row["table"]): row for row in _read(TABLES)}
+    found = []
+    for row in _read(FIGURES):
+        told = tables[row["paper"], row["table"]]
+        source = f"{PAPERS[row['paper']]}, Table {row['table']} ({told['section']})"
+        differs = f"{told['shows']}; data: {told['data']}; models: {told['models']}"
+        found.append(Quoted(source, row["row"], row["measure"], float(row["figure"]), differs))
+    return found
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def given(config: dict[str, Any]) -> list[Quoted]:
+    """Return the figures that the release's part of a configuration quotes."""
+    return [
+        Quoted(source_of(each), each["row"], each["data"], each["pearson"], "")
+        for each in quotations(config)
+    ]
+
+
+# --- the run's own figures ---------------------------------------------------------------------
+
+
+def _ranks(pick: Callable[[dict[str, Any], int], float | None]) -> Callable[[FinishedRun], Values]:
+    """Return the function that gives a figure of each rank of each system, of all references."""
+
+    def of_run(run: FinishedRun) -> Values:
+        return _known(
+            (f"{system}, rank {rank['rank']}", pick(each["groups"]["all"], number))
+            for system, each in all_measures(run).items()
+            for number, rank in enumerate(each["groups"]["all"]["ranks"])
+        )
+
+    return of_run
+
+
+def _between(
+    pick: Callable[[dict[str, Any], int], float | None],
+) -> Callable[[FinishedRun], Values]:
+    """Return the function that gives a figure of two ranks of each system, of those of PAIRS."""
+
+    def of_run(run: FinishedRun) -> Values:
+        return _known(
+            (f"{system}, rank {first} against {system}, rank {second}", pick(group, number))
+            for system, each in all_measures(run).items()
+            for group in [each["groups"]["all"]]
+            for number, pair in enumerate(group["between"])
+            for first, second in [(pair["first"], pair["second"])]
+            if (first, second) in PAIRS
+        )
+
+    return of_run
+
+
+def _variants(pick: Callable[[dict[str, Any]], float | None]) -> Callable[[FinishedRun], Values]:
+    """Return the function that gives a figure of each variant of each system."""
+
+    def of_run(run: FinishedRun) -> Values:
+        return _known(
+            (f"{system} {name}", pick(each))
+            for system, found in all_variants(run).items()
+            for name, each in found["groups"]["all"].items()
+        )
+
+    return of_run
+
+
+def _all(*parts: Callable[[FinishedRun], Values]) -> Callable[[FinishedRun], Values]:
+    """Return the function that gives the figures of several such functions."""
+    return lambda run: [pair for part in parts for pair in part(run)]
+
+
+def _modified_bleu(run: FinishedRun) -> Values:
+    """Return that of each variant, and of the first rank of systems without variants."""
+    variants = all_variants(run)
+    exact = {
+        f"{system} {name}": each["exact_lengths"]
+        for system, found in variants.items()
+        for name, each in found["groups"]["all"].items()
+    }
+    for system, each in all_measures(run).items():
+        if system not in variants:
+            parts = each["groups"]["all"]["exact_lengths"]
+            exact[f"{system}, rank 1"] = [{**part, **part["ranks"][0]} for part in parts]
+    return _known(
+        pair
+        for name, parts in exact.items()
+        for pair in [
+            *((f"{name}, length {part['length']}", part["modified_bleu"]) for part in parts),
+            (f"{name}, mean of lengths", mean_modified_bleu(parts)),
+        ]
+    )
+
+
+def _known(values: Any) -> Values:
+    return [(name, value) for name, value in values if value is not None]
+
+
+def _of_sets(bag: dict[str, Any]) -> float | None:
+    """Return the overlap of two sets, as the paper has it, where it is not that of multisets."""
+    on_sets = "intersection_over_union_bags" in bag
+    return bag.get("intersection_over_union") if on_sets else None
+
+
+def _length_ratio(comparison: dict[str, Any]) -> float | None:
+    return comparison.get("words", {}).get("length_ratio")
+
+
+def _tree_distance(part: str) -> Callable[[dict[str, Any], int], float | None]:
+    def pick(group: dict[str, Any], number: int) -> float | None:
+        return group["syntax"][part][number]["tree_edit_distance"] if group["syntax"] else None
+
+    return pick
+
+
+def _rated(name: str) -> Callable[[FinishedRun], Values]:
+    def of_run(run: FinishedRun) -> Values:
+        # Runs without ratings have no such file.
+        folders = [run.folder("evaluate", system) for system in run.instances("evaluate")]
+        if not all((folder / "ratings.json").exists() for folder in folders):
+            return []
+        found = all_ratings(run)
+        ranks = _known(
+            (f"{system}, {row}", figures[name])
+            for system, each in found.items()
+            for row, figures in rating_rows(each["figures"])
+        )
+        variants = _known(
+            (f"{system} {variant}{length}", part[name])
+            for system, each in found.items()
+            for variant, figures in each.get("variants", {}).items()
+            for length, part in [
+                ("", figures),
+                *((f", length {part['length']}", part) for part in figures["exact_lengths"]),
+            ]
+        )
+        return [*ranks, *variants]
+
+    return of_run
+
+
+def _rewriting(side: str, measure: str) -> Callable[[FinishedRun], Values]:
+    """Return the function that gives a mean over lengths of the systems that are compared so."""
+
+    def of_run(run: FinishedRun) -> Values:
+        return _known(
+            (
+                f"{bilingual if side == 'bilingual' else system} {name}",
+                sides[side]["over_lengths"][measure]["mean"],
+            )
+            for system, found in all_rewriting(run).items()
+            for bilingual, pair in found["bilingual"].items()
+            for name, sides in pair["variants"].items()
+        )
+
+    return of_run
+
+
+def _counted(side: str, *path: str) -> Callable[[FinishedRun], Values]:
+    """Return the function that gives a figure of statistics.json, of one side or a difference."""
+
+    def of_run(run: FinishedRun) -> Values:
+        values = []
+        for system, each in all_statistics(run).items():
+            value = each["sides"][side] if side in each["sides"] else each[side]
+            for key in path:
+                value = value[key] if value else None
+            values.append((f"{system}, {side}", value))
+        return _known(values)
+
+    return of_run
+
+
+def _scores(run: FinishedRun) -> Values:
+    return _known(
+        (f"{system}, {column}", each["columns"][column]["mean"])
+        for system, each in all_statistics(run).items()
+        for column in each["bins"]  # the paraphrase scores
+    )
+
+
+def _overlaps(run: FinishedRun) -> Values:
+    return _known(
+        (f"{system}, {column}, up to {part['to']}", part["mean"])
+        for system, each in all_statistics(run).items()
+        for column, parts in each["bins"].items()
+        for part in parts
+    )
+
+
+def _accuracy(side: str) -> Callable[[FinishedRun], Values]:
+    """Return the function that gives an accuracy of each classifier that has test sentences."""
+    return lambda run: _known(
+        (f"{system}, {column}", figures[side])
+        for system, each in all_statistics(run).items()
+        for column, figures in each["classifiers"].items()
+        if figures["data"] == "test"
+    )
+
+
+def _of_classifiers(run: FinishedRun) -> Values:
+    return _known(
+        (f"{system}, {column}, {name}", value)
+        for system, each in all_statistics(run).items()
+        for column, found in each["correlations"].items()
+        for name, value in found.items()
+    )
+
+
+def _percent(of_run: Callable[[FinishedRun], Values]) -> Callable[[FinishedRun], Values]:
+    return lambda run: [(name, 100 * value) for name, value in of_run(run)]
+
+
+_LENGTHS = "mean of those of the exact lengths 5, 10, 20 and 40 that the run has"
+_ENCODER = f"here an encoder's cosine x 100, there people's ratings; {_LENGTHS}"
+_IDF = "here IDFs of the run's documents"
+_REFERENCES = "here words as `evaluate.punctuation` says"
+_CLASSIFIER = "another classifier, on its test sentences"
+_NATS = "here in nats; the paper does not say"
+MEASURES = {
+    "one_minus_bleu": Measure(
+        "1-BLEU",
+        "",
+        _all(
+            _ranks(lambda group, number: group["ranks"][number]["one_minus_bleu"]),
+            _variants(lambda variant: variant["one_minus_bleu"]),
+            _between(lambda group, number: group["between"][number]["one_minus_bleu"]),
+        ),
+    ),
+    "modified_bleu": Measure("Modified BLEU", "as evaluate defines it", _modified_bleu),
+    "intersection_over_union_pieces": Measure(
+        "Intersection over union of pieces, x 100",
+        "the vocabulary is that of the run's model",
+        _all(
+            _ranks(lambda group, number: _of_sets(group["ranks"][number].get("pieces", {}))),
+            _variants(lambda variant: _of_sets(variant.get("pieces", {}))),
+            _between(lambda group, number: _of_sets(group["between"][number].get("pieces", {}))),
+        ),
+    ),
+    "tree_edit_distance": Measure(
+        "Tree edit distance",
+        "another parser, and levels as configured",
+        _all(_ranks(_tree_distance("ranks")), _between(_tree_distance("between"))),
+    ),
+    "length_ratio": Measure(
+        "Length ratio",
+        "",
+        _all(
+            _ranks(lambda group, number: _length_ratio(group["ranks"][number])),
+            _variants(_length_ratio),
+        ),
+    ),
+    "similarity": Measure("Similarity, by people", "other people", _rated("similarity")),
+    **{
+        f"{name}_{side}": Measure(f"{title}, {side}", differs, _rewriting(side, measure))
+        for side in ("bilingual", "monolingual")
+        for name, measure, title, differs in (
+            ("similarity", "similarity", "Similarity beside a rewriter", _ENCODER),
+            ("bleu", "modified_bleu", "Modified BLEU beside a rewriter", _LENGTHS),
+        )
+    },
+    "grammatical": Measure("Grammatical (%), by people", "other people", _rated("grammatical")),
+    "length_mean": Measure(
+        "Mean length of references", _REFERENCES, _counted("references", "length", "mean")
+    ),
+    "idf_mean": Measure("Mean IDF of references", _IDF, _counted("references", "idf", "mean")),
+    "vocab_entropy": Measure(
+        "Entropy of words, references",
+        _NATS,
+        _counted("references", "entropy", "unigrams"),
+    ),
+    "parse_entropy": Measure(
+        "Entropy of parses, references",
+        "here in nats; the paper does not say; another parser",
+        _counted("references", "parse_entropy", "entropy"),
+    ),
+    "para_score_mean": Measure("Mean paraphrase score", "other vectors", _scores),
+    "entropy_unigrams": Measure(
+        "Entropy of words, reference minus paraphrase",
+        _NATS,
+        _counted("difference", "unigrams", "entropy"),
+    ),
+    "entropy_trigrams": Measure(
+        "Entropy of trigrams, reference minus paraphrase",
+        _NATS,
+        _counted("difference", "trigrams", "entropy"),
+    ),
+    "repetition_unigrams_percent": Measure(
+        "Repeated words (%), reference minus paraphrase",
+        "",
+        _percent(_counted("difference", "unigrams", "repetition")),
+    ),
+    "repetition_trigrams_percent": Measure(
+        "Repeated trigrams (%), reference minus paraphrase",
+        "",
+        _percent(_counted("difference", "trigrams", "repetition")),
+    ),
+    "trigram_overlap_mean": Measure(
+        "Mean trigram overlap by paraphrase score", "other vectors", _overlaps
+    ),
+    "accuracy": Measure("Classifiers, accuracy (%)", _CLASSIFIER, _percent(_accuracy("accuracy"))),
+    "reference_accuracy": Measure(
+        "Classifiers, accuracy (%) of references", _CLASSIFIER, _percent(_accuracy("references"))
+    ),
+    "translation_accuracy": Measure(
+        "Classifiers, accuracy (%) of paraphrases", _CLASSIFIER, _percent(_accuracy("paraphrases"))
+    ),
+    "spearman": Measure(
+        "Spearman's r x 100 of the classifier's probability with measures of a paraphrase",
+        _IDF,
+        _percent(_of_classifiers),
+    ),
+}
+
+
+def _tested(run: FinishedRun) -> Tested | None:
+    return tested(run) if run.has("embed", "sts") else None
+
+
+def _correlations(found: Tested, data: str, measure: str) -> Values:
+    return _known(
+        (
+            f"{model.embedding}, {model.training_set}",
+            of_model(model, data, "trained", measure)["mean"],
+        )
+        for model in found.models
+    )
+
+
+def _of_sts(found: Tested) -> dict[str, Measure]:
+    """Return the measures of a test of embeddings, by the names under which they are quoted."""
+    partial = {name.partition(".")[0] for name in found.sts["missing"]}
+    measures: dict[str, Measure] = {}
+
+    def add(name: str, title: str, data: str, kind: str) -> None:
+        measures[name] = Measure(title, "", lambda _: _correlations(found, data, kind))
+
+    for data in data_columns(found.sts):
+        if data in found.sts["pairs"] or data not in partial:
+            add(data, f"Pearson's r x 100, {data}", data, "pearson")
+            add(data + _SPEARMAN, f"Spearman's r x 100, {data}", data, "spearman")
+    if found.sts["overlap"]["bt2017"]["data_sets"] == len(BT17_TASKS):
+        add("22 tasks", "Pearson's r x 100, mean of the 22 tasks", "bt2017", "pearson")
+    measures["mean_pearson_abs_diff"] = Measure(
+        "Mean absolute difference of Pearson's r x 100 between two embeddings",
+        "the data sets are those of the run",
+        lambda _: _known(
+            (
+                f"{each['first']} against {each['second']}, {each['training_set']}",
+                each["difference"],
+            )
+            for each in encoder_differences(found.sts, found.models)
+        ),
+    )
+    return measures
+
+
+# --- side by side ------------------------------------------------------------------------------
+
+
+def papers(run: FinishedRun) -> dict[str, Any] | None:
+    """Return, for the report, each measure of the run that other work has, side by side.
+
+    The four papers are on English, so their figures stand beside those of English runs alone.
+
+    Returns:
+        `measures`: dicts of `title`, `differs` and `rows` (`name`, `own`, `quoted`: each figure
+        with the number of its source); `sources`: the sources with their numbers; `unused`: what
+        the configuration quotes and this run does not measure. None if there is nothing of these.
+    """
+    english = run.config["languages"]["reference"] == _ENGLISH
+    asked = given(run.config)
+    quoted = [*(shipped() if english else []), *asked]
+    found = _tested(run)
+    known = {**MEASURES, **(_of_sts(found) if found else {})}
+    sources: dict[tuple[str, str], int] = {}
+    measures, shown = [], set()
+    for name, measure in known.items():
+        theirs = [each for each in quoted if each.measure == name]
+        own = measure.of_run(run) if theirs else []
+        if own:
+            shown.add(name)
+            rows = _rows(own, theirs, sources)
+            measures.append({"title": measure.title, "differs": measure.differs, "rows": rows})
+    unused = [each for each in asked if each.measure not in shown]
+    if not (measures or unused):
+        return None
+    numbered = [(number, *key) for key, number in sources.items()]
+    return {"measures": measures, "sources": numbered, "unused": unused}
+
+
+def _rows(
+    own: Values, theirs: list[Quoted], sources: dict[tuple[str, str], int]
+) -> list[dict[str, Any]]:
+    rows: dict[str, dict[str, Any]] = {
+        name: {"name": name, "own": value, "quoted": []} for name, value in own
+    }
+    for each in theirs:
+        number = sources.setdefault((each.source, each.differs), len(sources) + 1)
+        row = rows.setdefault(each.row, {"name": each.row, "own": None, "quoted": []})
+        row["quoted"].append((each.figure, number))
+    return list(rows.values())

@@ -1,0 +1,101 @@
+"""The release's own sections of the report: what became of the rows, and by which settings."""
+
+from typing import Any
+
+import yaml
+
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.report.rendering import decimal, grouped
+from workflow_scripts.stages.evaluate.results import (
+    all_measures,
+    most_paraphrases,
+    paraphrase_count,
+    shown_groups,
+)
+from workflow_scripts.stages.release.doubts import doubts_of
+from workflow_scripts.stages.release.inputs import described_stages, tools
+from workflow_scripts.stages.train.doubts import ADVICE
+from workflow_scripts.stages.train.results import all_metrics
+
+
+def overview(run: FinishedRun) -> dict[str, Any]:
+    """Return the few figures that matter most, and how many paraphrases there are."""
+    measures = all_measures(run)
+    systems = [system_overview(system, each) for system, each in measures.items()]
+    return {
+        "tiles": tiles(described_stages(run), all_metrics(run), systems),
+        "doubts": doubts_of(run),
+        "advice": ADVICE,
+        "overviews": systems,
+        "groups": {system: shown_groups(each["groups"]) for system, each in measures.items()},
+        "most_paraphrases": most_paraphrases(measures),
+    }
+
+
+def stages(run: FinishedRun) -> dict[str, Any]:
+    """Return the rows of every stage."""
+    return {"stages": bars(described_stages(run))}
+
+
+def configuration(run: FinishedRun) -> dict[str, Any]:
+    """Return the settings of the release and of every stage, and the versions of the tools."""
+    described = described_stages(run)
+    return {
+        "config_text": _yaml(run.config),
+        "tools": tools(described),
+        "stages": [{**stage, "config_text": _yaml(stage["config"])} for stage in described],
+    }
+
+
+def system_overview(system: str, measures: dict[str, Any]) -> dict[str, Any]:
+    """Return how many of a system's candidates became paraphrases."""
+    group, threshold = measures["groups"]["all"], measures["threshold"]
+    probability = threshold.get("probability")  # of a judge, where there is one
+    return {
+        "system": system,
+        "references": group["references"],
+        "distinct": group["scores"]["candidates"],
+        "scored": group["scores"]["candidates"] - group["scores"]["pruned"],
+        "keep": threshold["keep"],
+        "max_sum": threshold["max_sum"],
+        "probability": probability,
+        "kept": (probability or threshold)["kept"],
+        "paraphrases": paraphrase_count(group),
+    }
+
+
+def tiles(
+    stage_list: list[dict[str, Any]],
+    models: dict[str, dict[str, Any]],
+    overviews: list[dict[str, Any]],
+) -> list[tuple[str, str]]:
+    """Return the few figures of the run that stand at the top, each with its label."""
+    read = [stage["rows_in"] for stage in stage_list if stage["stage"] == "corpus"]
+    bleu = [
+        (f"BLEU, {role} model", decimal(model["bleu"]["score"], 1))
+        for role, model in models.items()
+        if model["bleu"]
+    ]
+    return [
+        *([("pairs of bitext read", grouped(sum(read)))] if read else []),
+        *bleu,
+        ("references paraphrased", grouped(max(each["references"] for each in overviews))),
+        *((f"paraphrases, {each['system']}", grouped(each["paraphrases"])) for each in overviews),
+    ]
+
+
+def bars(stage_list: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the stages with the widths of their bars, in percent of the longest."""
+    longest = max(stage["rows_in"] for stage in stage_list) or 1
+    return [
+        {
+            **stage,
+            "out_width": round(100 * stage["rows_out"] / longest, 2),
+            "lost_width": round(100 * (stage["rows_in"] - stage["rows_out"]) / longest, 2),
+        }
+        for stage in stage_list
+    ]
+
+
+def _yaml(value: Any) -> str:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True)

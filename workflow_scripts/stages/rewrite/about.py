@@ -1,0 +1,96 @@
+"""What the commands that train a rewriter share: options, and what its folder says of it."""
+
+import argparse
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import json_argument
+from workflow_scripts.core.files.atomic import atomic_path, write_json
+from workflow_scripts.core.files.manifest import read_manifest, verify
+from workflow_scripts.stages.rewrite.results import ABOUT
+from workflow_scripts.stages.rewrite.templates import TABLE, known_labels, read_table
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every training: what is read, where the work is, and the output."""
+    add = parser.add_argument
+    add("--config", type=json_argument, required=True, help="JSON")
+    add("--folder", type=Path, required=True, help="shards of segments")
+    add("--shards", type=int, required=True)
+    add("--pairs", type=Path, required=True, help="manifest of its pairs")
+    add("--templates", type=Path, help="table of the templates it learns")
+    add("--work", type=Path, required=True, help="survives kills, resumed from")
+    add("--output", type=Path, required=True, help="the model folder")
+    add("--threads", type=int, default=1)
+    add("--device", choices=("auto", "cpu", "cuda"), default="auto")
+
+
+def tell(options: argparse.Namespace) -> list[str]:
+    """Write into the model folder what is said of the rewriter, and return the files' names.
+
+    These are `rewriter.json` and, with templates, their table.
+
+    Raises:
+        InputError: the manifest of the pairs, or the table, is damaged.
+    """
+    facts, files = about(options.config["about"], read_manifest(options.pairs)), [ABOUT]
+    if options.templates is not None:
+        facts = take_table(facts, options.templates, options.output)
+        files.append(TABLE)
+    write_json(options.output / ABOUT, facts)
+    return files
+
+
+def about(facts: dict[str, Any], pairs: dict[str, Any]) -> dict[str, Any]:
+    """Return what is said of a rewriter in its folder.
+
+    Args:
+        facts: of its configuration.
+        pairs: the manifest of its pairs.
+    """
+    counts: dict[str, Counter[str]] = {"pairs": Counter(), "references": Counter()}
+    for part in pairs["parts"].values():
+        for name, count in counts.items():
+            count.update(part["extra"][name])
+    return {
+        **facts,
+        **{name: dict(count) for name, count in counts.items()},
+        "left_out": {reason: count for reason, count in pairs["rejected"].items() if count},
+    }
+
+
+def take_table(facts: dict[str, Any], table: Path, output: Path) -> dict[str, Any]:
+    """Copy the table of templates into a model folder; return what is said of a rewriter with it.
+
+    Added are the numbers of templates and of the training examples that have them, and the labels.
+    Pairs of equal templates, or without a tree, count as left out.
+
+    Args:
+        facts: those of `about`.
+        table: of the templates.
+        output: the model folder.
+
+    Raises:
+        InputError: the table is damaged.
+    """
+    counts = verify(table)["extra"]
+    # A pair is left out in all its directions, or in none.
+    directions = len(facts["write"])
+    left_out = {reason: count // directions for reason, count in counts["left_out"].items()}
+    with atomic_path(output / TABLE) as temporary:
+        shutil.copyfile(table, temporary)
+    found = read_table(table)
+    of_templates = {
+        "count": len(found),
+        "labels": known_labels(found),
+        "examples": sum(each.count for each in found),
+    }
+    return {
+        **facts,
+        "templates": facts["templates"] | of_templates,
+        "pairs": {split: count // directions for split, count in counts["rows"].items()},
+        "references": counts["references"],
+        "left_out": facts["left_out"] | left_out,
+    }

@@ -1,0 +1,202 @@
+"""Train a rewriter on from a translation model of any kind, which keeps its kind.
+
+The model is made to read the language that it writes, and learns the pairs of the rewriter. All
+work happens in a folder of its own that outlives kills, as in `train.sockeye`.
+"""
+
+import argparse
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.atomic import publish_folder, write_json
+from workflow_scripts.core.files.locking import locked
+from workflow_scripts.core.files.manifest import record_path, sha256, shard_paths, verify
+from workflow_scripts.nmt.kinds import model_files
+from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.memory import keep_freed_memory
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.monolingual import write_monolingual
+from workflow_scripts.nmt.saving import save_model
+from workflow_scripts.nmt.scoring import Pair
+from workflow_scripts.nmt.trainable import Trainable
+from workflow_scripts.plan.schema import filled
+from workflow_scripts.stages.rewrite.about import add_options, tell
+from workflow_scripts.stages.rewrite.training import State, Training
+from workflow_scripts.stages.subword.segmenter import Segmenter
+from workflow_scripts.stages.train import data, layout, measures, plans
+from workflow_scripts.stages.train.doubts import ADVICE, doubts
+from workflow_scripts.stages.train.kernels import use_fast_kernels
+from workflow_scripts.stages.train.parameters import count_parameters
+from workflow_scripts.stages.train.publishing import RECORD, publish_model
+
+# In the work folder: the model that the training begins with, and where it stands.
+_BEGINNING = "beginning"
+_STATE = "state.pt"
+_TEXT_MODELS = ("source.model", "reference.model")
+
+
+@dataclass
+class Task:
+    """What the command line asks for.
+
+    `settings`: the block `continued`; `start`: the folder of the model that it begins with;
+    `shards`: of segments, cut by that model's text model of the language, `reference.model`.
+    """
+
+    role: str
+    settings: dict[str, Any]
+    seed: int
+    start: Path
+    shards: list[Path]
+    work: Path
+    device: str
+
+    @property
+    def text_model(self) -> Path:
+        """The SentencePiece model of the language."""
+        return self.start / "reference.model"
+
+
+def train_on(task: Task) -> State:
+    """Bring the training in the work folder to its end, from wherever it stands.
+
+    Raises:
+        InputError: the model can't be trained on, there is nothing to train on, or it diverged.
+    """
+    work, settings = task.work, task.settings
+    files = [*task.shards, record_path(task.start / RECORD)]
+    plan = {
+        "device": task.device,
+        "settings": settings,
+        "seed": task.seed,
+        "inputs": {path.name: sha256(path) for path in files},
+    }
+    begun = (work / _STATE).exists() and not (work / layout.FINISHED).exists()
+    plans.keep(task.role, work, plan, begun)
+    if not (work / layout.COUNTS).exists():
+        data.write_text(task.shards, "forward", settings["max_length"], work, ("train", "dev"))
+    if not (work / _BEGINNING).exists():
+        unfinished = work / f"{_BEGINNING}.unfinished"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir()
+        write_monolingual(task.start, unfinished)
+        publish_folder(unfinished, work / _BEGINNING)
+    trainable = Trainable(work / _BEGINNING, torch.device(task.device))
+    model = trainable.model()
+    longest = min(model.max_source_pieces, model.max_target_pieces)
+    if settings["max_length"] > longest:
+        raise InputError(
+            f"continued.max_length of {task.role} is {settings['max_length']}, but the model reads "
+            f"and writes at most {longest} pieces: lower it"
+        )
+    training = Training(
+        task.role,
+        trainable,
+        settings,
+        train=_pairs(model, work / layout.TRAIN_SOURCE, work / layout.TRAIN_TARGET),
+        dev=_pairs(model, work / layout.DEV_SOURCE, work / layout.DEV_TARGET),
+        seed=task.seed,
+        path=work / _STATE,
+    )
+    state = training.run()
+    if not (work / layout.FINISHED).exists():
+        target = work / layout.MODEL
+        target.mkdir(exist_ok=True)
+        beginning = work / _BEGINNING
+        save_model(beginning, model_files(beginning), trainable.tensors, target)
+        write_json(work / layout.FINISHED, {"updates": state.updates})
+    return state
+
+
+def _pairs(model: Model, source: Path, target: Path) -> list[Pair]:
+    """Return the pairs of two files of pieces, as ids."""
+    return [
+        (model.source_ids(read), model.target_vocab.ids(written))
+        for read, written in zip(
+            measures.read_pieces(source), measures.read_pieces(target), strict=True
+        )
+    ]
+
+
+def measure(task: Task, state: State) -> dict[str, Any]:
+    """Return the metrics of the model, as those of a trained one, and its kind."""
+    work = task.work
+    counts = plans.read_json(work / layout.COUNTS)
+    folder = work / layout.MODEL
+    model = load_model(folder, task.device)
+    dev = (work / layout.DEV_SOURCE, work / layout.DEV_TARGET)
+    test = (work / layout.TEST_SOURCE, work / layout.TEST_TARGET)
+    segmenter = Segmenter(task.text_model)
+    return {
+        "role": task.role,
+        "direction": "forward",
+        "kind": model_files(folder).kind,
+        "updates": state.updates,
+        "epochs": state.curve[-1]["epoch"],
+        "checkpoints": len(state.curve),
+        "best_checkpoint": state.best_checkpoint,
+        "parameters": count_parameters(folder),
+        "segments": counts,
+        "validation_perplexity": measures.perplexity(model, dev),
+        "bleu": measures.bleu(model, test, segmenter) if counts.get("test") else None,
+    }
+
+
+def publish(
+    task: Task, state: State, metrics: dict[str, Any], output: Path, beside: Sequence[str]
+) -> None:
+    """Publish the model in the work folder; see `publish_model`."""
+    sources = dict.fromkeys(_TEXT_MODELS, task.text_model)
+    sources |= {path.name: path for path in sorted((task.work / layout.MODEL).iterdir())}
+    publish_model(task.role, state.curve, metrics, sources, output, beside)
+
+
+def make_model(task: Task, output: Path, beside: Sequence[str] = ()) -> None:
+    """Train the model on, measure it and publish its folder; `beside`: see `publish_model`."""
+    for path in [*task.shards, task.start / RECORD]:
+        verify(path)
+    with locked(task.work):
+        state = train_on(task)
+        start = time.monotonic()
+        metrics = measure(task, state)
+        publish(task, state, metrics, output, beside)
+        for doubt in doubts(task.role, metrics):
+            print(f"warning: {doubt}; {ADVICE}", file=sys.stderr)
+        seconds = {"training": state.seconds, "measuring": time.monotonic() - start}
+        write_json(output / "timings.json", seconds)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Train a rewriter on from a translation model, and measure it."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    add_options(parser)
+    parser.add_argument("--model", type=Path, required=True, help="folder of the model to go on")
+    options = parser.parse_args(argv)
+    config = options.config
+    task = Task(
+        role=config["role"],
+        settings=filled(config["continued"], "continued"),
+        seed=config["seed"],
+        start=options.model,
+        shards=shard_paths(options.folder, options.shards),
+        work=options.work,
+        device=choose_device(options.device).type,
+    )
+    torch.set_num_threads(options.threads)
+    use_fast_kernels(task.settings["matmul"], task.device)
+    keep_freed_memory()
+    make_model(task, options.output, tell(options))
+
+
+if __name__ == "__main__":
+    run(main)

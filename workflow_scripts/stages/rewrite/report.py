@@ -1,0 +1,58 @@
+"""The stage's section of the report, and its table."""
+
+from itertools import islice
+from typing import Any
+
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.report.table import Table
+from workflow_scripts.stages.rewrite import results
+from workflow_scripts.stages.rewrite.results import FIGURES
+from workflow_scripts.stages.train.curve_plot import learning_curve
+from workflow_scripts.stages.train.results import read_curve, read_metrics
+
+_EXAMPLES = 5
+
+
+def rewriters(run: FinishedRun) -> dict[str, Any]:
+    """Return the rewriters: their pairs, learning curves, measures, and examples."""
+    names = results.rewriters(run)
+    folders = {name: run.folder("rewrite", name) for name in names}
+    measured = {name: run.folder("rewrite", f"{name}-measures") for name in names}
+    curves = {name: read_curve(folder / "learning_curve.tsv") for name, folder in folders.items()}
+    return {
+        "about": {name: results.read_about(folder) for name, folder in folders.items()},
+        "metrics": {name: read_metrics(folders[name] / "metrics.json") for name in names},
+        "measures": {name: results.read_measures(folder) for name, folder in measured.items()},
+        "examples": {
+            name: list(islice(results.read_paraphrases(folder), _EXAMPLES))
+            for name, folder in measured.items()
+        },
+        "curves": [learning_curve(rows, name) for name, rows in curves.items() if rows],
+    }
+
+
+def rewriters_table(run: FinishedRun) -> Table:
+    """Return the measures of every rewriter by search, each with its interval."""
+    columns: tuple[str, ...] = (
+        "rewriter",
+        "search",
+        "beam_size",
+        "sentences",
+        "empty",
+        "modified_bleu",
+    )
+    parts = ("value", "low", "high")
+    columns += tuple(f"{name}_{part}" for name in FIGURES for part in parts)
+    rows = []
+    for name in results.rewriters(run):
+        measures = results.read_measures(run.folder("rewrite", f"{name}-measures"))
+        for search, found in measures.items():
+            figures = [found[each] or dict.fromkeys(parts) for each in FIGURES]
+            rows.append(
+                (
+                    *(name, search),
+                    *(found[each] for each in columns[2:6]),
+                    *(figure[part] for figure in figures for part in parts),
+                )
+            )
+    return Table(columns, rows)

@@ -1,0 +1,67 @@
+"""Was a damage repaired, and were the words that nothing was wrong with kept?"""
+
+from typing import NamedTuple
+
+from rapidfuzz.distance import LCSseq
+
+from workflow_scripts.stages.generate.words import split_word
+from workflow_scripts.stages.rewrite.noise import Damage
+
+
+class Outcome(NamedTuple):
+    """What became of one sentence.
+
+    Attributes:
+        damages: how many it had.
+        repaired: how many of these are gone.
+        clean: its words that were not damaged.
+        kept: how many of these are in the output.
+        exact: whether the output is the undamaged sentence.
+    """
+
+    damages: int
+    repaired: int
+    clean: int
+    kept: int
+    exact: bool
+
+
+def restoration(undamaged: str, damages: tuple[Damage, ...], output: str) -> Outcome:
+    """Compare an output with the sentence as it was before the damage, word by word.
+
+    Words are what stands between blanks, with punctuation and case. They are matched along a
+    longest common subsequence of both sentences, so that as many as possible count. A damage is
+    repaired if the word that stood there has a match; a doubled word must also stand there once. So
+    a synonym is no repair, and no kept word.
+    """
+    parts, written = undamaged.split(" "), output.split(" ")
+    matches = {
+        block.a + offset: block.b + offset
+        for block in LCSseq.opcodes(parts, written).as_matching_blocks()
+        for offset in range(block.size)
+    }
+    damaged = {each.place: each for each in damages}
+    clean = [place for place, part in enumerate(parts) if part and place not in damaged]
+    repaired = [
+        place
+        for place, each in damaged.items()
+        if place in matches and not (each.kind == "double" and _twice(written, matches[place]))
+    ]
+    return Outcome(
+        damages=len(damaged),
+        repaired=len(repaired),
+        clean=len(clean),
+        kept=sum(place in matches for place in clean),
+        exact=output == undamaged,
+    )
+
+
+def _twice(written: list[str], place: int) -> bool:
+    """Return whether a word stands beside itself, whatever its case and punctuation."""
+    around = written[max(0, place - 1) : place] + written[place + 1 : place + 2]
+    return _bare(written[place]) in map(_bare, around)
+
+
+def _bare(token: str) -> str:
+    found = split_word(token)
+    return (found.text if found else token).lower()

@@ -1,0 +1,200 @@
+"""Score the distinct candidates of every reference of a shard with the backward model."""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.files.manifest import verify
+from workflow_scripts.core.files.rows import (
+    CandidatesRow,
+    GeneratedCandidate,
+    ScoredCandidate,
+    ScoredRow,
+)
+from workflow_scripts.core.files.shard import Input, Tally, write_shard
+from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
+from workflow_scripts.nmt.scoring import score
+from workflow_scripts.stages.subword.segmenter import Segmenter
+
+# References whose candidates are scored together: enough for full batches of equal length.
+WINDOW = 256
+
+
+def distinct(candidates: Iterable[GeneratedCandidate]) -> list[ScoredCandidate]:
+    """Merge the samples of one reference that have the same text.
+
+    A text is scored once: its forward NLL is the lowest among the segmentations that were sampled.
+    Its variant names all variants that gave it, with blanks between, in the order of the samples.
+
+    Args:
+        candidates: the samples.
+
+    Returns:
+        The distinct texts. They have no backward NLL yet.
+    """
+    same: dict[str, list[GeneratedCandidate]] = {}
+    for candidate in candidates:
+        same.setdefault(candidate["text"], []).append(candidate)
+    return [
+        {
+            "text": text,
+            "forward_nll": min(each["forward_nll"] for each in found),
+            "backward_nll": None,
+            "sum": None,
+            "count": len(found),
+            "variant": " ".join(dict.fromkeys(each["variant"] for each in found)),
+        }
+        for text, found in same.items()
+    ]
+
+
+def with_backward(candidate: ScoredCandidate, backward_nll: float) -> ScoredCandidate:
+    """Return the candidate with its backward NLL and the sum, as fp32 holds them."""
+    backward = np.float32(backward_nll)
+    total = np.float32(candidate["forward_nll"]) + backward
+    return {**candidate, "backward_nll": float(backward), "sum": float(total)}
+
+
+def ranked(candidates: Iterable[ScoredCandidate]) -> list[ScoredCandidate]:
+    """Sort candidates by sum, then text; those without a sum come last."""
+    return sorted(
+        candidates,
+        key=lambda found: (found["sum"] is None, found["sum"] or 0.0, found["text"]),
+    )
+
+
+def score_rows(
+    rows: list[CandidatesRow],
+    model: Model,
+    reference_segmenter: Segmenter,
+    source_segmenter: Segmenter,
+    prune_above: float | None,
+    batch_tokens: int,
+) -> list[ScoredRow]:
+    """Score the candidates of some references.
+
+    Pruning is exact: no NLL is negative, so a candidate whose forward NLL exceeds `prune_above`
+    has a sum above it too, and above any threshold up to it.
+
+    Args:
+        rows: the references with their candidates.
+        model: the backward model, from references to sources.
+        reference_segmenter: of its source side, the references' language.
+        source_segmenter: of its target side, the sources' language.
+        prune_above: in nats per token; None for no pruning.
+        batch_tokens: size of a batch.
+
+    Returns:
+        The same references with their distinct candidates, scored.
+    """
+    candidates = [distinct(row["candidates"]) for row in rows]
+    to_score = [
+        (number, index)
+        for number, found in enumerate(candidates)
+        for index, candidate in enumerate(found)
+        if prune_above is None or candidate["forward_nll"] <= prune_above
+    ]
+    targets = [model.target_vocab.ids(source_segmenter.pieces(row["source"])) for row in rows]
+    pairs = (
+        (
+            model.source_ids(reference_segmenter.pieces(candidates[number][index]["text"])),
+            targets[number],
+        )
+        for number, index in to_score
+    )
+    nlls = score(model, pairs, batch_tokens=batch_tokens)
+    for (number, index), nll in zip(to_score, nlls, strict=True):
+        candidates[number][index] = with_backward(candidates[number][index], nll)
+    return [
+        {
+            "id": row["id"],
+            "source": row["source"],
+            "reference": row["reference"],
+            "corpus": row["corpus"],
+            "candidates": ranked(found),
+        }
+        for row, found in zip(rows, candidates, strict=True)
+    ]
+
+
+def score_stream(
+    rows: Iterable[CandidatesRow],
+    model: Model,
+    reference_segmenter: Segmenter,
+    source_segmenter: Segmenter,
+    prune_above: float | None,
+    batch_tokens: int,
+) -> Iterator[ScoredRow]:
+    """Yield what `score_rows` gives, for any number of rows in bounded memory."""
+    rows = iter(rows)
+    while window := list(islice(rows, WINDOW)):
+        yield from score_rows(
+            window, model, reference_segmenter, source_segmenter, prune_above, batch_tokens
+        )
+
+
+def score_shard(
+    input_path: Path,
+    model_folder: Path,
+    output: Path,
+    config: dict[str, Any],
+    device: str,
+    batch_tokens: int,
+) -> None:
+    """Stream a `candidates` shard into a `scored` shard with its record.
+
+    Memory does not grow with the shard. A text that the model can't read (too long for it) has
+    an infinite backward NLL: only a quantile that reaches as far lets it pass.
+    """
+    candidates = Input(input_path, "candidates").rows(batch_size=64)
+    verify(model_folder / "model")
+    model = load_model(model_folder, device, config["precision"])
+    reference_segmenter = Segmenter(model_folder / "reference.model")
+    source_segmenter = Segmenter(model_folder / "source.model")
+    total: Counter[str] = Counter()
+
+    def scored(rows: Iterator[CandidatesRow]) -> Iterator[ScoredRow]:
+        for row in score_stream(
+            rows, model, reference_segmenter, source_segmenter, config["prune_above"], batch_tokens
+        ):
+            yield row
+            sums = [candidate["sum"] for candidate in row["candidates"]]
+            total["candidates"] += sum(candidate["count"] for candidate in row["candidates"])
+            total["distinct"] += len(sums)
+            total["pruned"] += sums.count(None)
+            total["unreadable"] += sums.count(np.inf)
+
+    tally = Tally(extra=total)
+    write_shard(
+        candidates, scored, output, "scored", "score", tally, shown="written", group_rows=64
+    )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Score the distinct candidates of every reference of a shard with the backward model."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    parser.add_argument("--input", type=Path, required=True, help="shard of candidates")
+    parser.add_argument("--model", type=Path, required=True, help="folder of the backward model")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parse_with_compute(parser, argv, SCORING_BATCH)
+    score_shard(
+        arguments.input,
+        arguments.model,
+        arguments.output,
+        arguments.config,
+        arguments.device,
+        arguments.batch_tokens,
+    )
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,245 @@
+"""Select the paraphrases of every reference of a shard."""
+
+import argparse
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.files.manifest import read_json, verify_file
+from workflow_scripts.core.files.rows import JudgedCandidate, Paraphrase, ParaphrasesRow, ScoredRow
+from workflow_scripts.core.files.shard import Input, Tally, write_shard
+from workflow_scripts.plan.schema import filled
+from workflow_scripts.stages.select.methods import (
+    ABOVE_THRESHOLD,
+    BELOW_PROBABILITY,
+    REASONS,
+    Choice,
+    bests,
+    cluster_bests,
+    distinct,
+    eligible,
+)
+from workflow_scripts.stages.select.probability import ProbabilityBound, same_candidates
+from workflow_scripts.stages.select.spelling import spelt
+from workflow_scripts.stages.select.threshold import RECORD
+from workflow_scripts.stages.subword.segmenter import Segmenter, segmenter_path
+
+NO_CANDIDATES = "no_candidates"  # nothing was scored for this reference
+FEW_CANDIDATES = "few_candidates"  # all were selected, and more were wanted
+
+
+# What ranks candidates by each method where the system does not say.
+_SCORES = {"cluster": "sum", "judged": "judge", "nbest": "forward_nll", "best": "forward_nll"}
+
+
+def read_bounds(path: Path) -> tuple[float, ProbabilityBound | None]:
+    """Return the bounds of a verified threshold.json.
+
+    That are the largest sum, in nats, infinite where it has no bound; and the least probability
+    where a judge's has one.
+    """
+    found = read_json(path, RECORD)
+    max_sum = math.inf if found["max_sum"] is None else found["max_sum"]
+    part = found.get("probability")
+    return max_sum, None if part is None else ProbabilityBound(part["ends"], part["least"])
+
+
+def choose(
+    candidates: list[JudgedCandidate],
+    reference: str,
+    config: dict[str, Any],
+    segment: Callable[[str], list[str]],
+) -> tuple[list[Choice], Counter[str]]:
+    """Choose among the eligible candidates by the method that the config names.
+
+    With a judge, nearly equal candidates count as one.
+    """
+    score = config.get("score", _SCORES[config["method"]])
+    rejected: Counter[str] = Counter()
+    if config.get("judge") is not None:
+        spelling = spelt(config["language"])
+        candidates, rejected = distinct(candidates, reference, score, spelling)
+    if config["method"] in ("cluster", "judged"):
+        clusters, centres = config["clusters"], filled(config, "select")["centres"]
+        chosen, outdone = cluster_bests(
+            candidates, reference, segment, clusters, wanted(config), score, centres
+        )
+    else:
+        chosen, outdone = bests(candidates, wanted(config), score)
+    return chosen, rejected + outdone
+
+
+def wanted(config: dict[str, Any]) -> int:
+    """Return how many paraphrases a reference can have."""
+    return 1 if config["method"] == "best" else config["best"]
+
+
+def select(
+    row: ScoredRow,
+    config: dict[str, Any],
+    max_sum: float,
+    segment: Callable[[str], list[str]],
+    probabilities: list[float | None] | None = None,
+    bound: ProbabilityBound | None = None,
+) -> tuple[ParaphrasesRow, Counter[str]]:
+    """Return one reference with its paraphrases, best first, and what kept the others out.
+
+    Args:
+        row: the reference with its scored candidates.
+        config: {"method": "cluster" | "judged" | "nbest" | "best", "clusters", "best"}, and maybe
+            "centres"; with the method `best` there is one paraphrase, whatever `best` says; where
+            there is a judge also "judge", "language" of the references, and maybe "score".
+        max_sum: the largest sum a paraphrase may have, in nats.
+        segment: gives the Viterbi pieces of a text.
+        probabilities: those of a judge, one for each candidate, None where it was not judged.
+        bound: the least probability a paraphrase may have; None: any that a judge gave.
+
+    Returns:
+        The row; and how many candidates were not chosen, by reason.
+        `reason` is empty where the list is full, else it lists those counts.
+    """
+    given = row["candidates"]
+    found = repeat(None) if probabilities is None else probabilities
+    candidates: list[JudgedCandidate] = [
+        {**candidate, "probability": probability}
+        for candidate, probability in zip(given, found, strict=False)  # `repeat` has no end
+    ]
+    least = None
+    if probabilities is not None:
+        least = bound.of(row["reference"]) if bound else 0.0
+    kept, rejected = eligible(candidates, row["reference"], max_sum, least)
+    chosen, outdone = choose(kept, row["reference"], config, segment)
+    rejected += outdone  # which leaves out what is zero
+    full = len(chosen) == wanted(config)
+    paraphrases: list[Paraphrase] = [
+        {
+            "rank": rank,
+            "text": candidate["text"],
+            "forward_nll": candidate["forward_nll"],
+            "backward_nll": candidate["backward_nll"],
+            "sum": candidate["sum"],
+            "cluster": cluster,
+            "variant": candidate["variant"],
+            "probability": candidate["probability"],
+        }
+        for rank, (candidate, cluster) in enumerate(chosen, start=1)
+    ]
+    outside = rejected[ABOVE_THRESHOLD] + rejected[BELOW_PROBABILITY]
+    selected: ParaphrasesRow = {
+        "id": row["id"],
+        "source": row["source"],
+        "reference": row["reference"],
+        "corpus": row["corpus"],
+        "paraphrases": paraphrases,
+        "candidates": len(candidates),
+        "kept": len(candidates) - outside,
+        "reason": "" if full else describe(len(candidates), rejected),
+    }
+    return selected, rejected
+
+
+def describe(candidates: int, rejected: Counter[str]) -> str:
+    """Return why a list is not full, e.g. `above_threshold 140, reference_cluster 3`."""
+    counts = [f"{reason} {rejected[reason]}" for reason in REASONS if rejected[reason]]
+    return ", ".join(counts) or (FEW_CANDIDATES if candidates else NO_CANDIDATES)
+
+
+class Summary:
+    """Counts over the references of a shard, for its record."""
+
+    def __init__(self) -> None:
+        self._candidates: Counter[str] = Counter()
+        self._references: Counter[int] = Counter()
+        self._short: Counter[str] = Counter()
+
+    def add(self, selected: ParaphrasesRow, rejected: Counter[str]) -> None:
+        """Count one reference."""
+        found = len(selected["paraphrases"])
+        self._candidates.update(rejected)
+        self._candidates["selected"] += found
+        self._references[found] += 1
+        if selected["reason"]:
+            self._short.update(list(rejected) or [selected["reason"]])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts.
+
+        candidates: how many were selected, or what kept them out; it adds up to all.
+        references_by_paraphrases: how many references have 0, 1, 2, ... paraphrases.
+        short_references_by_reason: of those with too few, how many met each reason.
+        """
+        return {
+            "candidates": {reason: self._candidates[reason] for reason in (*REASONS, "selected")},
+            "references_by_paraphrases": {
+                str(found): count for found, count in sorted(self._references.items())
+            },
+            "short_references_by_reason": dict(self._short),
+        }
+
+
+def select_shard(
+    input_path: Path,
+    threshold_path: Path,
+    segmenter_file: Path,
+    output: Path,
+    config: dict[str, Any],
+    judged_path: Path | None = None,
+) -> None:
+    """Stream a `scored` shard into a `paraphrases` shard with its record.
+
+    Memory does not grow with the shard. Every reference gives one row, also without paraphrases.
+
+    Raises:
+        InputError: the `judged` shard is of other candidates, or another file is damaged.
+    """
+    scored = Input(input_path, "scored").rows(batch_size=64)
+    judged = iter(Input(judged_path, "judged").rows(batch_size=64).items) if judged_path else None
+    verify_file(segmenter_file, "model")
+    max_sum, bound = read_bounds(threshold_path)
+    segmenter = Segmenter(segmenter_file)
+    tally = Tally()
+
+    def with_paraphrases(rows: Iterator[ScoredRow]) -> Iterator[ParaphrasesRow]:
+        summary = Summary()
+        for row in rows:
+            probabilities = None
+            if judged is not None:
+                probabilities = same_candidates(input_path, row, next(judged, None))
+            selected, rejected = select(
+                row, config, max_sum, segmenter.pieces, probabilities, bound
+            )
+            yield selected
+            summary.add(selected, rejected)
+        tally.extra = summary.as_dict()
+
+    write_shard(scored, with_paraphrases, output, "paraphrases", "select", tally)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Select the paraphrases of every reference of a shard."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    parser.add_argument("--input", type=Path, required=True, help="shard of scored candidates")
+    parser.add_argument("--judged", type=Path, help="shard of their probabilities, with a judge")
+    parser.add_argument("--threshold", type=Path, required=True, help="of the threshold module")
+    parser.add_argument(
+        "--model", type=Path, required=True, help="folder of the forward model, for its pieces"
+    )
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    select_shard(
+        arguments.input,
+        arguments.threshold,
+        segmenter_path(arguments.model, "reference"),
+        arguments.output,
+        arguments.config,
+        arguments.judged,
+    )
+
+
+if __name__ == "__main__":
+    run(main)

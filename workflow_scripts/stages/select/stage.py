@@ -1,0 +1,77 @@
+"""The stage `select`: the paraphrases among the candidates (docs/select.md)."""
+
+from typing import Any
+
+from workflow_scripts.plan.catalogues.judges import judge_of
+from workflow_scripts.plan.selection import Unit
+from workflow_scripts.plan.stage import Stage
+from workflow_scripts.stages.judge.stage import fitted_units
+from workflow_scripts.stages.select.checks import PROBABILITIES, problems
+
+
+class Select(Stage):
+    """One unit for each system."""
+
+    name = "select"
+    version = 3
+    row = "references"
+    released = True
+    wildcard = "system"
+    problems = staticmethod(problems)
+
+    def instances(self) -> list[str | None]:
+        return [*self.config["run"]["systems"]]
+
+    def reads(self, instance: str) -> list[Unit]:
+        bounding = self.bounding(instance)
+        judged = [("judge", instance)] if judge_of(self.config, instance) else []
+        pieces = self.pieces(instance)
+        units = [("score", instance), *bounding.values(), *judged, pieces]
+        return list(dict.fromkeys(units))
+
+    def pieces(self, system: str) -> Unit:
+        """Return the unit whose folder has the vocabulary by which a system's pieces count.
+
+        A system that merges other runs has no models, and brings one along.
+        """
+        merges = "merge" in self.config["systems"][system]
+        return ("score", system) if merges else ("train", "forward")
+
+    def bounding(self, system: str) -> dict[str, Unit]:
+        """Return what a system's threshold needs besides its scores, by the option that names it.
+
+        That are the scores of the references, the probabilities, or the judge with its labels.
+        """
+        keep = self.settings(system)["keep"]
+        found: dict[str, Unit] = {}
+        if "reference_quantile" in keep:
+            found["--references"] = ("score", "references")
+        if any(key in keep for key in PROBABILITIES):
+            found["--judged"] = ("judge", system)
+        if "precision" in keep:
+            (found["--judge"],) = fitted_units(self.config, system)
+        return found
+
+    def shards(self, instance: str) -> int:
+        return self.config["shards"]["late"]
+
+    def records(self, instance: str) -> list[str]:
+        return ["thresholding"]
+
+    def files(self, instance: str) -> list[str]:
+        return self.shard_files(instance)
+
+    def sections(self) -> dict[int, str]:
+        return {90: "workflow_scripts.stages.select.report:references"}
+
+    def settings(self, instance: str) -> dict[str, Any]:
+        block = self.config["systems"][instance]["select"]
+        keep = {key: value for key, value in block["keep"].items() if value is not None}
+        settings = {**block, "keep": keep}
+        if settings.get("centres") == "apart":  # as before there was the key: the folder stays
+            del settings["centres"]
+        if "merge" in self.config["systems"][instance]:
+            settings = {"score": "rank", **settings}
+        if judge_of(self.config, instance) is None:
+            return {key: each for key, each in settings.items() if key != "judge"}
+        return {**settings, "language": self.config["languages"]["reference"]["code"]}

@@ -1,0 +1,91 @@
+"""How good a model is: validation perplexity, and BLEU on the held-out test set."""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sacrebleu.metrics.bleu import BLEU
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.progress import progress
+from workflow_scripts.nmt.beam import BeamRequest, translate
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.scoring import score
+from workflow_scripts.stages.subword.segmenter import Segmenter
+
+BEAM = 5
+# Hypotheses searched at once.
+_BATCH_ROWS = 256
+
+TextPair = tuple[Path, Path]
+
+
+def read_pieces(path: Path) -> list[list[str]]:
+    """Return the lines of a file of pieces."""
+    with path.open(encoding="utf-8", newline="\n") as lines:
+        return [line.split() for line in lines]
+
+
+def perplexity(model: Model, dev: TextPair) -> float:
+    """Return the perplexity per target piece, </s> included, by our own forced decoding.
+
+    Sockeye's own figure, which the learning curve shows, includes label smoothing and weighs all
+    batches alike: it can't be compared between models. Pairs longer than the model was trained
+    for have no score and are left out.
+
+    Args:
+        model: the model.
+        dev: files of pieces: the source side, the target side.
+
+    Raises:
+        InputError: no pair has a score.
+    """
+    sources, targets = map(read_pieces, dev)
+    pairs = [
+        (model.source_ids(source), model.target_vocab.ids(target))
+        for source, target in zip(sources, targets, strict=True)
+    ]
+    total = pieces = 0.0
+    for (_, target), nll in zip(pairs, score(model, pairs), strict=True):
+        if math.isfinite(nll):
+            total += nll * (len(target) + 1)
+            pieces += len(target) + 1
+    if not pieces:
+        raise InputError("the model can't score any validation pair: all are empty or too long")
+    return math.exp(total / pieces)
+
+
+def corpus_bleu(hypotheses: list[str], references: list[str]) -> dict[str, Any]:
+    """Return corpus BLEU (cased, sacrebleu's defaults), its signature, and the sentences."""
+    metric = BLEU()
+    return {
+        "score": round(metric.corpus_score(hypotheses, [references]).score, 2),
+        "signature": metric.get_signature().format(),
+        "sentences": len(references),
+    }
+
+
+def translations(model: Model, sources: list[list[str]], target: Segmenter) -> Iterator[str]:
+    """Yield the best translation, as text, of every source of pieces.
+
+    A source that the model can't read (empty, or longer than it was trained for) gives an empty
+    one: the test set is never thinned out.
+    """
+    requests = (BeamRequest(model.source_ids(pieces)) for pieces in sources)
+    for result in translate(model, requests, beam_size=BEAM, batch_rows=_BATCH_ROWS):
+        best = result.outputs[0] if result.outputs else []
+        yield target.text(model.target_vocab.pieces(best))
+
+
+def bleu(model: Model, test: TextPair, target: Segmenter) -> dict[str, Any]:
+    """Translate the test set with beam 5 and return its BLEU.
+
+    Args:
+        model: the model.
+        test: files of pieces: the source side, the target side.
+        target: the sub-word model of the target side; joins pieces to text.
+    """
+    sources, references = map(read_pieces, test)
+    translated = progress(translations(model, sources, target), len(sources), "BLEU")
+    return corpus_bleu(list(translated), [target.text(pieces) for pieces in references])

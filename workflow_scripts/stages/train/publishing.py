@@ -1,0 +1,49 @@
+"""The folder of a trained model: its files and its figures, and the record that speaks for all."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.files.atomic import atomic_path, write_json
+from workflow_scripts.core.files.manifest import record_path, write_record
+from workflow_scripts.stages.train import curve
+
+RECORD = "model"
+_FIGURES = ("learning_curve.tsv", "learning_curve.svg", "metrics.json")
+
+
+def publish_model(
+    role: str,
+    rows: list[dict[str, Any]],
+    metrics: dict[str, Any],
+    sources: Mapping[str, Path],
+    output: Path,
+    beside: Sequence[str] = (),
+) -> None:
+    """Copy a trained model and its figures to the output folder; the record comes last.
+
+    Args:
+        role: of the model; the plot's title names it.
+        rows: of the learning curve.
+        metrics: of the model, `segments` among them.
+        sources: its files by their names in the folder.
+        output: exists.
+        beside: names of files that are already there, for which the record speaks as well.
+    """
+    record_path(output / RECORD).unlink(missing_ok=True)
+    curve.write_table(output / "learning_curve.tsv", rows)
+    curve.write_plot(output / "learning_curve.svg", rows, f"{role} model")
+    write_json(output / "metrics.json", metrics)
+    for name, path in sources.items():
+        with atomic_path(output / name) as temporary:
+            shutil.copyfile(path, temporary)
+    trained, too_long = (metrics["segments"].get(key, 0) for key in ("train", "train_too_long"))
+    write_record(
+        output / RECORD,
+        trained,
+        trained - too_long,
+        {"too_long": too_long},
+        extra=metrics,
+        files=[output / name for name in (*sources, *_FIGURES, *beside)],
+    )

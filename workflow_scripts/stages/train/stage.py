@@ -1,0 +1,218 @@
+"""The stage `train`: translation models by role (docs/train.md)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.input_files import as_list
+from workflow_scripts.core.files.paths import Located, file_name
+from workflow_scripts.nmt.kinds import SOCKEYE, model_files
+from workflow_scripts.plan import selection
+from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS, finished
+from workflow_scripts.plan.config import FILTER_ROLES
+from workflow_scripts.plan.selection import Unit
+from workflow_scripts.plan.stage import Stage
+from workflow_scripts.stages.corpus.stage import Download
+from workflow_scripts.stages.train.checks import problems
+from workflow_scripts.stages.train.model_files import FILES
+
+_PIN = (
+    "Get and pin it once, with the config files and settings of this run: python -m "
+    "workflow_scripts.stages.corpus.pin --configfile ... --output pins.yaml; then add pins.yaml to "
+    "--configfile (docs/train.md)"
+)
+# Keys of a finished model that do not change its folder: what is told of it.
+_TOLD = ("trained_on", "licence")
+
+
+class Train(Stage):
+    """One unit for each role: forward, backward, and those of the filter models."""
+
+    name = "train"
+    version = 1
+    row = "segmented pairs"
+    released = True
+    wildcard = "role"
+    problems = staticmethod(problems)
+
+    def instances(self) -> list[str | None]:
+        return [*selection.roles(self.config)]
+
+    def reads(self, instance: str) -> list[Unit]:
+        of_filter = instance in FILTER_ROLES
+        if selection.taken_over(self.config, instance):
+            return [("clean", None) if of_filter else selection.pairs(self.config)]
+        return [("subword", "filter" if of_filter else "main")]
+
+    def records(self, instance: str) -> list[str]:
+        return ["model"]
+
+    def trains(self, instance: str) -> bool:
+        return not finished(selection.role_model(self.config, instance))
+
+    def outside(self, instance: str) -> list[str]:
+        downloads = [download.path for download in self.downloads(instance)]
+        return [*downloads, *(self.hub_record(instance).removesuffix(".json").split())]
+
+    def wildcards(self) -> dict[str, list[str]]:
+        roles = selection.roles(self.config)
+        taken_over = [role for role in roles if selection.taken_over(self.config, role)]
+        return {
+            "role": [role for role in roles if role not in taken_over],
+            "finished_role": taken_over,
+        }
+
+    def sections(self) -> dict[int, str]:
+        return {30: "workflow_scripts.stages.train.report:models"}
+
+    def settings(self, instance: str) -> dict[str, Any]:
+        train = self.config["train"]
+        model = selection.role_model(self.config, instance)
+        paths = {key: Located(model[key]) for key in ("folder", *TEXT_MODELS) if key in model}
+        common = {
+            "role": instance,
+            "direction": instance.removeprefix("filter_"),
+            "model": {**model, **paths},
+            "seed": self.config["seed"],
+        }
+        if selection.taken_over(self.config, instance):
+            return {
+                **common,
+                "model": self._finished_settings(instance, {**model, **paths}),
+                "languages": {
+                    side: language["code"] for side, language in self.config["languages"].items()
+                },
+                "test": train["test"],
+                "corpora": self.config["run"]["corpora"],
+            }
+        # The digest covers the backend only if it is not the default, and the model is trained.
+        chosen = train["backend"] != "sockeye" and "folder" not in model
+        pairs = self.config["dual_filter"].get("dev_pairs") if instance in FILTER_ROLES else None
+        return {
+            **common,
+            **({"backend": train["backend"]} if chosen else {}),
+            **({} if pairs is None else {"dev_pairs": pairs}),
+        }
+
+    def _finished_settings(self, role: str, model: dict[str, Any]) -> dict[str, Any]:
+        """Return what the job must know of a finished model."""
+        told = {key: value for key, value in model.items() if key not in _TOLD}
+        if not told.get("shortlist"):
+            told.pop("shortlist", None)
+        if downloads := self.downloads(role):
+            kept = self.config["downloads"]
+            del told["url"], told["sha256"]
+            return {**told, "files": [Located(each.path, kept) for each in downloads]}
+        if record := self.hub_record(role):
+            return {**told, "record": Located(record, self.config["downloads"])}
+        return told
+
+    def content(self, instance: str) -> dict[str, Any]:
+        settings = self.settings(instance)
+        model = settings["model"]
+        if "folder" in model:
+            hashes = self.inputs(instance)
+            by_name = {file: hashes[path] for file, path in self._own_files(instance).items()}
+            more = {key: model[key] for key in ("tag", "shortlist") if key in model}
+            settings["model"] = {**by_name, **more}
+        elif "files" in model:
+            kept = [(Path(each.path).name, each.sha256) for each in self.downloads(instance)]
+            settings["model"] = {**model, "files": kept}
+        elif "record" in model:  # the revision stands for all files, hashes only verify them
+            left = ("record", "sha256")
+            settings["model"] = {key: value for key, value in model.items() if key not in left}
+        return settings
+
+    def inputs(self, instance: str) -> dict[str, str]:
+        if downloads := self.downloads(instance):
+            return {download.path: download.sha256 for download in downloads}
+        key = f"models.{self.config['train']['models'][instance]}"
+        return {path: self.sha256(path, key) for path in self._own_files(instance).values()}
+
+    def input_files(self, role: str) -> list[str]:
+        """Return the files that a finished model is taken over from; none of a package."""
+        record = self.hub_record(role)
+        return [record] if record else list(self.inputs(role))
+
+    def _own_files(self, role: str) -> dict[str, str]:
+        """Return the files of a model in a folder of the user's by what they are.
+
+        Raises:
+            InputError: it is no model folder, or keys for its text models are missing or useless.
+        """
+        model = selection.role_model(self.config, role)
+        if "folder" not in model:
+            return {}
+        given = {key: model[key] for key in TEXT_MODELS if key in model}
+        names: tuple[str, ...] = FILES
+        if selection.taken_over(self.config, role):
+            where = f"models.{self.config['train']['models'][role]}"
+            try:
+                found = model_files(Path(model["folder"]))
+            except InputError as error:
+                raise InputError(f"{where}.folder: {error}") from error
+            if found.kind != SOCKEYE and given:
+                raise InputError(f"{where}: {found.kind} brings its own text models; {_NO_TEXT}")
+            if found.kind == SOCKEYE and not given:
+                raise InputError(f"{where}: a model of {SOCKEYE} needs {' and '.join(TEXT_MODELS)}")
+            names = found.names
+        return {name: f"{model['folder']}/{name}" for name in names} | given
+
+    def downloads(self, role: str) -> list[Download]:
+        """Return the files of a role's model that are downloaded.
+
+        Raises:
+            InputError: their hashes are not known.
+        """
+        name = self.config["train"]["models"][role]
+        block = self.config["models"][name]
+        if "url" not in block:
+            return []
+        if block.get("sha256") is None:
+            raise InputError(
+                f"models.{name}: the sha256 of what is to be downloaded is not known yet. {_PIN}"
+            )
+        kept = Path(self.config["downloads"])
+        return [
+            Download(url, sha256, str(kept / sha256 / file_name(url)))
+            for url, sha256 in zip(as_list(block["url"]), as_list(block["sha256"]), strict=True)
+        ]
+
+    def hub_record(self, role: str) -> str:
+        """Return the record of what is downloaded from the hub for a role; empty if nothing is.
+
+        Raises:
+            InputError: the revision is not known.
+        """
+        name = self.config["train"]["models"][role]
+        block = self.config["models"][name]
+        if "hub" not in block:
+            return ""
+        if block.get("revision") is None:
+            raise InputError(
+                f"models.{name}: the revision of {block['hub']} is not known yet. {_PIN}"
+            )
+        repository = block["hub"].replace("/", "--")
+        return f"{self.config['downloads']}/hub/{repository}/{block['revision']}.json"
+
+    def hub_block(self, record: str) -> dict[str, Any]:
+        """Return the block of the model whose files a record in the folder of downloads tells."""
+        for role in selection.roles(self.config):
+            if self.hub_record(role) == record:
+                return selection.role_model(self.config, role)
+        raise InputError(f"no model of this run is downloaded to {record}")
+
+    def url(self, sha256: str, file: str) -> str | None:
+        """Return the URL of the file that is kept under this hash and name."""
+        for download in self._all_downloads():
+            if (download.sha256, Path(download.path).name) == (sha256, file):
+                return download.url
+        return None
+
+    def _all_downloads(self) -> Iterator[Download]:
+        for role in selection.roles(self.config):
+            yield from self.downloads(role)
+
+
+_NO_TEXT = f"take {' and '.join(TEXT_MODELS)} out"

@@ -1,0 +1,279 @@
+"""Take over a finished model: get its files together, check and measure it, publish its folder.
+
+No text is needed to train anything. The pairs that the model is measured on come as they are, and
+are cut by the model's own vocabularies.
+"""
+
+import argparse
+import math
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.atomic import atomic_path, write_json
+from workflow_scripts.core.files.input_files import unchanged
+from workflow_scripts.core.files.locking import locked
+from workflow_scripts.core.files.manifest import record_path, shard_paths, verify, write_record
+from workflow_scripts.core.files.rows import PairRow, Side
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.progress import progress
+from workflow_scripts.nmt.inspect import read_notes
+from workflow_scripts.nmt.kinds import SETTINGS, SOCKEYE, ModelFiles, model_files
+from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.scoring import score
+from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS
+from workflow_scripts.stages.subword.segmenter import Segmenter
+from workflow_scripts.stages.train import curve, data, direction, folder, gather, layout, measures
+from workflow_scripts.stages.train.direction import Languages, TextPair
+from workflow_scripts.stages.train.doubts import ADVICE, doubts
+from workflow_scripts.stages.train.parameters import count_parameters
+from workflow_scripts.stages.train.publishing import RECORD
+
+_NO_SENSE = 0.1
+
+
+@dataclass
+class Task:
+    """What the command line asks for.
+
+    `model`: the settings of the model; `languages`: codes by side of the bitext; `corpora`: the
+    bitext; `test`: the corpus to measure on, if there is one; `seed`: of the run.
+    """
+
+    role: str
+    direction: str
+    model: dict[str, Any]
+    languages: dict[str, str]
+    corpora: list[str]
+    test: str | None
+    seed: int
+    shards: list[Path]
+    device: str
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """Which side of the bitext the model reads, and which it writes."""
+        return data.sides(self.direction)
+
+    @property
+    def wanted(self) -> Languages:
+        """The languages that the model should read and write."""
+        source, target = (self.languages[side] for side in self.sides)
+        return Languages(source, target)
+
+
+def settle(task: Task, files: ModelFiles, target: Path) -> ModelFiles:
+    """Add what the configuration says to the model's own files; return what there is then.
+
+    The shortlist is dropped where nobody asked for it: it would be copied for nothing.
+
+    Raises:
+        InputError: a shortlist is asked for, and the model has none.
+    """
+    wants_shortlist = task.model.get("shortlist", False)
+    if wants_shortlist and files.shortlist is None:
+        raise InputError(
+            f"the model of {task.role}: shortlist is true, but it comes with none (lex*.bin)"
+        )
+    if files.shortlist is not None and not wants_shortlist:
+        (target / files.shortlist).unlink()
+    if "tag" in task.model:
+        write_json(target / SETTINGS, {"tag": task.model["tag"]})
+    return model_files(target)
+
+
+def text_models(task: Task, files: ModelFiles, target: Path) -> dict[Side, Path]:
+    """Return the SentencePiece models of the two sides of the bitext.
+
+    Raises:
+        InputError: a Sockeye 3 model needs keys that are not given, or another has them.
+    """
+    given = [key for key in TEXT_MODELS if key in task.model]
+    if files.kind == SOCKEYE:
+        if len(given) < len(TEXT_MODELS):
+            raise InputError(
+                f"the model of {task.role}: a model of {SOCKEYE} needs {' and '.join(TEXT_MODELS)}"
+            )
+        return {"source": Path(task.model[given[0]]), "reference": Path(task.model[given[1]])}
+    assert files.source_spm and files.target_spm
+    own = (target / files.source_spm, target / files.target_spm)
+    return dict(zip(task.sides, own, strict=True))
+
+
+def measured_pairs(task: Task) -> tuple[list[TextPair], list[TextPair]]:
+    """Return the test pairs, and those that tell the model's direction.
+
+    The latter are the first test pairs, or the first pairs of the bitext if no test corpus is
+    named.
+    """
+    read, written = task.sides
+
+    def pairs(names: list[str]) -> Iterator[TextPair]:
+        rows: Iterator[PairRow] = chain.from_iterable(
+            read_rows(shard, "pairs") for shard in task.shards
+        )
+        return ((row[read], row[written]) for row in rows if row["corpus"] in names)
+
+    test = [] if task.test is None else list(pairs([task.test]))
+    if task.test is not None and not test:
+        raise InputError(
+            f"train.test: clean leaves no pair of {task.test}; name another corpus, or null"
+        )
+    return test, test[: direction.PAIRS] or list(islice(pairs(task.corpora), direction.PAIRS))
+
+
+def perplexity(model: Model, source: Segmenter, target: Segmenter, pairs: list[TextPair]) -> float:
+    """Return the perplexity per target piece, </s> included, of the pairs that have a score.
+
+    Raises:
+        InputError: none has.
+    """
+    ids = [
+        (
+            model.source_ids(source.pieces(given)),
+            model.target_vocab.ids(target.pieces(wanted)),
+        )
+        for given, wanted in pairs
+    ]
+    total = pieces = 0.0
+    for (_, wanted), nll in zip(ids, score(model, ids), strict=True):
+        if math.isfinite(nll):
+            total += nll * (len(wanted) + 1)
+            pieces += len(wanted) + 1
+    if not pieces:
+        raise InputError("the model can't score any test pair: all are empty or too long for it")
+    return math.exp(total / pieces)
+
+
+def measure(
+    task: Task, path: Path, files: ModelFiles, segmenters: dict[Side, Segmenter]
+) -> dict[str, Any]:
+    """Check the model's direction and return its metrics.
+
+    Raises:
+        InputError: it is a model of other languages, or of the other direction.
+    """
+    name = f"the model of {task.role}"
+    notes = read_notes(path, files)
+    model = load_model(path, task.device)
+    source, target = (segmenters[side] for side in task.sides)
+    if files.kind == SOCKEYE:
+        vocabularies = (model.source_vocab, model.target_vocab)
+        for side, own, other in zip(task.sides, vocabularies, vocabularies[::-1], strict=True):
+            folder.check_pieces(side, segmenters[side], own, other)
+    test, telling = measured_pairs(task)
+    gains = direction.gains(model, source, target, telling)
+    direction.check(name, Languages(notes.source, notes.target), gains, task.wanted)
+    if gains is not None and gains[0] < _NO_SENSE:
+        print(
+            f"{name}: the source tells it nothing of the target ({gains[0]:.2f} nats a pair): is "
+            f"it a model of {'-'.join(map(str, task.wanted))}?",
+            file=sys.stderr,
+        )
+    bleu = None
+    if test:
+        given = [source.pieces(pair[0]) for pair in test]
+        translated = progress(measures.translations(model, given, target), len(test), "BLEU")
+        bleu = measures.corpus_bleu(list(translated), [pair[1] for pair in test])
+    return {
+        "role": task.role,
+        "direction": task.direction,
+        "kind": files.kind,
+        "declared": {"source": notes.source, "target": notes.target, "licence": notes.licence},
+        "parameters": count_parameters(path),
+        "segments": {"test": len(test)} if test else {},
+        "source_gain": None if gains is None else [round(each, 3) for each in gains],
+        "validation_perplexity": None,
+        "test_perplexity": perplexity(model, source, target, test) if test else None,
+        "bleu": bleu,
+    }
+
+
+def publish(
+    task: Task, path: Path, texts: dict[Side, Path], metrics: dict[str, Any], output: Path
+) -> None:
+    """Move the model and its figures to the output folder; the record comes last."""
+    record_path(output / RECORD).unlink(missing_ok=True)
+    curve.write_table(output / "learning_curve.tsv", [])
+    curve.write_plot(output / "learning_curve.svg", [], f"{task.role} model")
+    write_json(output / "metrics.json", metrics)
+    names = ["learning_curve.tsv", "learning_curve.svg", "metrics.json"]
+    for side, text in texts.items():
+        with atomic_path(output / f"{side}.model") as temporary:
+            shutil.copyfile(text, temporary)
+        names.append(f"{side}.model")
+    for file in sorted(path.iterdir()):
+        file.replace(output / file.name)
+        names.append(file.name)
+    write_record(output / RECORD, 0, 0, {}, extra=metrics, files=[output / name for name in names])
+
+
+def assemble(task: Task, path: Path) -> tuple[ModelFiles, dict[Side, Path]]:
+    """Bring a model's files into an empty folder, with what the configuration says of it.
+
+    Returns:
+        What the model consists of, and the SentencePiece models of both sides of the bitext.
+
+    Raises:
+        InputError: the model is not where it should be, or not as it should be.
+    """
+    gather.gather(f"the model of {task.role}", task.model, path)
+    files = settle(task, model_files(path), path)
+    return files, text_models(task, files, path)
+
+
+def take_over(task: Task, output: Path) -> None:
+    """Bring a finished model into the folder of its role.
+
+    Raises:
+        InputError: the model, or what the configuration says of it, is wrong.
+    """
+    for shard in task.shards:
+        verify(shard)
+    work = output / "work"
+    with locked(work):
+        path = work / layout.MODEL
+        shutil.rmtree(path, ignore_errors=True)  # what a killed process left
+        path.mkdir()
+        files, texts = assemble(task, path)
+        segmenters = {side: Segmenter(text) for side, text in texts.items()}
+        metrics = measure(task, path, files, segmenters)
+        publish(task, path, texts, metrics, output)
+        for doubt in doubts(task.role, metrics):
+            print(f"warning: {doubt}; {ADVICE}", file=sys.stderr)
+        path.rmdir()
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Take over one finished translation model, and measure it."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    add_inputs(parser)
+    parser.add_argument("--folder", type=Path, required=True, help="shards of pairs")
+    parser.add_argument("--shards", type=int, required=True)
+    parser.add_argument("--output", type=Path, required=True, help="the model folder")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    options = parser.parse_args(argv)
+    torch.set_num_threads(options.threads)
+    task = Task(
+        **options.config,
+        shards=shard_paths(options.folder, options.shards),
+        device=choose_device(options.device).type,
+    )
+    with unchanged(options.inputs):
+        take_over(task, options.output)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,71 @@
+"""Collect the rows of a run's transfer tasks in one table."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.files.input_files import unchanged
+from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.stages.transfer.readers import Row, TaskData, read_task, repetitions
+from workflow_scripts.stages.transfer.tasks import TASKS, chosen, missing
+
+
+def described(data: TaskData) -> dict[str, Any]:
+    """Return what is told of a task: rows by part, repetitions, files that are not UTF-8."""
+    return {
+        "rows": {part: len(rows) for part, rows in data.parts.items()},
+        **repetitions(data),
+        "latin1": data.latin1,
+    }
+
+
+def collect(config: dict[str, Any], output: Path) -> None:
+    """Write the rows of all tasks, in SentEval's order, and their record.
+
+    Args:
+        config: `data` (folders in SentEval's layout) and `tasks` (names).
+        output: Parquet file.
+
+    Raises:
+        InputError: see `tasks.chosen` and `readers.read_task`.
+    """
+    files = chosen(config["data"], config["tasks"])
+    tasks = {}
+    with TableWriter(output, "transfer_rows") as table:
+        for name, parts in files.items():
+            data = read_task(TASKS[name], parts)
+            tasks[name] = described(data)
+            for part, rows in data.parts.items():
+                for row in rows:
+                    table.write({"task": name, "part": part, **row._asdict()})
+    written = table.rows_written
+    extra = {"tasks": tasks, "missing": missing(tasks)}
+    write_record(output, written, written, {}, extra)
+
+
+def read_collected(path: Path) -> list[TaskData]:
+    """Return the tasks of a table that `collect` wrote, after checking it."""
+    record = verify(path)
+    found: dict[str, dict[str, list[Row]]] = {}
+    for row in read_rows(path, "transfer_rows"):
+        rows = found.setdefault(row["task"], {}).setdefault(row["part"], [])
+        rows.append(Row(row["label"], row["first"], row["second"]))
+    told = record["extra"]["tasks"]
+    return [TaskData(name, parts, told[name]["latin1"]) for name, parts in found.items()]
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Collect the transfer tasks of a run."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    add_inputs(parser)
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(argv)
+    with unchanged(arguments.inputs):
+        collect(arguments.config, arguments.output)
+
+
+if __name__ == "__main__":
+    run(main)

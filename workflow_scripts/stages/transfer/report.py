@@ -1,0 +1,124 @@
+"""The stage's section of the report, and its tables."""
+
+from statistics import fmean, stdev
+from typing import Any
+
+from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.report.table import Table
+from workflow_scripts.stages.transfer import results
+from workflow_scripts.stages.transfer.results import Tested
+from workflow_scripts.stages.transfer.tasks import TASKS
+
+_DIGITS = 2
+
+
+def transfer_tasks(run: FinishedRun) -> dict[str, Any] | None:
+    """Return the models by task (as ParaNMT-50M's supplement), gains of training, the tasks."""
+    if not run.has("transfer", results.TASKS_UNIT):
+        return None
+    told, found = results.tasks(run), results.tested(run)
+    names = list(told["tasks"])
+    return {
+        "tasks": {name: {"title": TASKS[name].title, **told["tasks"][name]} for name in names},
+        "missing": told["missing"],
+        "settings": found[0].by_seed[0]["config"],
+        "rows": [
+            {
+                "name": each.name,
+                "training_set": each.training_set,
+                "state": each.state,
+                "cells": {name: _cell(each, name) for name in names},
+                "mean": _mean(each, names),
+            }
+            for each in found
+        ],
+        "gains": [
+            {**row, "cells": {name: row["gain"].get(name) for name in names}}
+            for row in _gains(found)
+        ],
+        "seen": [
+            {"name": each.name, "training_set": each.training_set, **each.by_seed[0]["seen"]}
+            for each in found
+            if each.state == "trained"
+        ],
+    }
+
+
+def _cell(one: Tested, task: str) -> dict[str, Any]:
+    """Return mean, deviation over the embedding's seeds, and ends of the interval, of one seed."""
+    values = one.values(task)
+    several = len(values) > 1
+    return {
+        "mean": round(fmean(values), _DIGITS),
+        "deviation": round(stdev(values), _DIGITS) if several else None,
+        **{end: None if several else one.values(task, end)[0] for end in ("low", "high")},
+    }
+
+
+def _mean(one: Tested, names: list[str]) -> float:
+    return round(fmean(fmean(one.values(name)) for name in names), _DIGITS)
+
+
+def _gains(found: list[Tested]) -> list[dict[str, Any]]:
+    """Return the gain of training of each seed's model, by task."""
+    return [
+        {
+            "name": each.name,
+            "training_set": each.training_set,
+            "seed": result["config"]["repetition"],
+            "gain": result["gain"],
+        }
+        for each in found
+        if each.state == "trained"
+        for result in each.by_seed
+    ]
+
+
+def transfer(run: FinishedRun) -> Table:
+    """Return every model in every task; an interval stands where the embedding has one seed."""
+    columns = (
+        *("model", "training_set", "state", "task", "metric", "rows", "seeds"),
+        *("value", "deviation", "low", "high", "development"),
+    )
+    told = results.tasks(run)["tasks"]
+    rows = []
+    for each in results.tested(run):
+        for task, data in told.items():
+            cell = _cell(each, task)
+            first = each.by_seed[0]["states"][each.state][task]
+            development = each.values(task, "development")
+            rows.append(
+                (
+                    *(each.name, each.training_set, each.state, task, first["metric"]),
+                    *(data["rows"][TASKS[task].test], len(each.by_seed)),
+                    *(cell[key] for key in ("mean", "deviation", "low", "high")),
+                    round(fmean(development), _DIGITS) if development else None,
+                )
+            )
+    return Table(columns, rows)
+
+
+def transfer_gains(run: FinishedRun) -> Table:
+    """Return what training gained in each task, by seed, with 95 % intervals."""
+    rows: list[tuple[Any, ...]] = []
+    names = results.tasks(run)["tasks"]
+    for each in _gains(results.tested(run)):
+        for task in names:
+            gain = each["gain"][task]
+            ends = (gain["value"], gain["low"], gain["high"]) if gain else (None, None, None)
+            rows.append((each["name"], each["training_set"], each["seed"], task, *ends))
+    columns = ("model", "training_set", "seed", "task", "gain", "low", "high")
+    return Table(columns, rows)
+
+
+def transfer_data(run: FinishedRun) -> Table:
+    """Return the tasks: rows by part, repetitions, and the rows that a training set has."""
+    found = [each for each in results.tested(run) if each.state == "trained"]
+    sets = {each.training_set: each.by_seed[0]["seen"] for each in found}
+    rows: list[tuple[Any, ...]] = []
+    for task, data in results.tasks(run)["tasks"].items():
+        counts = tuple(data["rows"].get(part) for part in ("all", "train", "dev", "test"))
+        own = (task, *counts, data["repeated"], data["contradictory"])
+        rows += [(*own, name, seen[task]) for name, seen in (sets or {"": {task: None}}).items()]
+    columns = ("task", "all", "train", "dev", "test", "repeated", "contradictory")
+    return Table((*columns, "training_set", "seen"), rows)

@@ -1,0 +1,134 @@
+"""Test one representation of a run on its transfer tasks: an embedding, an encoder, word vectors.
+
+An embedding is tested as it is and as it was before training. It is told how many of the tested
+rows have a sentence of its training pairs; classes and grades are in no training pair.
+"""
+
+import argparse
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.input_files import unchanged
+from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.stages.embed.model import RECORD
+from workflow_scripts.stages.embed.prepared import key
+from workflow_scripts.stages.judge.encoder import encoder_folder
+from workflow_scripts.stages.transfer.collect import read_collected
+from workflow_scripts.stages.transfer.measure import limit_threads, over_seeds, tested
+from workflow_scripts.stages.transfer.measures import figures, gain
+from workflow_scripts.stages.transfer.protocol import Answers, Settings
+from workflow_scripts.stages.transfer.readers import TaskData
+from workflow_scripts.stages.transfer.representations import (
+    Representation,
+    bag_of_words,
+    model,
+    word_vectors,
+)
+
+
+def states(
+    config: dict[str, Any], folder: Path | None, tasks: Sequence[TaskData]
+) -> dict[str, Representation]:
+    """Return what is tested: an embedding `trained` and `untrained`, anything else as `given`."""
+    if config["kind"] == "embedding":
+        assert folder is not None
+        verify(folder / RECORD)
+        return {"trained": model(folder), "untrained": model(folder, untrained=True)}
+    if config["kind"] == "encoder":
+        return {"given": model(encoder_folder(config["encoder"]))}
+    if config["kind"] == "vectors":
+        return {"given": word_vectors(Path(config["vectors"]), tasks)}
+    return {"given": bag_of_words()}
+
+
+def seen(tasks: Sequence[TaskData], pairs: Path) -> dict[str, int]:
+    """Return how many tested rows of each task have a sentence that a training pair has.
+
+    Sentences are the same if their letters and digits are. Memory grows with the tasks alone.
+    """
+    keys = {
+        data.task: [{key(text) for text in (row.first, row.second) if text} for row in data.tested]
+        for data in tasks
+    }
+    wanted = {each for rows in keys.values() for row in rows for each in row}
+    verify(pairs)
+    known = {
+        each
+        for row in read_rows(pairs, "training_pairs")
+        for each in (key(row["reference"]), key(row["paraphrase"]))
+        if each in wanted
+    }
+    return {task: sum(not row.isdisjoint(known) for row in rows) for task, rows in keys.items()}
+
+
+def test(
+    config: dict[str, Any],
+    tasks: Sequence[TaskData],
+    representations: Mapping[str, Representation],
+    work: Path,
+) -> dict[str, Any]:
+    """Return the figures of each state in each task, and the gain of training.
+
+    Args:
+        config: `classifier`, `folds`, `seeds`, `scaled`, `bootstrap` and `seed`.
+        tasks: what is tested.
+        representations: by state.
+        work: folder in which vectors and answers are kept until the unit is finished.
+    """
+    drawn = config["bootstrap"], config["seed"]
+    found: dict[str, dict[str, Any]] = {state: {} for state in representations}
+    gains = {}
+    for data in tasks:
+        by_state: dict[str, list[Answers]] = {}
+        for state, representation in representations.items():
+            by_state[state] = [
+                tested(
+                    data,
+                    representation,
+                    Settings(config["classifier"], config["folds"], seed, config["scaled"]),
+                    work,
+                )
+                for seed in config["seeds"]
+            ]
+            each = [figures(data, answers, *drawn) for answers in by_state[state]]
+            found[state][data.task] = over_seeds(each)
+        if "untrained" in by_state:
+            gains[data.task] = gain(data, by_state["trained"], by_state["untrained"], *drawn)
+    return {"states": found, "gain": gains}
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Test one representation of a run on its transfer tasks."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
+    add_inputs(parser)
+    parser.add_argument("--tasks", type=Path, required=True, help="rows of the tasks (Parquet)")
+    parser.add_argument("--model", type=Path, help="folder of the embedding")
+    parser.add_argument("--pairs", type=Path, help="its training set (Parquet)")
+    parser.add_argument(
+        "--work", type=Path, required=True, help="folder for what is kept meanwhile"
+    )
+    parser.add_argument("--output", type=Path, required=True)
+    options = parser.parse_args(argv)
+    limit_threads()
+    config, tasks = options.config, read_collected(options.tasks)
+    with unchanged(options.inputs):
+        representations = states(config, options.model, tasks)
+        content = {
+            "config": config,
+            **test(config, tasks, representations, options.work),
+            "seen": seen(tasks, options.pairs) if options.pairs else None,
+        }
+    write_json(options.output, content)
+    rows = sum(len(data.tested) for data in tasks)
+    write_record(options.output.with_name("testing.json"), rows, rows, {}, files=[options.output])
+    shutil.rmtree(options.work, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    run(main)
