@@ -40,15 +40,15 @@ import torch
 from rapidfuzz.distance import Levenshtein
 
 from benchmarks.bench_students import folder, pairs
-from workflow_scripts.core.files.tables import read_rows
-from workflow_scripts.core.text.text import letters_and_digits, spellings, words
+from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.text.normalisation import letters_and_digits, spellings, words
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, sample
-from workflow_scripts.stages.generate.words import words_of
-from workflow_scripts.stages.judge.features.agreement import negated, numbers
+from workflow_scripts.stages.generate.constraint_words import words_of
+from workflow_scripts.stages.judge.features.numbers_and_names import negated, numbers
 from workflow_scripts.stages.rewrite.spellings import every_segmentation, holds
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.testbed.checker import Checker

@@ -36,12 +36,12 @@ import torch
 
 from benchmarks.bench_students import folder
 from workflow_scripts.core.files.rows import CandidatesRow
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.stages.generate.candidates import generate
+from workflow_scripts.stages.generate.constraint_words import words_of
 from workflow_scripts.stages.generate.spare import Spare
 from workflow_scripts.stages.generate.variants import set_maker
-from workflow_scripts.stages.generate.words import words_of
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 DATA = Path(os.environ.get("PARALOOM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.stages.evaluate.diversity import bleu_counts, one_minus_bleu, sentence
 from workflow_scripts.stages.select.cluster import CENTRES
-from workflow_scripts.stages.select.distance import distance_matrix, tokens
 from workflow_scripts.stages.select.methods import cluster_bests, eligible
+from workflow_scripts.stages.select.piece_distance import distance_matrix, tokens
 from workflow_scripts.stages.select.shard import read_bounds
 from workflow_scripts.stages.subword.segmenter import Segmenter, segmenter_path
 

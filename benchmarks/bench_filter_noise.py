@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seeding import generator
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.filter.columns import Counter
 from workflow_scripts.stages.filter.kenlm import estimate, perplexities
 from workflow_scripts.stages.filter.train_classifier import split, train

@@ -20,7 +20,7 @@ from sklearn.linear_model import SGDClassifier
 
 from workflow_scripts.stages.judge.grammar import Grammar
 from workflow_scripts.stages.judge.grammar.damage import Damager
-from workflow_scripts.stages.judge.grammar.tokens import normal, tokens
+from workflow_scripts.stages.judge.grammar.known_tokens import normal, tokens
 from workflow_scripts.stages.judge.grammar.train import lines
 from workflow_scripts.stages.judge.grammar.training import (
     DEFAULTS,

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.bench_filter import make_pairs
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
 
 CHANGED, NEW = 0.1, 0.01
 DRAWN = 50_000

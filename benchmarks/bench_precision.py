@@ -19,9 +19,9 @@ from sacrebleu.metrics.bleu import BLEU
 from benchmarks.bench_students import DATA, DIRECTIONS, TEXTS, folder, pairs
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.pieces import raw_coders
 from workflow_scripts.nmt.precision import PRECISIONS
 from workflow_scripts.nmt.scoring import score
-from workflow_scripts.nmt.text import raw_coders
 
 BEAM, BATCH_TOKENS = 5, 4096
 

@@ -30,7 +30,7 @@ from tests.e2e.pipeline import ROOT, Pipeline, environment, planned_jobs
 from tests.golden.inputs import write_table
 from tests.golden.models import lone_segmenter
 from workflow_scripts.core.files.manifest import read_record, shard_paths
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 
 # Early shards, late shards, systems; and whether columns of the pairs are evaluated.
 DAGS = [(512, 64, 12, False), (512, 64, 12, True), (512, 512, 12, False)]

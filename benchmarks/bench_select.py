@@ -13,8 +13,8 @@ import time
 import numpy as np
 
 from workflow_scripts.stages.select.cluster import medoid_clusters
-from workflow_scripts.stages.select.distance import distance_matrix, tokens
 from workflow_scripts.stages.select.methods import cluster_bests, eligible
+from workflow_scripts.stages.select.piece_distance import distance_matrix, tokens
 
 
 def edited(sentence: list[str], random: np.random.Generator) -> list[str]:

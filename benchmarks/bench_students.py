@@ -29,9 +29,9 @@ from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.pieces import raw_coders
 from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
 from workflow_scripts.nmt.scoring import score
-from workflow_scripts.nmt.text import raw_coders
 
 DIRECTIONS = {"pt-en": "pten-1693087646", "en-pt": "enpt-1693087644"}
 SETS, SAMPLES, TOP_K, ROWS, BATCH_TOKENS = 5, 30, 10, 512, 4096

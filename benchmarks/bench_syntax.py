@@ -15,7 +15,7 @@ import numpy as np
 from apted import APTED
 from apted.helpers import Tree as AptedTree
 
-from workflow_scripts.stages.syntax.distance import TreeDistance, edit_distance, ordered
+from workflow_scripts.stages.syntax.tree_distance import TreeDistance, edit_distance, ordered
 from workflow_scripts.stages.syntax.treebank import read_trees
 from workflow_scripts.stages.syntax.trees import Tree, parse
 from workflow_scripts.testbed.generate import items

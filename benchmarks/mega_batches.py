@@ -19,12 +19,12 @@ import torch
 
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.embed.correlations import overlaps, result
+from workflow_scripts.stages.embed.embedding import SentenceEmbeddings
 from workflow_scripts.stages.embed.evaluation import simulated
 from workflow_scripts.stages.embed.initial import initial_model
-from workflow_scripts.stages.embed.model import SentenceEmbeddings
 from workflow_scripts.stages.embed.prepared import key, prepare, read_prepared
-from workflow_scripts.stages.embed.readers import DataSet, read_data_sets
 from workflow_scripts.stages.embed.sts import model_similarities
+from workflow_scripts.stages.embed.sts_readers import DataSet, read_data_sets
 from workflow_scripts.stages.embed.training import Seeds, Training
 from workflow_scripts.testbed.noise import clean
 

@@ -25,13 +25,8 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.run.events import record_events
 from workflow_scripts.plan.finished import Finished
 from workflow_scripts.plan.layout import unit_name
-from workflow_scripts.plan.run.locks import ResultsLock
-from workflow_scripts.plan.run.runs import (
-    cancel_orphans,
-    cancel_orphans_in,
-    link_run,
-    remove_stale_locks,
-)
+from workflow_scripts.plan.run.results_lock import ResultsLock
+from workflow_scripts.plan.run.run_folders import cancel_orphans, cancel_orphans_in, link_run, remove_stale_locks
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.core.files.space import advise_on_full_disks
 from workflow_scripts.stages.corpus.stage import Corpus

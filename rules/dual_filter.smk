@@ -28,7 +28,7 @@ rule dual_filter_scores:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.stages.dual_filter.scores --config {params.config:q}"
+        "python -m workflow_scripts.stages.dual_filter.pair_scores --config {params.config:q}"
         " --input {input.pairs:q} --forward {params.forward:q} --backward {params.backward:q}"
         " --device {resources.device} --batch-tokens {resources.batch_tokens}"
         " --threads {threads} --output {output.scores:q} 2>&1 | tee {log:q}"

@@ -87,6 +87,6 @@ rule embed_sts:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.stages.embed.compare --config {params.config:q}"
+        "python -m workflow_scripts.stages.embed.sts_comparison --config {params.config:q}"
         " --evaluation {input.evaluation:q} --models {params.models:q}"
         " --output {output.sts:q} 2>&1 | tee {log:q}"

@@ -29,7 +29,7 @@ rule encoder_pairs:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.stages.encoder.pairs --config {params.config:q}"
+        "python -m workflow_scripts.stages.encoder.identification_pairs --config {params.config:q}"
         " --inputs {params.inputs:q} --pairs {input.pairs:q} --evaluation {input.evaluation:q}"
         " --embedding {params.embedding:q} --threads {threads}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"

@@ -61,7 +61,7 @@ rule evaluate_variants:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.evaluate.variants --config {params.config:q}"
+        "python -m workflow_scripts.stages.evaluate.variant_measures --config {params.config:q}"
         " --scored {params.scored:q} --shards {params.shards} --model {params.model:q}"
         " --threads {threads} --output {output.variants:q} 2>&1 | tee {log:q}"
 
@@ -148,7 +148,7 @@ rule evaluate_ratings:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.evaluate.ratings --config {params.config:q}"
+        "python -m workflow_scripts.stages.evaluate.system_ratings --config {params.config:q}"
         " --folder {params.selected:q} --scored {params.scored:q} --shards {params.shards}"
         " --ratings {input.ratings:q}"
         " --inputs {params.inputs:q} --output {output.ratings:q} 2>&1 | tee {log:q}"

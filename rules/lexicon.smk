@@ -75,7 +75,7 @@ rule lexicon_tag:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.stages.lexicon.tags --config {params.config:q}"
+        "python -m workflow_scripts.stages.lexicon.word_tags --config {params.config:q}"
         " --inputs {params.inputs:q} --training-sets {input.sets:q} --words {params.words:q}"
         " --output {output.tags:q} 2>&1 | tee {log:q}"
 

@@ -26,7 +26,7 @@ rule rewrite_pairs:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.stages.rewrite.pairs --config {params.config:q}"
+        "python -m workflow_scripts.stages.rewrite.training_pairs --config {params.config:q}"
         " --training-sets {input.sets:q} --evaluation {input.evaluation:q} --shards {params.shards}"
         " --output {params.folder:q} 2>&1 | tee {log:q}"
 
@@ -115,7 +115,7 @@ rule rewrite_vocabulary:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.rewrite.vocabulary --config {params.config:q}"
+        "python -m workflow_scripts.stages.rewrite.side_vocabulary --config {params.config:q}"
         " --folder {params.folder:q} --shards {params.shards} {params.taken:q}"
         " {params.templates:q} --output {output.model:q} 2>&1 | tee {log:q}"
 
@@ -140,7 +140,7 @@ rule rewrite_segment:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.rewrite.segment --config {params.config:q}"
+        "python -m workflow_scripts.stages.rewrite.segment_pairs --config {params.config:q}"
         " --input {input.pairs:q} --source-model {input.source:q}"
         " --reference-model {input.reference:q} --output {output.segments:q} 2>&1 | tee {log:q}"
 

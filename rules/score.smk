@@ -28,7 +28,7 @@ rule score_references:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.stages.score.references --config {params.config:q}"
+        "python -m workflow_scripts.stages.score.reference_scores --config {params.config:q}"
         " --input {input.references:q} --forward {params.forward:q} --backward {params.backward:q}"
         " --device {resources.device} --batch-tokens {resources.batch_tokens} --threads {threads}"
         " --output {output.scores:q} 2>&1 | tee {log:q}"

@@ -15,7 +15,7 @@ import re
 import zipfile
 from pathlib import Path
 
-from workflow_scripts.core.text.text import letters_and_digits
+from workflow_scripts.core.text.normalisation import letters_and_digits
 
 SPEECHES_SHA256 = "f7ca865a6a657f4c222e3e81f14bccb593b48b3e815d50db5b20e387fb3d0ad6"
 _SINCE = 1900

@@ -1,8 +1,10 @@
 """Documented commands under the names that they had before the rooms were ordered.
 
 `python -m workflow_scripts.judge.fit` starts `stages/judge/fit.py`. Nothing here imports
-a module by an old name.
+a module by an old name. Sockeye 2's interpreter reads this file: it is Python 3.8.
 """
+
+from __future__ import annotations
 
 import importlib.util
 import sys
@@ -13,34 +15,24 @@ from types import ModuleType
 
 _ROOM = "workflow_scripts"
 _STAGES = (
-    *("corpus", "clean", "dual_filter", "subword", "train", "generate", "score", "judge", "select"),
-    *(
-        "syntax",
-        "filter",
-        "embed",
-        "evaluate",
-        "rewrite",
-        "lexicon",
-        "transfer",
-        "encoder",
-        "release",
-    ),
+    "corpus clean dual_filter subword train generate score judge select syntax filter embed"
+    " evaluate rewrite lexicon transfer encoder release"
 )
 # The longest old name wins.
 FORWARDS = {
     "judge.annotate": "apps.annotate",
     "rewrite.serve": "apps.rewriter.serve",
-    **{name: f"stages.{name}" for name in _STAGES},
+    **{name: f"stages.{name}" for name in _STAGES.split()},
     **{name: f"commands.{name}" for name in ("estimate", "status", "runs")},
 }
 
 
 def forwarded(name: str) -> str | None:
     """Return today's name of a module that goes by an old one, None for any other name."""
-    below = name.removeprefix(f"{_ROOM}.")
     for old, new in FORWARDS.items():
-        if below == old or below.startswith(f"{old}."):
-            return f"{_ROOM}.{new}{below.removeprefix(old)}"
+        room = f"{_ROOM}.{old}"
+        if name == room or name.startswith(f"{room}."):
+            return f"{_ROOM}.{new}{name[len(room) :]}"
     return None
 
 
@@ -51,7 +43,7 @@ class Forwards(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return where the code of a module with an old name is, None for any other module."""
-        today = forwarded(fullname) if fullname.startswith(f"{_ROOM}.") else None
+        today = forwarded(fullname)
         found = today and importlib.util.find_spec(today)
         if not found or found.origin is None:
             return None

@@ -6,7 +6,7 @@ import pytest
 
 from workflow_scripts.apps.annotate import __main__ as command
 from workflow_scripts.apps.annotate.modes import SLOTS, Answer
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.stages.judge import ratings
 from workflow_scripts.stages.judge.rating_file import read_ratings
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tests.e2e import micro
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 
 pytestmark = pytest.mark.e2e
 

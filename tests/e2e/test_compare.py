@@ -14,9 +14,9 @@ from tests.e2e.pipeline import ROOT, Pipeline
 from tests.rules.test_commands import damage, flipped, in_process, jobs, read_files, run_alone
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.stages.evaluate.results import read_measures
-from workflow_scripts.stages.generate.words import words_of
+from workflow_scripts.stages.generate.constraint_words import words_of
 from workflow_scripts.stages.release.summary import describe
 
 pytestmark = pytest.mark.e2e

@@ -8,8 +8,8 @@ import pytest
 from tests.e2e import micro
 from tests.rules.test_commands import damage, flipped, in_process, jobs, read_files, run_alone
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.tables import read_rows
-from workflow_scripts.stages.embed.model import load
+from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.stages.embed.embedding import load
 
 pytestmark = pytest.mark.e2e
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.embed import examples
 from workflow_scripts.core.files.manifest import read_record
-from workflow_scripts.stages.embed import compare, evaluation, train
+from workflow_scripts.stages.embed import evaluation, sts_comparison, train
 from workflow_scripts.testbed.noise import clean
 
 pytestmark = pytest.mark.e2e
@@ -51,7 +51,7 @@ def test_every_model_beats_its_untrained_self_and_overlap(folder, encoders, comb
     )
     record = read_record(folder / name / "1" / "model")
     assert record["rows_out"] > 1.9 * MEANINGS
-    compare.main(
+    sts_comparison.main(
         [
             *("--config", json.dumps({"bootstrap": 500, "language": "en", "seed": 1})),
             *("--evaluation", str(folder / "evaluation.parquet")),

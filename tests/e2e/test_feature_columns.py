@@ -8,8 +8,8 @@ from tests.e2e import micro
 from tests.rules.test_commands import damage, flipped, in_process, jobs, read_files, run_alone
 from tests.unit.sentence_transformer import write_model
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.tables import read_rows
-from workflow_scripts.core.text.tokens import known_words
+from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.text.text_tokens import known_words
 
 pytestmark = pytest.mark.e2e
 

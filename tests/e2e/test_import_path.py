@@ -12,7 +12,7 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.locking import locked
+from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.stages.train import process, sockeye2
 
 # Each leaves a trace, and fails.

@@ -10,7 +10,7 @@ from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 from tests.rules.test_commands import damage, flipped, in_process, jobs, read_files, run_alone
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.testbed import generate
 from workflow_scripts.testbed.checker import Checker
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 
 pytestmark = pytest.mark.e2e
 

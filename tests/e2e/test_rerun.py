@@ -10,7 +10,7 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.micro import merged
 from tests.e2e.pipeline import Pipeline, stages_of
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 
 pytestmark = pytest.mark.e2e
 

@@ -9,7 +9,7 @@ from tests import stanza_package
 from tests.e2e import micro
 from tests.rules.test_commands import damage, flipped, in_process, jobs, run_alone
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 
 pytestmark = pytest.mark.e2e
 

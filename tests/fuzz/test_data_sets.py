@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fuzz.cases import decoded, fuzz, lines_of, number, outcome, texts
-from workflow_scripts.stages.embed.readers import read_data_sets
+from workflow_scripts.stages.embed.sts_readers import read_data_sets
 
 # Of each form: a file name, the columns of score and sentences, and how many there must be.
 FORMS = {

@@ -6,7 +6,7 @@ from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
 from tests.golden.models import fixed_model
 from workflow_scripts.stages.dual_filter import keep
-from workflow_scripts.stages.dual_filter import scores as dual_filter_scores
+from workflow_scripts.stages.dual_filter import pair_scores as dual_filter_scores
 
 
 def outputs(folder: Path) -> Outputs:

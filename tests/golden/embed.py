@@ -7,9 +7,9 @@ from tests.e2e import micro
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
 from workflow_scripts.plan.schema import defaults
-from workflow_scripts.stages.embed import compare, evaluation
+from workflow_scripts.stages.embed import evaluation, sts_comparison
 from workflow_scripts.stages.embed import train as embed
-from workflow_scripts.stages.embed.model import load
+from workflow_scripts.stages.embed.embedding import load
 
 MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")
 
@@ -64,7 +64,7 @@ def outputs(folder: Path) -> Outputs:
         )
         outputs[f"{name}_record"] = counts(folder / name / "model.json")
         outputs[f"{name}_vectors"] = load(folder / name).encode(references[:5]).tolist()
-    compare.main(
+    sts_comparison.main(
         arguments(
             {"bootstrap": 50, "language": "en", "seed": 1},
             evaluation=tested,

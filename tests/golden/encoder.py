@@ -9,11 +9,11 @@ from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.plan.schema import defaults
-from workflow_scripts.stages.embed.model import save
+from workflow_scripts.stages.embed.embedding import save
 from workflow_scripts.stages.embed.parts import Parts, empty_network
 from workflow_scripts.stages.embed.tokens import Words
+from workflow_scripts.stages.encoder import identification_pairs as encoder_pairs
 from workflow_scripts.stages.encoder import identify, masked
-from workflow_scripts.stages.encoder import pairs as encoder_pairs
 
 
 def embedding(folder: Path, texts: list[str]) -> Path:

@@ -7,7 +7,7 @@ from tests.golden.figures import Outputs
 from tests.golden.inputs import Row, arguments, scored, selected, table, write_table
 from tests.golden.models import lone_segmenter
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.stages.evaluate import measures, statistics, variants
+from workflow_scripts.stages.evaluate import measures, statistics, variant_measures
 from workflow_scripts.stages.filter import columns
 from workflow_scripts.stages.select import threshold
 
@@ -53,7 +53,7 @@ def outputs(folder: Path) -> Outputs:
             output=folder / "measures.json",
         )
     )
-    variants.main(
+    variant_measures.main(
         arguments(
             {**config, "variants": ["a", "b"]},
             **{"scored": folder / "score", "shards": 1},

@@ -7,8 +7,8 @@ from tests.e2e import micro
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, selected, table, write_table
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import read_rows
-from workflow_scripts.core.text.tokens import known_words
+from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.text.text_tokens import known_words
 from workflow_scripts.stages.filter import (
     classify,
     columns,

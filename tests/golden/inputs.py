@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.e2e import micro
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
 
 Row = dict[str, Any]
 

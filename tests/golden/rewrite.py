@@ -10,8 +10,8 @@ from tests.golden.inputs import arguments, counts, pairs, table, write_table
 from tests.golden.models import fixed_model, lone_segmenter
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.stages.embed import evaluation
-from workflow_scripts.stages.rewrite import measure, segment, vocabulary
-from workflow_scripts.stages.rewrite import pairs as rewriter_pairs
+from workflow_scripts.stages.rewrite import measure, segment_pairs, side_vocabulary
+from workflow_scripts.stages.rewrite import training_pairs as rewriter_pairs
 
 
 def rewriter_model(folder: Path) -> Path:
@@ -64,11 +64,13 @@ def outputs(folder: Path) -> Outputs:
     subword = {**settings, "side": "source", "vocab_size": 50, "corpora": ["train"]}
     made = folder / "subword"
     options = {"folder": folder / "one_way", "shards": 2}
-    vocabulary.main(arguments(subword, **options, output=made / "source.model"))
+    side_vocabulary.main(arguments(subword, **options, output=made / "source.model"))
     (folder / "taken").mkdir()
     taken = lone_segmenter(folder / "taken")
-    vocabulary.main(arguments(subword, **options, taken=taken, output=made / "reference.model"))
-    segment.main(
+    side_vocabulary.main(
+        arguments(subword, **options, taken=taken, output=made / "reference.model")
+    )
+    segment_pairs.main(
         arguments(
             settings | {"vocab_size": {"source": 50, "reference": 50}},
             input=folder / "one_way" / "0000.parquet",

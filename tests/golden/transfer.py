@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, table
 from tests.unit.transfer.conftest import write_senteval
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.stages.transfer import collect, represented
 
 

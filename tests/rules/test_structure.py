@@ -66,7 +66,7 @@ def test_each_stage_has_its_rule_file_target_and_package():
     assert {file.stem for file in FILES} == stages | {"common", "manifest"}
     assert {rule.name: rule.file.stem for rule in TARGETS} == {each: each for each in stages}
     for stage in stages:
-        assert (ROOT / "workflow_scripts" / stage / "__init__.py").is_file()
+        assert (ROOT / "workflow_scripts" / "stages" / stage / "__init__.py").is_file()
 
 
 def test_functions_are_in_common_and_rules_are_not():
@@ -107,7 +107,7 @@ def test_rule_states_memory_time_log_and_an_environment_that_exists(rule):
 
 @pytest.mark.parametrize("rule", JOBS, ids=named)
 def test_command_is_a_module_of_the_stage_with_every_value_quoted(rule):
-    module = re.match(r"python -m (workflow_scripts\.(\w+)(?:\.\w+)+) ", rule.shell)
+    module = re.match(r"python -m (workflow_scripts\.(?:stages\.)?(\w+)(?:\.\w+)+) ", rule.shell)
     assert module[2] == {"manifest": "core"}.get(rule.file.stem, rule.file.stem)
     assert importlib.util.find_spec(module[1])
     assert rule.shell.endswith(" 2>&1 | tee {log:q}")

@@ -11,7 +11,7 @@ import sentencepiece
 
 from workflow_scripts.core.files import manifest
 from workflow_scripts.core.files.atomic import write_json, write_text
-from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.stages.evaluate import bounds, measures, run_answers, statistics

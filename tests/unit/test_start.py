@@ -17,23 +17,23 @@ SLOW = {
     *("torch", "sockeye", "transformers", "sentence_transformers", "stanza"),
     *("scipy", "scipy.stats", "sklearn", "pandas", "nltk", "matplotlib"),
     *("jsonschema", "huggingface_hub", "sacremoses", "snakemake"),
-    "workflow_scripts.testbed.vocabulary",
+    "workflow_scripts.testbed.lexical_slots",
 }
 # The packages that commands load, and these commands; all others of the rules load none.
 LOADED = {
     "sacremoses": "clean.shard evaluate.run_answers",
     "huggingface_hub": "corpus.hub",
-    "torch": "dual_filter.scores encoder.masked encoder.tasks.comparison evaluate.rewriting"
+    "torch": "dual_filter.pair_scores encoder.masked encoder.tasks.comparison evaluate.rewriting"
     " filter.classify filter.embedding_score filter.feature_values filter.train_classifier"
     " generate.candidates rewrite.measure rewrite.measure_control rewrite.parses rewrite.repair"
-    " score.references score.shard syntax.shard",
-    "torch scipy": "encoder.pairs encoder.tasks.tuning judge.shard",
+    " score.reference_scores score.shard syntax.shard",
+    "torch scipy": "encoder.identification_pairs encoder.tasks.tuning judge.shard",
     "torch scipy scipy.stats": "embed.train judge.grammar.train",
-    "torch scipy scipy.stats workflow_scripts.testbed.vocabulary": "lexicon.measures",
+    "torch scipy scipy.stats workflow_scripts.testbed.lexical_slots": "lexicon.measures",
     "torch transformers huggingface_hub": "filter.encoder_score",
     # scikit-learn loads pandas, where it is there.
     "torch scipy scipy.stats sklearn pandas": "encoder.identify judge.fit_run transfer.represented",
-    "torch scipy scipy.stats sklearn pandas nltk": "embed.compare",
+    "torch scipy scipy.stats sklearn pandas nltk": "embed.sts_comparison",
     "torch matplotlib": "rewrite.continued train.take_over",
     "torch matplotlib sockeye": "rewrite.train train.sockeye",
 }

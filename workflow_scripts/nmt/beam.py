@@ -18,12 +18,12 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt import automaton, positive
 from workflow_scripts.nmt.automaton import Automaton, NegativeTable, Phrase
 from workflow_scripts.nmt.banks import allocate, contenders
-from workflow_scripts.nmt.candidates import OutputLayer, excludes
+from workflow_scripts.nmt.best_tokens import OutputLayer, excludes
 from workflow_scripts.nmt.decoder import BeamDecoder
 from workflow_scripts.nmt.hypotheses import Beams, Continuations
-from workflow_scripts.nmt.jobs import Jobs
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.positive import PositiveTable, Wanted
+from workflow_scripts.nmt.request_queue import Jobs
 from workflow_scripts.nmt.shortlist import Ids
 from workflow_scripts.nmt.streaming import default_stride, run_search
 from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD

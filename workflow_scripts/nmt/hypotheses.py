@@ -9,7 +9,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from workflow_scripts.nmt.columns import Columns
+from workflow_scripts.nmt.tensor_table import Columns
 from workflow_scripts.nmt.vocabulary import PAD
 
 

@@ -18,13 +18,13 @@ from typing import Any
 
 import yaml
 
-from workflow_scripts.core.bounds import require_bounded
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.config_size import require_bounded
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.kinds import HUGGING_FACE, MARIAN_BINARY, ModelFiles, model_files
 from workflow_scripts.nmt.loaders import LOADERS, load_model
 from workflow_scripts.nmt.loaders.description import Summary
-from workflow_scripts.nmt.text import raw_coders
+from workflow_scripts.nmt.pieces import raw_coders
 
 # The notes of a model take some kilobytes.
 _LONGEST_NOTES = 1_000_000

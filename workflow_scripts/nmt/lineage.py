@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from workflow_scripts.nmt.groups import Groups
+from workflow_scripts.nmt.slot_groups import Groups
 
 # There is room for the entries of so many steps before those that nobody needs go away.
 STEPS = 4

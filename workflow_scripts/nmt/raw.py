@@ -5,10 +5,10 @@ import json
 from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.text.text import spellings, written_without_blanks
+from workflow_scripts.core.text.normalisation import spellings, written_without_blanks
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.text import TextCoder, raw_coders, source_coder, target_coder
+from workflow_scripts.nmt.pieces import TextCoder, raw_coders, source_coder, target_coder
 from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, UNK, WORD_MARK
 
 # What may stand before a word without a blank between: the word's first piece then has no mark.

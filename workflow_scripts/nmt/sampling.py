@@ -11,14 +11,14 @@ from torch import Tensor
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt import automaton
 from workflow_scripts.nmt.automaton import Automaton, NegativeTable, Phrase
-from workflow_scripts.nmt.candidates import OutputLayer, excludes
-from workflow_scripts.nmt.columns import Columns
+from workflow_scripts.nmt.best_tokens import OutputLayer, excludes
 from workflow_scripts.nmt.decoder import Decoder
-from workflow_scripts.nmt.jobs import Jobs, Start
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.randomness import derive, request_key, uniform
+from workflow_scripts.nmt.request_queue import Jobs, Start
 from workflow_scripts.nmt.shortlist import Ids
 from workflow_scripts.nmt.streaming import default_stride, run_search
+from workflow_scripts.nmt.tensor_table import Columns
 from workflow_scripts.nmt.truncation import Truncation
 from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD
 

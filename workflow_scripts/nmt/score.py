@@ -14,10 +14,10 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.pieces import TextCoder
 from workflow_scripts.nmt.precision import PRECISIONS
 from workflow_scripts.nmt.raw import add_text_options, coders
 from workflow_scripts.nmt.scoring import Pair, score
-from workflow_scripts.nmt.text import TextCoder
 
 
 def read_pairs(

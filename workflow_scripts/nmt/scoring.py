@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.candidates import cached_rows, output_rows
+from workflow_scripts.nmt.best_tokens import cached_rows, output_rows
 from workflow_scripts.nmt.linear import fill_up
 from workflow_scripts.nmt.model import Model, log_normaliser
 from workflow_scripts.nmt.prefixes import Labels, Prefixes

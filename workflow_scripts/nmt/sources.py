@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from workflow_scripts.nmt.attention import GROWTH, attend_in_groups, resized, roomy
-from workflow_scripts.nmt.groups import Groups
 from workflow_scripts.nmt.model import Memory, Model
+from workflow_scripts.nmt.slot_groups import Groups
 
 # Sentences are encoded in batches of at most this many.
 ENCODED_AT_ONCE = 64

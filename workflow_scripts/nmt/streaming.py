@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 import torch
 
-from workflow_scripts.nmt.jobs import Jobs
+from workflow_scripts.nmt.request_queue import Jobs
 
 # Steps that an accelerator makes before the host looks at the results. With more of them it waits
 # less often, but computes more rows that have already ended.

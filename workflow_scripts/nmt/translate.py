@@ -31,11 +31,11 @@ from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, BeamResult, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.pieces import TextCoder
 from workflow_scripts.nmt.positive import MOST_PHRASES, resolve
 from workflow_scripts.nmt.precision import PRECISIONS
 from workflow_scripts.nmt.raw import add_text_options, coders, forbidden, wanted, whole_words
 from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
-from workflow_scripts.nmt.text import TextCoder
 from workflow_scripts.nmt.vocabulary import BOS
 
 BEAM_DEFAULTS: dict[str, float] = {"beam_size": 5, "nbest": 1}

@@ -8,7 +8,7 @@ from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import update_config
 
-from workflow_scripts.core.bounds import require_bounded
+from workflow_scripts.core.config_size import require_bounded
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.config import Config
 

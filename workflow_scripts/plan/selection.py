@@ -10,12 +10,12 @@ from typing import Any
 
 from workflow_scripts.core.files.paths import Located
 from workflow_scripts.plan.catalogues import judges
+from workflow_scripts.plan.catalogues.encoder_entries import encoders
 from workflow_scripts.plan.catalogues.encoder_tasks import tested_encoders
-from workflow_scripts.plan.catalogues.encoders import encoders
-from workflow_scripts.plan.catalogues.features import KNOWN_WORDS, REFERENCE_NLLS, needs
 from workflow_scripts.plan.catalogues.lexicons import lexicons
 from workflow_scripts.plan.catalogues.merges import only_merges
 from workflow_scripts.plan.catalogues.model_blocks import UNKNOWN, as_trained_here
+from workflow_scripts.plan.catalogues.pair_features import KNOWN_WORDS, REFERENCE_NLLS, needs
 from workflow_scripts.plan.catalogues.rewriters import model_name, rewriters
 from workflow_scripts.plan.config import FILTER_ROLES, MAIN_ROLES, Config
 

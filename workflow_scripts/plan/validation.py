@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator, ValidationError
 
-from workflow_scripts.core.bounds import require_bounded
+from workflow_scripts.core.config_size import require_bounded
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.plan.config import Check, Config

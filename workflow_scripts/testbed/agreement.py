@@ -3,7 +3,7 @@
 from functools import cache
 
 from workflow_scripts.testbed.structure import SOMEONE, NounPhrase
-from workflow_scripts.testbed.words import LEXICON
+from workflow_scripts.testbed.word_list import LEXICON
 
 _NOUNS = {noun.concept: noun for noun in LEXICON.nouns}
 _NAMES = {name.concept: name for name in LEXICON.names}

@@ -16,9 +16,9 @@ from workflow_scripts.testbed.constituents import (
     stated,
     words_of,
 )
+from workflow_scripts.testbed.lexical_slots import ENTRIES, Value
 from workflow_scripts.testbed.rules import PHRASES, Fixed, PhraseRule, Slot, flat
 from workflow_scripts.testbed.structure import NounPhrase
-from workflow_scripts.testbed.vocabulary import ENTRIES, Value
 
 
 @dataclass

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workflow_scripts.testbed.parser import Reading
+    from workflow_scripts.testbed.chart_parser import Reading
     from workflow_scripts.testbed.structure import Meaning
 
 # References are compared with many sentences each, one reference after the other.
@@ -16,7 +16,9 @@ class Checker:
     """Answers by parsing both sentences; sentences that were parsed before are remembered."""
 
     def __init__(self) -> None:
-        from workflow_scripts.testbed.parser import readings  # slow: only where there is a testbed
+        from workflow_scripts.testbed.chart_parser import (
+            readings,  # slow: only where there is a testbed
+        )
 
         self._readings = lru_cache(_CACHE)(readings)
 

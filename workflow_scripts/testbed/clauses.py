@@ -8,11 +8,11 @@ from workflow_scripts.testbed.agreement import is_personal_pronoun, person
 from workflow_scripts.testbed.auxiliaries import GROUPS, Group, TaggedWords, tense_key
 from workflow_scripts.testbed.clause_rules import CLAUSES, ClauseRule
 from workflow_scripts.testbed.forest import Deferred, Forest, Sequence, Word, marked
+from workflow_scripts.testbed.lexical_slots import SURFACES
 from workflow_scripts.testbed.phrases import build, choice, lexical, noun_phrase, place
 from workflow_scripts.testbed.rules import POSITIONED, Slot, flat
 from workflow_scripts.testbed.structure import SOMEONE, Clause, NounPhrase
-from workflow_scripts.testbed.vocabulary import SURFACES
-from workflow_scripts.testbed.words import LEXICON
+from workflow_scripts.testbed.word_list import LEXICON
 
 # Frames whose verb is "be": always a state.
 BE_FRAMES = frozenset({"copular", "existential"})

@@ -6,7 +6,7 @@ present stem, l-participle, passive participle.
 
 from __future__ import annotations
 
-from workflow_scripts.testbed.words import CzechVerb, Verb
+from workflow_scripts.testbed.word_list import CzechVerb, Verb
 
 # Singular 1, 2, 3, plural 1, 2, 3. "~" is the theme vowel of the infinitive (sázejí, vyrábějí).
 PRESENT = {

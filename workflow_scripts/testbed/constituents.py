@@ -23,7 +23,7 @@ from workflow_scripts.testbed.structure import (
     Relative,
     Tense,
 )
-from workflow_scripts.testbed.words import LEXICON, article
+from workflow_scripts.testbed.word_list import LEXICON, article
 
 Marks = tuple[Mark, ...]
 Value = TypeVar("Value")

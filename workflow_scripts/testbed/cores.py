@@ -13,11 +13,11 @@ from math import prod
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.testbed import drawing, selection
+from workflow_scripts.testbed import collocations, drawing
+from workflow_scripts.testbed.lexical_slots import NUMERALS, POSSESSIVES
 from workflow_scripts.testbed.permutation import permuted
 from workflow_scripts.testbed.structure import SOMEONE, NounPhrase, Place, Tense
-from workflow_scripts.testbed.vocabulary import NUMERALS, POSSESSIVES
-from workflow_scripts.testbed.words import LEXICON, Adjective, Verb, place_of
+from workflow_scripts.testbed.word_list import LEXICON, Adjective, Verb, place_of
 
 # The values that each member of a core can have.
 Axes = tuple[tuple[Any, ...], ...]
@@ -90,25 +90,25 @@ def _connected(tenses: tuple[Tense, ...]) -> tuple[tuple[Tense, str, int], ...]:
 
 
 def _verb_axes(verb: Verb, pattern: str) -> Axes:
-    subjects, tenses = selection.subjects(verb.subject), selection.tenses(verb)
+    subjects, tenses = collocations.subjects(verb.subject), collocations.tenses(verb)
     if pattern == "content":
         return subjects, ("present", "future", "must", "can"), drawing.seconds()
     if pattern == "someone":
         definite = tuple(
             replace(phrase, determiner=determiner)
-            for phrase in selection.counted(verb.object)
+            for phrase in collocations.counted(verb.object)
             for determiner in ("the", "this", *POSSESSIVES)
         )
         return (SOMEBODY,), tenses, definite
-    things: Axes = (selection.objects(verb.object),) if verb.object else ()
+    things: Axes = (collocations.objects(verb.object),) if verb.object else ()
     if pattern == "complex":
         return subjects, _connected(tenses), *things
     return subjects, tenses, *things
 
 
 def _adjective_axes(adjective: Adjective) -> Axes:
-    degrees = (None, None, *selection.adverbs("degree"))
-    subjects = selection.subjects(adjective.kind)
+    degrees = (None, None, *collocations.adverbs("degree"))
+    subjects = collocations.subjects(adjective.kind)
     return subjects, ("present", "past", "future"), tuple(dict.fromkeys(degrees))
 
 
@@ -117,7 +117,7 @@ def _noun_axes(concept: str) -> Axes:
     forms = (NounPhrase(concept, determiner="a"), *plurals)
     places = tuple(
         Place(relation, NounPhrase(noun.concept))
-        for noun in selection.nouns(("building", "place"))
+        for noun in collocations.nouns(("building", "place"))
         for relation in (place_of(noun).english, "near", "behind", "in_front_of", "beside")
     )
     return forms, ("present", "past", "future"), places
@@ -130,7 +130,7 @@ def _strata() -> Iterator[Stratum]:
     for adjective in LEXICON.adjectives:
         for pattern, share in _ROUND["adjective"].items():
             yield Stratum(pattern, adjective.concept, _adjective_axes(adjective), share)
-    for noun in selection.nouns(_EXISTING):
+    for noun in collocations.nouns(_EXISTING):
         for pattern, share in _ROUND["noun"].items():
             yield Stratum(pattern, noun.concept, _noun_axes(noun.concept), share)
 

@@ -4,9 +4,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from workflow_scripts.testbed import czech
+from workflow_scripts.testbed.lexical_slots import NUMERALS
 from workflow_scripts.testbed.structure import SOMEONE, NounPhrase, Place, Relative
-from workflow_scripts.testbed.vocabulary import NUMERALS
-from workflow_scripts.testbed.words import LEXICON, Name, Noun, Verb, place_of
+from workflow_scripts.testbed.word_list import LEXICON, Name, Noun, Verb, place_of
 
 _NUMBERS = {"singular": "sg", "plural": "pl"}
 # "You" is the polite vy, which is plural; the other names are those of `czech`.

@@ -13,7 +13,7 @@ from workflow_scripts.testbed.czech_phrases import (
     place,
 )
 from workflow_scripts.testbed.structure import Clause, Meaning, NounPhrase
-from workflow_scripts.testbed.words import LEXICON, Verb
+from workflow_scripts.testbed.word_list import LEXICON, Verb
 
 _CONNECTIVES = {
     "because": "protože",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from workflow_scripts.testbed.words import Adjective, Name, Noun
+from workflow_scripts.testbed.word_list import Adjective, Name, Noun
 
 CASES = ("nom", "gen", "dat", "acc", "voc", "loc", "ins")
 NUMBERS = ("sg", "pl")

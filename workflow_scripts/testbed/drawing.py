@@ -6,7 +6,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from workflow_scripts.testbed import selection
+from workflow_scripts.testbed import collocations
+from workflow_scripts.testbed.lexical_slots import NUMERALS, POSSESSIVES
 from workflow_scripts.testbed.structure import (
     Clause,
     NounPhrase,
@@ -14,8 +15,7 @@ from workflow_scripts.testbed.structure import (
     Relative,
     Tense,
 )
-from workflow_scripts.testbed.vocabulary import NUMERALS, POSSESSIVES
-from workflow_scripts.testbed.words import LEXICON, Noun, Verb, place_of, suits
+from workflow_scripts.testbed.word_list import LEXICON, Noun, Verb, place_of, suits
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ def determined(draws: Draws, phrase: NounPhrase, *, definite: bool = False) -> N
 def attributed(draws: Draws, phrase: NounPhrase, probability: float) -> NounPhrase:
     """Give a noun an adjective, with a probability."""
     if phrase.kind == "noun" and draws.chance(probability):
-        options = selection.adjectives(phrase.head)
+        options = collocations.adjectives(phrase.head)
         if options:
             return replace(phrase, adjective=draws.pick(options))
     return phrase
@@ -69,9 +69,9 @@ def attributed(draws: Draws, phrase: NounPhrase, probability: float) -> NounPhra
 def owned(draws: Draws, phrase: NounPhrase) -> NounPhrase:
     """Give a noun an owner: a person with a name, or "the" or "this" person."""
     if draws.chance(0.4):
-        owner = draws.pick(selection.people())
+        owner = draws.pick(collocations.people())
     else:
-        noun = draws.pick(selection.counted(("person",)))
+        noun = draws.pick(collocations.counted(("person",)))
         owner = replace(noun, determiner=draws.pick(("the", "the", "the", "this")))
     return replace(phrase, determiner=None, possessor=owner)
 
@@ -79,9 +79,9 @@ def owned(draws: Draws, phrase: NounPhrase) -> NounPhrase:
 def place(draws: Draws, taken: frozenset[str] = frozenset()) -> Place:
     """Draw where something happens: a city, an adverb, or a place whose noun is not `taken`."""
     if draws.chance(0.12):
-        return Place("in", draws.pick(selection.cities()))
+        return Place("in", draws.pick(collocations.cities()))
     if draws.chance(0.12):
-        return Place(draws.pick(selection.adverbs("place")))
+        return Place(draws.pick(collocations.adverbs("place")))
     noun = _place_noun(draws, taken)
     phrase = NounPhrase(noun.concept)
     if draws.chance(0.65):
@@ -90,7 +90,7 @@ def place(draws: Draws, taken: frozenset[str] = frozenset()) -> Place:
 
 
 def _place_noun(draws: Draws, taken: frozenset[str]) -> Noun:
-    while (noun := draws.pick(selection.nouns(_PLACES))).concept in taken:
+    while (noun := draws.pick(collocations.nouns(_PLACES))).concept in taken:
         pass
     return noun
 
@@ -99,9 +99,9 @@ def _relative(draws: Draws, head: NounPhrase, past: bool) -> Relative | None:
     """Draw what a person is doing; None where nothing suits."""
     if draws.chance(0.4):
         where = place(draws)
-        return Relative(draws.pick(selection.SEEN_BEING).concept, past, None, where)
-    verb = draws.pick(selection.SEEN_DOING)
-    thing = draws.pick(selection.counted(verb.object))
+        return Relative(draws.pick(collocations.SEEN_BEING).concept, past, None, where)
+    verb = draws.pick(collocations.SEEN_DOING)
+    thing = draws.pick(collocations.counted(verb.object))
     if thing.head == head.head:
         return None
     thing = determined(draws, thing, definite=True)
@@ -124,7 +124,7 @@ def detailed(
         return phrase
     phrase = attributed(draws, phrase, 0.05 if simple else 0.1)
     kind = LEXICON.noun[phrase.head].kind
-    if not simple and kind in selection.OWNED and draws.chance(0.1):
+    if not simple and kind in collocations.OWNED and draws.chance(0.1):
         return owned(draws, phrase)
     phrase = determined(draws, phrase, definite=definite)
     if not simple and kind == "person" and not phrase.adjective and draws.chance(0.06):
@@ -134,7 +134,7 @@ def detailed(
 
 def recipient(draws: Draws, taken: frozenset[str], *, past: bool, definite: bool) -> NounPhrase:
     """Draw who is given something."""
-    people = selection.objects(("person",))
+    people = collocations.objects(("person",))
     while (phrase := draws.pick(people)).head in taken:
         pass
     return detailed(draws, phrase, past=past, definite=definite, simple=True)
@@ -144,15 +144,15 @@ def goal(draws: Draws) -> Place:
     """Draw where somebody is going."""
     direction = draws.pick(("to", "to", "to", "towards", "from"))
     if draws.chance(0.3):
-        return Place(direction, draws.pick(selection.cities()))
-    noun = draws.pick(selection.nouns(_PLACES))
+        return Place(direction, draws.pick(collocations.cities()))
+    noun = draws.pick(collocations.nouns(_PLACES))
     return Place(direction, attributed(draws, NounPhrase(noun.concept), 0.1))
 
 
 def with_adverbials(draws: Draws, clause: Clause, *, question: bool = False) -> Clause:
     """Add up to two of manner, place, time and attitude; or the frequency of a habit."""
     if clause.tense == "habitual":
-        clause = replace(clause, frequency=draws.pick(selection.adverbs("frequency")))
+        clause = replace(clause, frequency=draws.pick(collocations.adverbs("frequency")))
     else:
         clause = _with_time_or_manner(draws, clause, question)
     if clause.frame in ("transitive", "ditransitive", "intransitive") and draws.chance(0.08):
@@ -167,16 +167,16 @@ def _with_time_or_manner(draws: Draws, clause: Clause, question: bool) -> Clause
     if chosen == "time":
         return replace(clause, time=time(draws, clause.tense))
     if chosen == "attitude" and not question:
-        return replace(clause, attitude=draws.pick(selection.adverbs("sentence")))
+        return replace(clause, attitude=draws.pick(collocations.adverbs("sentence")))
     verb = LEXICON.verb.get(clause.verb)
     if chosen == "manner" and verb is not None and not verb.stative:
-        return replace(clause, manner=draws.pick(selection.adverbs("manner")))
+        return replace(clause, manner=draws.pick(collocations.adverbs("manner")))
     return clause
 
 
 def time(draws: Draws, tense: Tense) -> str:
     """Draw when something happens."""
-    return draws.pick(selection.adverbs("time", selection.told(tense)))
+    return draws.pick(collocations.adverbs("time", collocations.told(tense)))
 
 
 def second_clause(
@@ -191,7 +191,7 @@ def second_clause(
 
 def content(draws: Draws, verb: Verb, taken: frozenset[str]) -> Clause:
     """Draw a short clause of a verb that somebody thinks or says."""
-    tenses = tuple(tense for tense in selection.tenses(verb) if tense != "habitual")
+    tenses = tuple(tense for tense in collocations.tenses(verb) if tense != "habitual")
     clause = _verb_clause(draws, verb, draws.pick(tenses), taken, deniable=True)
     if draws.chance(0.15):
         clause = replace(clause, time=time(draws, clause.tense))
@@ -201,7 +201,7 @@ def content(draws: Draws, verb: Verb, taken: frozenset[str]) -> Clause:
 def _verb_clause(
     draws: Draws, verb: Verb, tense: Tense, taken: frozenset[str], *, deniable: bool
 ) -> Clause:
-    subject = _other(draws, selection.subjects(verb.subject), taken)
+    subject = _other(draws, collocations.subjects(verb.subject), taken)
     past = tense in ("past", "past_progressive")
     negative = deniable and draws.chance(0.15)
     who = detailed(draws, subject, past=past, definite=negative, simple=True)
@@ -209,7 +209,7 @@ def _verb_clause(
     if verb.frame == "motion":
         return replace(clause, goal=goal(draws))
     if verb.frame == "transitive":
-        thing = _other(draws, selection.objects(verb.object), taken | {subject.head})
+        thing = _other(draws, collocations.objects(verb.object), taken | {subject.head})
         thing = detailed(draws, thing, past=past, definite=negative, simple=True)
         return replace(clause, object=thing)
     return clause
@@ -237,17 +237,17 @@ def seconds() -> tuple[Verb, ...]:
 def _verbs_with(tense: Tense) -> tuple[Verb, ...]:
     if tense == "eventual":
         return tuple(verb for verb in seconds() if verb.perfective and not verb.stative)
-    return tuple(verb for verb in seconds() if tense in selection.tenses(verb))
+    return tuple(verb for verb in seconds() if tense in collocations.tenses(verb))
 
 
 @cache
 def _qualities() -> tuple[str, ...]:
     """Return the adjectives that suit some person."""
-    person = selection.nouns(("person",))[0]
+    person = collocations.nouns(("person",))[0]
     return tuple(one.concept for one in LEXICON.adjectives if suits(person, one.kind))
 
 
 def _quality_clause(draws: Draws, tense: Tense, taken: frozenset[str]) -> Clause:
-    subject = _other(draws, selection.subjects(("person",)), taken)
+    subject = _other(draws, collocations.subjects(("person",)), taken)
     subject = determined(draws, subject, definite=True)
     return Clause("copular", subject, "be", tense, quality=draws.pick(_qualities()))

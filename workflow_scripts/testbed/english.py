@@ -19,10 +19,10 @@ from workflow_scripts.testbed.forest import (
     bracketed,
 )
 from workflow_scripts.testbed.phrases import choice, lexical
+from workflow_scripts.testbed.question_tags import question_tags
 from workflow_scripts.testbed.structure import Meaning
-from workflow_scripts.testbed.tags import question_tags
-from workflow_scripts.testbed.tokens import written
-from workflow_scripts.testbed.words import article
+from workflow_scripts.testbed.treebank_tokens import written
+from workflow_scripts.testbed.word_list import article
 
 _STOP, _QUESTION, _COMMA = Word(".", "."), Word(".", "?"), Word(",", ",")
 _THAT = Word("IN", "that")

@@ -18,7 +18,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import generator
-from workflow_scripts.testbed import english, selection
+from workflow_scripts.testbed import collocations, english
 from workflow_scripts.testbed.meaning import capacity, meaning
 from workflow_scripts.testbed.noise import renumbered
 from workflow_scripts.testbed.participants import participants
@@ -76,7 +76,7 @@ def _changed(what: Meaning, rng: np.random.Generator) -> Iterator[Meaning]:
 
 def _renamed(what: Meaning, rng: np.random.Generator) -> Iterator[Meaning]:
     """Yield the meaning with another person for one participant, for each who has a name."""
-    people = selection.people()
+    people = collocations.people()
     for one in participants(what):
         if one.phrase in people:
             yield one.exchanged(people[int(rng.integers(len(people)))])

@@ -13,7 +13,7 @@ from workflow_scripts.testbed import drawing
 from workflow_scripts.testbed.cores import CONNECTED, SOMEBODY, capacity, core
 from workflow_scripts.testbed.drawing import Draws
 from workflow_scripts.testbed.structure import Clause, Meaning, Mood, NounPhrase, Place, Tense
-from workflow_scripts.testbed.words import LEXICON, Verb
+from workflow_scripts.testbed.word_list import LEXICON, Verb
 
 __all__ = ["capacity", "meaning"]
 

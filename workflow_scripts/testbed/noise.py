@@ -8,10 +8,10 @@ import numpy as np
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.testbed import english
 from workflow_scripts.testbed.czech_sentence import source
+from workflow_scripts.testbed.lexical_slots import NUMERALS
 from workflow_scripts.testbed.meaning import capacity, meaning
 from workflow_scripts.testbed.participants import participants
 from workflow_scripts.testbed.structure import Meaning, NounPhrase
-from workflow_scripts.testbed.vocabulary import NUMERALS
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from workflow_scripts.testbed.agreement import relativizer
 from workflow_scripts.testbed.forest import Choice, Forest, Sequence, Word, marked
+from workflow_scripts.testbed.lexical_slots import SURFACES, Value
 from workflow_scripts.testbed.rules import (
     GRAMMATICAL,
     PHRASES,
@@ -14,7 +15,6 @@ from workflow_scripts.testbed.rules import (
     PhraseRule,
 )
 from workflow_scripts.testbed.structure import NounPhrase, Place, Relative
-from workflow_scripts.testbed.vocabulary import SURFACES, Value
 
 _CACHE = 1 << 16
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from workflow_scripts.stages.train import layout
+from workflow_scripts.stages.train import work_folder
 
 # What Sockeye renames in the model that it trains is never read after an interruption.
-_SOCKEYES_OWN = f"/{layout.MODEL}/"
+_SOCKEYES_OWN = f"/{work_folder.MODEL}/"
 _HEAD = struct.Struct("=4I3q")
 
 
@@ -183,8 +183,8 @@ class Volume:
             return
         if isinstance(node, Folder):
             self.published[operation.other] = dict(self._files(operation.other))
-        elif other == layout.FINISHED:
-            model = str(Path(operation.other).with_name(layout.MODEL))
+        elif other == work_folder.FINISHED:
+            model = str(Path(operation.other).with_name(work_folder.MODEL))
             self.published[operation.other] = dict(self._files(model))
 
     def _files(self, folder: str) -> Iterator[tuple[str, bytes]]:

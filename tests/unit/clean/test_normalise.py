@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacremoses import MosesPunctNormalizer
 
-from workflow_scripts.core.text.text import letters_and_digits
+from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.stages.clean import normalise as module
 from workflow_scripts.stages.clean.normalise import normalise
 

@@ -3,7 +3,7 @@ import copy
 import pytest
 import yaml
 
-from workflow_scripts.core.bounds import MOST_DEPTH, MOST_NODES, require_bounded
+from workflow_scripts.core.config_size import MOST_DEPTH, MOST_NODES, require_bounded
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.resolve import DEFAULTS, resolve
 from workflow_scripts.stages.catalogue import validate

@@ -11,7 +11,7 @@ import pytest
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files import manifest
 from workflow_scripts.core.files.atomic import atomic_path, write_json, write_text
-from workflow_scripts.core.files.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, count_rows, read_rows
 
 ROWS = [
     {"id": f"c:{line}", "source": "Ahoj.", "reference": "Hello.", "corpus": "c"}

@@ -2,7 +2,7 @@ import subprocess
 import sys
 import threading
 
-from workflow_scripts.core.files.locking import locked
+from workflow_scripts.core.files.file_lock import locked
 
 
 def wait_and_hold(work):

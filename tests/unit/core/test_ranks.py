@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.core.statistics.ranks import order_statistics
+from workflow_scripts.core.statistics.order_statistics import order_statistics
 
 floats = st.floats(allow_nan=False, width=32)
 

@@ -4,8 +4,8 @@ from typing import Union, get_args, get_origin, get_type_hints, is_typeddict
 import pyarrow as pa
 import pytest
 
+from workflow_scripts.core.files.parquet import SCHEMAS
 from workflow_scripts.core.files.rows import ROWS, PairRow
-from workflow_scripts.core.files.tables import SCHEMAS
 
 
 def arrow_fields(row):

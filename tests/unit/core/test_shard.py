@@ -7,8 +7,8 @@ import pytest
 from workflow_scripts.core import progress
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.shard import Input, Stream, Tally, write_shard
-from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.shard_frame import Input, Stream, Tally, write_shard
 
 SCHEMA = "training_pairs"
 

@@ -8,7 +8,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.progress import progress, progress_line
 from workflow_scripts.core.seeding import fraction, generator
-from workflow_scripts.core.text.text import dedup_key, letters_and_digits, words
+from workflow_scripts.core.text.normalisation import dedup_key, letters_and_digits, words
 
 
 def test_dedup_key_is_coarser_than_case_punctuation_and_spacing():
@@ -93,7 +93,7 @@ def test_input_error_is_a_message_without_traceback(capsys):
 def test_what_the_snakefile_imports_needs_only_snakemake(tmp_path):
     """A user may have nothing but Snakemake and conda."""
     code = (
-        "import sys, workflow_scripts.plan.layout, workflow_scripts.plan.run.runs;"
+        "import sys, workflow_scripts.plan.layout, workflow_scripts.plan.run.run_folders;"
         "heavy = {'numpy', 'pyarrow', 'torch', 'pandas', 'sentencepiece'} & set(sys.modules);"
         "assert not heavy, heavy"
     )

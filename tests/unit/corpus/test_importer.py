@@ -8,7 +8,7 @@ import zstandard
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.stages.corpus import importer
 from workflow_scripts.stages.corpus.importer import main, shard_of
 from workflow_scripts.stages.corpus.pairs import read_pairs

@@ -9,7 +9,7 @@ import torch
 
 from tests.unit.nmt.folders import write_model
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.nmt.vocabulary import SYMBOLS
 
 SOURCES = ["pes spí", "kočka jí", "pes jí", "kočka spí", "pes vidí kočku", "kočka vidí psa"]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.stages.dual_filter.keep import adequacy, failure, filter_pairs, main
 
 SUM = {"method": "sum", "max_sum": 3.5, "trusted": ["trusted"]}

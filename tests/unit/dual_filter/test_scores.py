@@ -6,11 +6,11 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.stages.dual_filter import keep
-from workflow_scripts.stages.dual_filter.scores import Direction, main
+from workflow_scripts.stages.dual_filter.pair_scores import Direction, main
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 CONFIG = {"skip": ["trusted"], "precision": "fp32"}

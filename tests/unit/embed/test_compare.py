@@ -7,10 +7,10 @@ import pytest
 from tests.unit.embed import examples
 from tests.unit.embed.test_train import collected, tsv
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.embed import compare, evaluation, train
+from workflow_scripts.stages.embed import evaluation, sts_comparison, train
 from workflow_scripts.stages.embed.baselines import baselines
+from workflow_scripts.stages.embed.embedding import load
 from workflow_scripts.stages.embed.evaluation import read_collected
-from workflow_scripts.stages.embed.model import load
 from workflow_scripts.stages.embed.sts import model_similarities
 
 PAIRS = examples.simulated_pairs(40)
@@ -42,7 +42,7 @@ def folder(tmp_path_factory):
 
 def figures(folder):
     models = [f"{name}/{seed}={folder / name / str(seed)}" for name, seed in MODELS]
-    compare.main(
+    sts_comparison.main(
         [
             *("--config", json.dumps({"bootstrap": 100, "language": "en", "seed": 1})),
             *("--evaluation", str(folder / "evaluation.parquet"), "--models", *models),
@@ -60,7 +60,7 @@ def test_each_model_stands_beside_its_untrained_self_and_overlap(folder):
     one = found["embeddings"]["word-all-a"]["seeds"]["2"]
     for state in ("trained", "untrained"):
         model = load(folder / "word-all-a" / "2", untrained=state == "untrained")
-        expected = compare.result(data, model_similarities(model, data))
+        expected = sts_comparison.result(data, model_similarities(model, data))
         assert one[state] == expected
     for baseline, figure in (
         ("untrained", one["untrained"]),
@@ -70,7 +70,7 @@ def test_each_model_stands_beside_its_untrained_self_and_overlap(folder):
         assert one["gain"][baseline]["pearson"] == pytest.approx(gain, abs=1e-5)
     assert found["baselines"].keys() == {"bleu", "meteor"}
     for name, similarities in baselines(data, "en").items():
-        assert found["baselines"][name] == compare.result(data, similarities)
+        assert found["baselines"][name] == sts_comparison.result(data, similarities)
     assert found["pairs"] == {"tested": len(data[0].scores)}
     assert "2016.headlines" in found["missing"]
 
@@ -89,11 +89,11 @@ def test_the_point_that_is_best_on_the_development_data_is_chosen(folder, tmp_pa
     models |= {"word-all-b": {"1": folder / "word-all-b" / "1"}}
     settings = {"bootstrap": 20, "language": "en", "seed": 1, "development": ["dev"]}
     settings |= {"tuned": {"all": ["all-a", "all-b"]}}
-    found = compare.compare(settings, models, table)
+    found = sts_comparison.compare(settings, models, table)
     assert (found["pairs"], found["development"]) == ({"tested": 59}, {"dev": 59})
     (dev,) = (each for each in read_collected(table) if each.name == "dev")
     expected = {
-        name: compare.result([dev], model_similarities(load(folder / name / "1"), [dev]))
+        name: sts_comparison.result([dev], model_similarities(load(folder / name / "1"), [dev]))
         for name in models
     }
     (one,) = found["tuned"]
@@ -126,7 +126,7 @@ def test_no_point_is_chosen_by_pairs_that_are_reported(folder, tmp_path, capsys)
         tsv(tmp_path / "dev.tsv", rows)
         table = tmp_path / "evaluation.parquet"
         evaluation.main(["--config", json.dumps(config), "--output", str(table)])
-        found = compare.compare(settings, models, table)
+        found = sts_comparison.compare(settings, models, table)
         return found["development"], found["tuned"][0]["points"][0]["development"]
 
     without = development(lines)
@@ -141,13 +141,13 @@ def test_no_point_is_chosen_by_pairs_that_are_reported(folder, tmp_path, capsys)
 
 def test_a_point_without_pairs_is_passed_over():
     points = {
-        "word-x-s-1": compare.Point(0, None),
-        "word-x-s-2": compare.Point(5, -0.3),
-        "word-x-s-3": compare.Point(7, -0.3),
-        "gran-x-s-1": compare.Point(0, None),
+        "word-x-s-1": sts_comparison.Point(0, None),
+        "word-x-s-2": sts_comparison.Point(5, -0.3),
+        "word-x-s-3": sts_comparison.Point(7, -0.3),
+        "gran-x-s-1": sts_comparison.Point(0, None),
     }
     grids = {"x-s": ["x-s-1", "x-s-2", "x-s-3"], "y-s": ["y-s-1"]}
-    word, gran = compare.chosen(points, grids)
+    word, gran = sts_comparison.chosen(points, grids)
     assert word["training_set"] == "x-s-2"  # the first of two that are equally good
     assert [point["development"] for point in word["points"]] == [None, -0.3, -0.3]
     assert (gran["training_set"], gran["points"][0]["pairs"]) == (None, 0)

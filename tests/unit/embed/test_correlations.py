@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 
 from workflow_scripts.stages.embed.correlations import correlations, gain, overlap, overlaps, result
-from workflow_scripts.stages.embed.model import cosines
-from workflow_scripts.stages.embed.readers import BT17_TASKS, DataSet
+from workflow_scripts.stages.embed.embedding import cosines
+from workflow_scripts.stages.embed.sts_readers import BT17_TASKS, DataSet
 
 
 def data_set(name, scores, group="g"):

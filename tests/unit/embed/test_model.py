@@ -8,9 +8,8 @@ import torch
 
 from tests.unit.embed import examples
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.embed import model, parts
-from workflow_scripts.stages.embed.encoders import ENCODERS, Encoder, Entry
-from workflow_scripts.stages.embed.model import (
+from workflow_scripts.stages.embed import embedding, parts
+from workflow_scripts.stages.embed.embedding import (
     UNTRAINED,
     SentenceEmbeddings,
     cosines,
@@ -18,6 +17,7 @@ from workflow_scripts.stages.embed.model import (
     save,
     similarities,
 )
+from workflow_scripts.stages.embed.encoders import ENCODERS, Encoder, Entry
 
 SENTENCES = [
     "The doctor bought the car.",
@@ -82,7 +82,7 @@ def test_sentences_are_sorted_for_an_encoder_that_says_so(monkeypatch, by_length
             return vectors[ids[torch.cumsum(lengths, 0) - 1]]
 
     monkeypatch.setitem(ENCODERS, "last", Entry(Last))
-    monkeypatch.setattr(model, "_PADDED_CHUNK", 2)
+    monkeypatch.setattr(embedding, "_PADDED_CHUNK", 2)
     built = examples.random_model(["last"], "add")
     first, second, third = built.tokenisers["words"].vocabulary[:3]
     lists = [[first] * 4 + [second], [third], [second] * 3, [first] * 2]

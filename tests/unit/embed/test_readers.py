@@ -1,7 +1,7 @@
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.embed.readers import KNOWN, missing, read_data_sets
+from workflow_scripts.stages.embed.sts_readers import KNOWN, missing, read_data_sets
 
 
 def write(folder, files):

@@ -7,7 +7,7 @@ from scipy import stats
 from tests.unit.embed import examples
 from workflow_scripts.stages.embed import parts, sts
 from workflow_scripts.stages.embed.correlations import overlap
-from workflow_scripts.stages.embed.model import UNTRAINED, load, save
+from workflow_scripts.stages.embed.embedding import UNTRAINED, load, save
 
 PAIRS = examples.simulated_pairs(30)
 

@@ -5,10 +5,10 @@ from transformers import AutoModelForSequenceClassification
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seeding import generator
-from workflow_scripts.stages.encoder import fitting
-from workflow_scripts.stages.encoder.fitting import Fitting, learning_rate, outputs
+from workflow_scripts.stages.encoder import training
+from workflow_scripts.stages.encoder.encoder_tokens import tokenised
 from workflow_scripts.stages.encoder.models import open_model, open_tokenizer
-from workflow_scripts.stages.encoder.tokens import tokenised
+from workflow_scripts.stages.encoder.training import Fitting, learning_rate, outputs
 
 pytestmark = pytest.mark.slow  # it loads transformers
 
@@ -188,7 +188,7 @@ def test_bfloat16_is_computed_in_it(encoder):
 
 def test_checkpoints_come_in_time(encoder, tmp_path, monkeypatch):
     """None before its time."""
-    monkeypatch.setattr(fitting.time, "monotonic", lambda: 0.0)
-    training, _, _ = made(encoder)
-    training.run(tmp_path / "checkpoint.pt", {})
+    monkeypatch.setattr(training.time, "monotonic", lambda: 0.0)
+    fitting, _, _ = made(encoder)
+    fitting.run(tmp_path / "checkpoint.pt", {})
     assert not (tmp_path / "checkpoint.pt").exists()

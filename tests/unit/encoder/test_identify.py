@@ -17,7 +17,7 @@ from tests.unit.encoder.conftest import tiny_config
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import sha256, verify, write_record
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.encoder import identify
 from workflow_scripts.stages.encoder.identify import Labelled, by_negatives, measures

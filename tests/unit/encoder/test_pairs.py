@@ -8,13 +8,12 @@ from tests.unit.encoder.tasks.samples import qqp
 from tests.unit.filter.conftest import arguments, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.embed import train as embedding
 from workflow_scripts.stages.embed.prepared import key
-from workflow_scripts.stages.encoder import pairs as module
-from workflow_scripts.stages.encoder.neighbours import NONE, Exact
-from workflow_scripts.stages.encoder.pairs import (
+from workflow_scripts.stages.encoder import identification_pairs as module
+from workflow_scripts.stages.encoder.identification_pairs import (
     DEV,
     NEIGHBOUR,
     PARAPHRASE,
@@ -26,6 +25,7 @@ from workflow_scripts.stages.encoder.pairs import (
     paraphrases,
     strangers,
 )
+from workflow_scripts.stages.encoder.neighbours import NONE, Exact
 
 NEGATIVES = defaults("encoder_negatives")
 ROWS = [("a cat", "one cat"), ("a cat", "the cat"), ("a dog", "one dog"), ("A bird.", "one bird")]

@@ -151,7 +151,7 @@ def test_a_python_with_snakemake_alone_names_the_environment_that_has_the_rest(t
 
 def test_what_is_measured_is_told_while_it_is_measured(capsys, monkeypatch):
     monkeypatch.undo()
-    monkeypatch.setattr("workflow_scripts.commands.estimate.text.measure", lambda *_: TEXT)
+    monkeypatch.setattr("workflow_scripts.commands.estimate.text_speed.measure", lambda *_: TEXT)
     monkeypatch.setattr("workflow_scripts.commands.estimate.networks.measure", lambda *_: FORWARD)
     monkeypatch.setattr(estimate, "start_seconds", lambda: STARTS)
     estimate.main(["--json", "--configfile", TESTBED])

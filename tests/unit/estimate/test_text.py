@@ -3,7 +3,7 @@ import pytest
 from tests.configs import run_on_testbed
 from tests.e2e import micro
 from tests.golden.models import sentence_model
-from workflow_scripts.commands.estimate import text
+from workflow_scripts.commands.estimate import text_speed
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.catalogue import run_layout
 
@@ -24,14 +24,14 @@ def config(tmp_path, monkeypatch):
 
 def test_lines_are_counted_simulated_or_given(config):
     layout = run_layout(config)
-    assert text.count_lines(layout, {"dev": 7}) == {
+    assert text_speed.count_lines(layout, {"dev": 7}) == {
         "train": 420,
         "held_out": 24,
         "dev": 7,
         "test": 30,
     }
     config = micro.merged(config, {"train": {"dev": "testbed_dev"}})
-    assert text.count_lines(run_layout(config), {})["testbed_dev"] == 300
+    assert text_speed.count_lines(run_layout(config), {})["testbed_dev"] == 300
 
 
 def test_what_is_not_downloaded_must_be_given(config):
@@ -43,12 +43,12 @@ def test_what_is_not_downloaded_must_be_given(config):
     }
     layout = run_layout(config)
     with pytest.raises(InputError, match=r"corpora\.dev: not downloaded yet; .* --lines dev=N"):
-        text.count_lines(layout, {})
-    assert text.count_lines(layout, {"dev": 5})["dev"] == 5
+        text_speed.count_lines(layout, {})
+    assert text_speed.count_lines(layout, {"dev": 5})["dev"] == 5
 
 
 def test_sample_goes_through_the_real_stages(config):
-    speed = text.measure(run_layout(config))
+    speed = text_speed.measure(run_layout(config))
     assert set(speed.imported) == {"train", "held_out", "dev", "test"}
     for value in (*speed.imported.values(), *speed[1:-1]):
         assert value > 0
@@ -61,7 +61,7 @@ def test_with_text_models_of_finished_models_nothing_is_trained_or_cut(config, t
     own = {side: tmp_path / f"{side}.model" for side in ("source", "reference")}
     for side, path in own.items():
         sentence_model(path, side)
-    speed = text.measure(run_layout(config), own)
+    speed = text_speed.measure(run_layout(config), own)
     assert (speed.trained, speed.segmented, speed.segment_bytes) == (0, 0, 0)
     assert min(speed.selected, speed.cleaned) > 0
     assert speed.pieces["reference"] == pytest.approx(speed.characters + 1, rel=0.1)  # letters
@@ -69,4 +69,4 @@ def test_with_text_models_of_finished_models_nothing_is_trained_or_cut(config, t
 
 def test_segmenter_is_made_smaller_where_the_sample_is(config):
     config["subword"]["vocab_size"] = {"source": 20000, "reference": 20000}
-    assert text.measure(run_layout(config)).trained > 0
+    assert text_speed.measure(run_layout(config)).trained > 0

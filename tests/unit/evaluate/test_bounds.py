@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.stages.evaluate import bounds
 from workflow_scripts.stages.evaluate.bounds import curve, own_quantiles, sampled
 from workflow_scripts.stages.evaluate.diversity import diversity

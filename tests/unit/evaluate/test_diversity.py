@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflow_scripts.core.files.parallel import read_pairs
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.evaluate.diversity import (
     Comparison,
     bleu_counts,

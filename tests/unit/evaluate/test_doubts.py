@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit import made_up_run as made
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.stages.evaluate import bounds
 from workflow_scripts.stages.evaluate.doubts import doubts
 

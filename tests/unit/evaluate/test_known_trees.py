@@ -4,7 +4,7 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.stages.evaluate.known_trees import compare, known_tree, main
 from workflow_scripts.stages.syntax.trees import parse, words
 from workflow_scripts.testbed.generate import items

@@ -6,7 +6,7 @@ import pytest
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.stages.evaluate.diversity import diversity
 from workflow_scripts.stages.evaluate.measures import main, measure, summary
 from workflow_scripts.stages.select.threshold import RECORD as THRESHOLD_RECORD

@@ -6,16 +6,16 @@ import pytest
 
 from tests.unit.pages import Reader
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.tables import read_rows
-from workflow_scripts.stages.evaluate import ratings, tables
-from workflow_scripts.stages.evaluate.ratings import (
+from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.stages.evaluate import system_ratings, tables
+from workflow_scripts.stages.evaluate.stage import _ANNOTATORS
+from workflow_scripts.stages.evaluate.system_ratings import (
     Rated,
     RatedReference,
     of_pairs,
     rated_reference,
 )
-from workflow_scripts.stages.evaluate.ratings import summary as summary_of
-from workflow_scripts.stages.evaluate.stage import _ANNOTATORS
+from workflow_scripts.stages.evaluate.system_ratings import summary as summary_of
 from workflow_scripts.stages.judge.annotators import MAX_FAILED_CONTROLS, MIN_JUDGMENTS
 from workflow_scripts.stages.judge.rating_file import COLUMNS, Rating
 from workflow_scripts.stages.judge.ratings import aggregate
@@ -163,7 +163,7 @@ def rated_run(made_up_run, tmp_path_factory):
     file = write_ratings(folder / "ratings.tsv", rows)
     folders = {system: folder / system for system in made_up_run.systems}
     for system in made_up_run.systems:
-        ratings.main(arguments(made_up_run, system, file, folders[system] / "ratings.json"))
+        system_ratings.main(arguments(made_up_run, system, file, folders[system] / "ratings.json"))
     more = {f"evaluate/{system}": at for system, at in folders.items()}
     return made_up_run.finished(more=more), folders, file
 
@@ -186,7 +186,7 @@ def test_figures_of_a_system_are_those_of_judge_ratings(rated_run):
     found = figures(folders, "parabank2")
     assert found["left_out"] == {"few": "1 of at least 25 judgments"}
     assert found["annotators"] == 2
-    kept = [each for each in ratings.read_ratings(file) if each.annotator != "few"]
+    kept = [each for each in system_ratings.read_ratings(file) if each.annotator != "few"]
     expected = aggregate(kept)["parabank2"]
     everything = found["figures"]["all"]
     assert everything["similarity"] == pytest.approx(expected["similarity"])
@@ -238,7 +238,7 @@ def test_a_system_of_which_nothing_was_rated_is_told(made_up_run, rated_run, tmp
     row = next(row for row in selected(made_up_run, "beam") if row["paraphrases"])
     rows = [("a", row["id"], 7, "x", f"Another {n}", "", 50, 2) for n in range(25)]
     file = write_ratings(tmp_path / "ratings.tsv", rows)
-    ratings.main(arguments(made_up_run, "beam", file, tmp_path / "ratings.json"))
+    system_ratings.main(arguments(made_up_run, "beam", file, tmp_path / "ratings.json"))
     assert "has no rating of what beam selected" in capsys.readouterr().err
     assert json.loads((tmp_path / "ratings.json").read_text())["figures"] is None
 
@@ -254,7 +254,7 @@ def test_ratings_that_say_nothing_are_refused(made_up_run, tmp_path, identifier,
     rows = [("a", identifier, 7, "x", f"Another {n}", "", 50, 2) for n in range(count)]
     file = write_ratings(tmp_path / "ratings.tsv", rows)
     with pytest.raises(InputError, match=message):
-        ratings.main(arguments(made_up_run, "beam", file, tmp_path / "ratings.json"))
+        system_ratings.main(arguments(made_up_run, "beam", file, tmp_path / "ratings.json"))
     assert not (tmp_path / "ratings.json").exists()
 
 
@@ -264,7 +264,7 @@ def test_a_system_of_few_references_may_have_none_that_is_rated(made_up_run, tmp
     given = arguments(made_up_run, "beam", file, tmp_path / "ratings.json")
     place = given.index("--config") + 1
     given[place] = json.dumps({**json.loads(given[place]), "rewritten": True})
-    ratings.main(given)
+    system_ratings.main(given)
     found = json.loads((tmp_path / "ratings.json").read_text("utf-8"))
     assert found["references"] == 0 and found["figures"] is None
     assert "has no rating of what beam selected" in capsys.readouterr().err
@@ -275,4 +275,4 @@ def test_a_file_that_changed_since_it_was_planned_is_refused(made_up_run, rated_
     inputs = ["--inputs", json.dumps({str(file): "0" * 64})]
     output = tmp_path / "ratings.json"
     with pytest.raises(InputError, match="changed since the run was planned"):
-        ratings.main([*arguments(made_up_run, "beam", file, output), *inputs])
+        system_ratings.main([*arguments(made_up_run, "beam", file, output), *inputs])

@@ -11,7 +11,7 @@ from tests.unit.evaluate.test_variants import row
 from tests.unit.pages import Reader
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.stages.evaluate import rewriting, tables
 from workflow_scripts.stages.evaluate.modified_bleu import modified_bleu

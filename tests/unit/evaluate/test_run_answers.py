@@ -4,7 +4,7 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.stages.evaluate.answers import measure
 from workflow_scripts.stages.evaluate.run_answers import figures, main, normalised
 

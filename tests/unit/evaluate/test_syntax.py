@@ -1,7 +1,7 @@
 import pytest
 
 from workflow_scripts.stages.evaluate.syntax import Syntax, measure_trees, tree_summary
-from workflow_scripts.stages.syntax.distance import TreeDistance
+from workflow_scripts.stages.syntax.tree_distance import TreeDistance
 
 CONFIG = {
     "best": 3,

@@ -10,12 +10,12 @@ from tests.unit.evaluate.test_ratings import write_ratings
 from tests.unit.made_up_run import GROUPS, EndsAlike
 from tests.unit.pages import Reader
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.core.report.section import sections
-from workflow_scripts.stages.evaluate import measures, ratings, tables, variants
+from workflow_scripts.stages.evaluate import measures, system_ratings, tables, variant_measures
 from workflow_scripts.stages.evaluate.diversity import diversity
 from workflow_scripts.stages.evaluate.modified_bleu import modified_bleu
-from workflow_scripts.stages.evaluate.variants import measure, summary
+from workflow_scripts.stages.evaluate.variant_measures import measure, summary
 
 CONFIG = {
     **{"system": "s", "groups": {"seen": ["train"], "held_out": ["held"]}, "testbed": []},
@@ -123,13 +123,13 @@ def varied(made_up_run, tmp_path_factory):
     model = ["--model", str(made_up_run.root)]
     selected = ["--folder", str(made_up_run.folder("select", "beam"))]
     measures.main([*common, *selected, *model, "--output", str(output / "measures.json")])
-    variants.main([*common, *model, "--output", str(output / "variants.json")])
-    ratings.main(
+    variant_measures.main([*common, *model, "--output", str(output / "variants.json")])
+    system_ratings.main(
         [*common, *selected, "--ratings", str(file), "--output", str(output / "ratings.json")]
     )
     other = root / "parabank2"
     people = ["--folder", str(made_up_run.folder("select", "parabank2")), "--ratings", str(file)]
-    ratings.main(
+    system_ratings.main(
         [
             *("--config", json.dumps({k: v for k, v in config.items() if k != "variants"})),
             *("--scored", str(scored), "--shards", "2"),
@@ -211,7 +211,7 @@ TABLE_4 = {"35": 73.39, "17": 76.07, "21": 66.74, "28": 79.63, "31": 78.81, "34"
 
 def test_people_s_scores_of_the_released_outputs_are_those_of_the_paper(data_dir):
     folder = data_dir / "parabank_ratings"
-    given = ratings.read_ratings(folder / "candidates.tsv")
+    given = system_ratings.read_ratings(folder / "candidates.tsv")
     with (folder / "ref.tsv").open(encoding="utf-8") as stream:
         rows = csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
         references = {row["ref_id"]: row["ref_sent"] for row in rows}
@@ -231,7 +231,7 @@ def test_people_s_scores_of_the_released_outputs_are_those_of_the_paper(data_dir
         for identifier, text in references.items()
     ]
     config = {"variants": [*TABLE_4], "bootstrap": 100, "seed": 1}
-    found = ratings.variant_figures(scored, ratings.of_pairs(given), config)
+    found = system_ratings.variant_figures(scored, system_ratings.of_pairs(given), config)
     differences = [abs(found[name]["similarity"] - score) for name, score in TABLE_4.items()]
     # Half of the references stand for the whole.
     assert max(differences) < 1.3 and sum(differences) / 6 < 0.6

@@ -5,8 +5,8 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import PAIR_COLUMNS
-from workflow_scripts.core.files.tables import TableWriter
 from workflow_scripts.stages.filter.kenlm import program
 
 

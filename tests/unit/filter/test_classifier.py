@@ -7,7 +7,7 @@ import pytest
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.stages.filter import classifier as module
 from workflow_scripts.stages.filter import classify, train_classifier
 from workflow_scripts.stages.filter.classifier import Classifier, frequent_words

@@ -7,8 +7,8 @@ import pytest
 from tests.unit.filter.conftest import arguments, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record
+from workflow_scripts.core.files.parquet import SCHEMAS, read_rows
 from workflow_scripts.core.files.rows import PAIR_COLUMNS
-from workflow_scripts.core.files.tables import SCHEMAS, read_rows
 from workflow_scripts.stages.filter import columns
 from workflow_scripts.stages.filter.columns import main
 

@@ -5,10 +5,10 @@ import pytest
 
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.embed import train
-from workflow_scripts.stages.embed.model import load
+from workflow_scripts.stages.embed.embedding import load
 from workflow_scripts.stages.filter import embedding_score
 
 MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")

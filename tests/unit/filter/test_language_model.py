@@ -5,13 +5,13 @@ from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.stages.filter import kenlm as programs
 from workflow_scripts.stages.filter import language_model, perplexity
 from workflow_scripts.stages.filter.kenlm import estimate, log_probabilities, perplexities
 from workflow_scripts.stages.generate.sample_references import place
 from workflow_scripts.stages.judge.features import Models, compute
-from workflow_scripts.stages.judge.pairs import Pairs
+from workflow_scripts.stages.judge.known_pairs import Pairs
 
 SUBJECTS, VERBS = ["The dog", "A cat", "My brother", "The old man"], ["sees", "likes", "hears"]
 OBJECTS = ["the house.", "a red car.", "an apple.", "the river."]

@@ -7,9 +7,9 @@ import sacrebleu
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.evaluate.diversity import Overlap, sentence
-from workflow_scripts.stages.filter import measures
+from workflow_scripts.stages.filter import pair_measures
 from workflow_scripts.stages.filter.columns import Counter as Ngrams
 
 vocabulary = [
@@ -35,14 +35,14 @@ def counts(pairs):
     return Ngrams().counts(*(pa.array(side) for side in zip(*pairs, strict=True)))
 
 
-@pytest.mark.parametrize("method", measures.SACREBLEU)
+@pytest.mark.parametrize("method", pair_measures.SACREBLEU)
 @settings(deadline=None)
 @given(pairs)
 @example([("", ""), ("a", ""), ("", "a"), ("a b", "b a"), ("a b c d e", "a b c d e")])
 @example([("a b c d", "c"), ("dog dog", "dog dog dog dog dog"), ("a b x d e", "a b c d e f g")])
 def test_variants_of_sacrebleu_equal_it(method, pairs):
     _, tokens = counts(pairs)
-    found = measures.sacrebleu(tokens, method).tolist()
+    found = pair_measures.sacrebleu(tokens, method).tolist()
     expected = [
         sacrebleu.sentence_bleu(second, [first], smooth_method=method).score
         for first, second in pairs
@@ -67,7 +67,7 @@ def nakov(first, second):
 def test_bleu_nakov(pairs):
     found, _ = counts(pairs)
     expected = [nakov(words(first), words(second)) for first, second in pairs]
-    assert measures.bleu_nakov(found).tolist() == pytest.approx(expected)
+    assert pair_measures.bleu_nakov(found).tolist() == pytest.approx(expected)
 
 
 @settings(deadline=None)
@@ -75,8 +75,10 @@ def test_bleu_nakov(pairs):
 def test_intersection_over_union_is_that_of_evaluate(pairs):
     sides, _ = Ngrams().sides(*(pa.array(side) for side in zip(*pairs, strict=True)))
     found = {
-        "intersection_over_union": measures.intersection_over_union(*sides),
-        "intersection_over_union_bags": measures.intersection_over_union_bags(counts(pairs)[0]),
+        "intersection_over_union": pair_measures.intersection_over_union(*sides),
+        "intersection_over_union_bags": pair_measures.intersection_over_union_bags(
+            counts(pairs)[0]
+        ),
     }
     for name, values in found.items():
         for (first, second), value in zip(pairs, values, strict=True):
@@ -87,6 +89,6 @@ def test_intersection_over_union_is_that_of_evaluate(pairs):
 
 def test_overlap_is_of_the_shorter_side():
     found, _ = counts([("The dog sees a cat.", "a dog sees the dog"), ("Yes!", "yes"), ("", "a")])
-    assert measures.overlap(found, 1).tolist() == [4 / 5, 1.0, 0.0]
-    assert measures.overlap(found, 2).tolist() == [2 / 4, 0.0, 0.0]
-    assert measures.overlap(found, 3).tolist() == [0.0, 0.0, 0.0]
+    assert pair_measures.overlap(found, 1).tolist() == [4 / 5, 1.0, 0.0]
+    assert pair_measures.overlap(found, 2).tolist() == [2 / 4, 0.0, 0.0]
+    assert pair_measures.overlap(found, 3).tolist() == [0.0, 0.0, 0.0]

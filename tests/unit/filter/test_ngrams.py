@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from workflow_scripts.stages.filter import ngrams
 from workflow_scripts.stages.filter.ngrams import ORDERS, count
-from workflow_scripts.stages.filter.tokens import Tokens
+from workflow_scripts.stages.filter.token_numbers import Tokens
 
 numbers = st.integers(0, 4) | st.integers(0, 100_000)
 pairs = st.lists(st.tuples(st.lists(numbers, max_size=9), st.lists(numbers, max_size=9)))

@@ -7,8 +7,8 @@ from tests.configs import run_on_testbed
 from tests.unit.filter.conftest import arguments
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import MODEL_COLUMNS
-from workflow_scripts.core.files.tables import read_rows
 from workflow_scripts.plan.catalogues.training_sets import training_sets
 from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.filter import columns, outside

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from tests.unit.filter.conftest import arguments, pair, write_table
-from workflow_scripts.core.files.tables import read_rows
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.filter import paraphrase_score
 from workflow_scripts.stages.filter.paraphrase_score import WordVectors, main
 from workflow_scripts.testbed.generate import items

@@ -4,10 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.core.text.word_tokens import TOKENS, words_and_punctuation
-from workflow_scripts.stages.filter import tokens as module
-from workflow_scripts.stages.filter.tokens import Lexicon, Tokens
+from workflow_scripts.stages.filter import token_numbers as module
+from workflow_scripts.stages.filter.token_numbers import Lexicon, Tokens
 
 # Single lines with much of what the tokeniser looks at.
 characters = st.sampled_from("abAB09 .,-'&;:!()~\"<>/ěΣ…\u2028\t") | st.characters(

@@ -4,9 +4,9 @@ import pytest
 from tests.unit.filter.conftest import arguments, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PAIR_COLUMNS
-from workflow_scripts.core.files.tables import read_rows
-from workflow_scripts.stages.filter import pairs
+from workflow_scripts.stages.filter import pair_stream
 from workflow_scripts.stages.filter.training_set import main
 
 ALL = {
@@ -284,5 +284,5 @@ def test_the_size_of_batches_makes_no_difference(chosen, monkeypatch):
     others = [{"ranks": 3}, {"ranks": [1, 5], "sample": 9}, {"ranks": 2} | settings]
     whole = [chosen(**each) for each in (settings, *others)]
     for size in (1, 2, 7):
-        monkeypatch.setattr(pairs, "BATCH", size)
+        monkeypatch.setattr(pair_stream, "BATCH", size)
         assert [chosen(**each) for each in (settings, *others)] == whole

@@ -5,7 +5,7 @@ from collections import deque
 import pytest
 
 from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.nmt import int8
 from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
 from workflow_scripts.stages.generate import candidates
@@ -18,11 +18,11 @@ from workflow_scripts.stages.generate.candidates import (
     open_job,
     with_results,
 )
+from workflow_scripts.stages.generate.constraint_words import words_of
 from workflow_scripts.stages.generate.constraints import ConstraintSet, constraint_sets
 from workflow_scripts.stages.generate.decoding import Decoding, Request
 from workflow_scripts.stages.generate.held_out import held_out_references
 from workflow_scripts.stages.generate.idf import plain_words
-from workflow_scripts.stages.generate.words import words_of
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 CONSTRAINTS = {"kind": "negative", "choose": "random", "sets": 3, "fraction": [0.2, 0.5]}

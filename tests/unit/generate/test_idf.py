@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.stages.generate.idf import document_frequencies, main, plain_words, read_idf
 
 WORDS = st.sampled_from(["a", "b", "c", "d", "e", "f"])

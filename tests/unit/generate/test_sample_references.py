@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.stages.generate import references, sample_references
 from workflow_scripts.stages.generate.sample_references import cutoff, place, sample
 

@@ -9,7 +9,7 @@ from tests.configs import run_on_testbed
 from tests.unit.generate.test_idf import count, write_pairs
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.stages.generate.ppdb import Paraphrases, Rule
 from workflow_scripts.stages.generate.spare import Spare
 from workflow_scripts.stages.generate.variants import Variants, choose, set_maker

@@ -1,6 +1,6 @@
 import pytest
 
-from workflow_scripts.stages.generate.words import Word, phrases_of, spellings, words_of
+from workflow_scripts.stages.generate.constraint_words import Word, phrases_of, spellings, words_of
 
 
 def test_words_lose_the_punctuation_around_them_and_keep_what_is_inside():

@@ -6,7 +6,7 @@ from workflow_scripts.apps.annotate.items import of_file
 from workflow_scripts.apps.annotate.store import Store, create
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 
 SHARDS = 2
 COLUMNS = ("id", "source", "reference", "paraphrase", "system", "forward_nll", "paraphrase_score")

@@ -6,12 +6,12 @@ import pytest
 from tests.unit.judge.test_features import one
 from tests.unit.sentence_transformer import write_model
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.judge.encoder import load_encoder
-from workflow_scripts.stages.judge.features import FEATURES, Models, alignment, compute
-from workflow_scripts.stages.judge.features.alignment import Read
-from workflow_scripts.stages.judge.pairs import Pairs
+from workflow_scripts.stages.judge.features import FEATURES, Models, compute, token_matches
+from workflow_scripts.stages.judge.features.token_matches import Read
+from workflow_scripts.stages.judge.known_pairs import Pairs
+from workflow_scripts.stages.judge.sentence_vectors import load_encoder
 
-NAMES = [each.name for each in alignment.FEATURES]
+NAMES = [each.name for each in token_matches.FEATURES]
 
 
 class Letters:

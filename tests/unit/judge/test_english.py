@@ -5,7 +5,7 @@ import pytest
 
 from tests.english import kept_apart, sentences
 from workflow_scripts.stages.judge.grammar import Grammar
-from workflow_scripts.stages.judge.grammar.model import SHIPPED
+from workflow_scripts.stages.judge.grammar.grammar_model import SHIPPED
 
 # Sound, unsound: what translation models write, and learners.
 PAIRS = [

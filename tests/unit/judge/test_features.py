@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.text.tokens import known_words, tokens
+from workflow_scripts.core.text.text_tokens import known_words, tokens
 from workflow_scripts.stages.judge.features import FEATURES, Models, compute
-from workflow_scripts.stages.judge.features.agreement import names, negated, numbers
 from workflow_scripts.stages.judge.features.dictionary import WithDictionary
-from workflow_scripts.stages.judge.pairs import Pairs
+from workflow_scripts.stages.judge.features.numbers_and_names import names, negated, numbers
+from workflow_scripts.stages.judge.known_pairs import Pairs
 
 ROOT = Path(__file__).resolve().parents[3]
 

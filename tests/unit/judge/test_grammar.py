@@ -7,11 +7,11 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.stages.judge.grammar import Grammar
 from workflow_scripts.stages.judge.grammar.damage import Damager
+from workflow_scripts.stages.judge.grammar.known_tokens import grams, is_word, normal, shape, tokens
 from workflow_scripts.stages.judge.grammar.sequences import LEVELS, Seen, hashes
-from workflow_scripts.stages.judge.grammar.tokens import grams, is_word, normal, shape, tokens
 from workflow_scripts.stages.judge.grammar.train import main
 
 SUBJECTS = ["The woman", "My brother", "The old teacher", "Mary", "Her little sister", "The boy"]

@@ -8,7 +8,6 @@ from scipy.special import expit, logit
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.judge import fit as fit_command
-from workflow_scripts.stages.judge.examples import read_labels, read_ratings
 from workflow_scripts.stages.judge.features import Models
 from workflow_scripts.stages.judge.fitting import (
     BANDS,
@@ -19,8 +18,9 @@ from workflow_scripts.stages.judge.fitting import (
     known_sets,
     logistic,
 )
-from workflow_scripts.stages.judge.model import Coefficients, Judge, band_names
-from workflow_scripts.stages.judge.pairs import Pairs
+from workflow_scripts.stages.judge.judge import Coefficients, Judge, band_names
+from workflow_scripts.stages.judge.known_pairs import Pairs
+from workflow_scripts.stages.judge.rated_pairs import read_labels, read_ratings
 
 JUDGE = Judge(
     ("forward_nll", "overlap_1", "reference_vector"),

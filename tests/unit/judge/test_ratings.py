@@ -6,7 +6,7 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.judge import ratings
-from workflow_scripts.stages.judge.agreement import agreement
+from workflow_scripts.stages.judge.annotator_agreement import agreement
 from workflow_scripts.stages.judge.annotators import left_out
 from workflow_scripts.stages.judge.rating_file import COLUMNS, Rating, read_ratings, reference_texts
 

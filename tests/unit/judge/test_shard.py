@@ -7,11 +7,11 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.stages.judge import shard
 from workflow_scripts.stages.judge.bench import Bench, Decoder
 from workflow_scripts.stages.judge.features import Models
-from workflow_scripts.stages.judge.pairs import Pairs
+from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.judge.shard import judge_shard, judge_stream, to_judge
 from workflow_scripts.stages.subword.segmenter import Segmenter
 

@@ -12,11 +12,11 @@ from tests.unit.embed.test_train import collected
 from tests.unit.lexicon.wordnet_files import write_wordnet
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_json, write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
-from workflow_scripts.stages.embed import model as embedding
+from workflow_scripts.stages.embed import embedding as embedding
 from workflow_scripts.stages.embed import train
 from workflow_scripts.stages.lexicon import measures, measures_report
 from workflow_scripts.stages.lexicon.measures_data import Listed

@@ -10,7 +10,8 @@ import pytest
 from workflow_scripts.stages.lexicon import texts
 from workflow_scripts.stages.lexicon.alignment import aligned, cells, joined, learnt, same_words
 from workflow_scripts.stages.lexicon.counting import Counts, merged, summed
-from workflow_scripts.stages.lexicon.phrases import (
+from workflow_scripts.stages.lexicon.entry_scores import mutual_information, probability, score
+from workflow_scripts.stages.lexicon.phrase_pairs import (
     counted,
     first_words,
     has_marked,
@@ -19,7 +20,6 @@ from workflow_scripts.stages.lexicon.phrases import (
     phrase_pairs,
     unpacked,
 )
-from workflow_scripts.stages.lexicon.scores import mutual_information, probability, score
 from workflow_scripts.stages.lexicon.texts import PAD, Numbers, Pairs, padded
 from workflow_scripts.stages.lexicon.together import across, distinct, inside
 

@@ -9,8 +9,8 @@ from tests.unit.lexicon.conftest import SETTINGS, make, with_lexicon, write_pair
 from tests.unit.lexicon.test_lexicon import entry, rows_of
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.catalogue import run_layout
-from workflow_scripts.stages.lexicon import entries, tags
-from workflow_scripts.stages.lexicon.tags import Parts
+from workflow_scripts.stages.lexicon import entries, word_tags
+from workflow_scripts.stages.lexicon.word_tags import Parts
 
 TAGGER = {"folder": str(FOLDER), "package": PACKAGE}
 
@@ -34,7 +34,7 @@ def write_tags(folder, path, inputs):
         "--words": folder / "words",
         "--output": found,
     }
-    tags.main([str(each) for option in options.items() for each in option])
+    word_tags.main([str(each) for option in options.items() for each in option])
     return found
 
 

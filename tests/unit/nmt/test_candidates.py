@@ -3,8 +3,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.nmt import candidates
-from workflow_scripts.nmt.candidates import OutputLayer, blockwise_topk
+from workflow_scripts.nmt import best_tokens
+from workflow_scripts.nmt.best_tokens import OutputLayer, blockwise_topk
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.truncation import Truncation
 
@@ -44,7 +44,7 @@ def test_log_probabilities_are_of_the_full_softmax(tiny: Model):
 def test_what_is_kept_is_exact_however_few_tokens_are_looked_at_first(
     tiny: Model, monkeypatch: pytest.MonkeyPatch, look: int, temperature: float, cut: dict
 ):
-    monkeypatch.setattr(candidates, "FIRST_LOOK", look)
+    monkeypatch.setattr(best_tokens, "FIRST_LOOK", look)
     torch.manual_seed(3)
     hidden = torch.randn(40, tiny.network.sizes.size)
     slots = torch.arange(60) * 2 // 3  # two rows of every other slot

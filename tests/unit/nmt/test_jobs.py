@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workflow_scripts.nmt.jobs import Jobs, Start
+from workflow_scripts.nmt.request_queue import Jobs, Start
 
 
 @dataclass

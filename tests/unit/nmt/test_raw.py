@@ -11,8 +11,8 @@ from tests.oracles import Oracle
 from tests.unit.nmt.marian_files import spm_model
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt import score, translate
+from workflow_scripts.nmt.pieces import TextCoder
 from workflow_scripts.nmt.raw import forbidden, wanted, whole_words
-from workflow_scripts.nmt.text import TextCoder
 from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
 
 LETTERS = [*"abcdefghijklmnopqrstuvwxyz", "F", '"', "(", "\u00e9", "\u732b", "\u304c", "\u2581"]

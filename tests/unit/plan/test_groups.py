@@ -1,7 +1,7 @@
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.plan.groups import group_of, held_out_and_seen
+from workflow_scripts.plan.reference_groups import group_of, held_out_and_seen
 
 
 def test_groups_keep_the_order_of_the_corpora():

@@ -9,7 +9,7 @@ import yaml
 from tests.configs import run_on_testbed
 from tests.stanza_package import FOLDER as STANZA
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.plan.run.runs import link_run
+from workflow_scripts.plan.run.run_folders import link_run
 from workflow_scripts.plan.selection import corpora, early_shards, pairs, seen_corpora
 from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.clean.stage import Clean

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.plan.run import locks
-from workflow_scripts.plan.run.locks import COLLECTION, Holder, ResultsLock
+from workflow_scripts.plan.run import results_lock
+from workflow_scripts.plan.run.results_lock import COLLECTION, Holder, ResultsLock
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -52,7 +52,7 @@ FLOCK, NO_LOCKS, LOCAL = "flock", "none", "local"
 class Process:
     """A process that takes the lock in a working directory of its own."""
 
-    def __init__(self, folder, results, purpose=locks.RUN, system=FLOCK, machine=""):
+    def __init__(self, folder, results, purpose=results_lock.RUN, system=FLOCK, machine=""):
         folder.mkdir(exist_ok=True)
         self.process = subprocess.Popen(
             [sys.executable, "-c", HOLD, str(results), purpose, system, machine],
@@ -208,7 +208,7 @@ def test_file_that_says_nothing_is_nobodys(lock, content):
 
 
 def test_file_that_says_nothing_is_somebodys_if_it_is_locked(lock, monkeypatch):
-    monkeypatch.setattr(locks, "_SETTLE_SECONDS", 0.2)
+    monkeypatch.setattr(results_lock, "_SETTLE_SECONDS", 0.2)
     lock.path.parent.mkdir()
     with lock.path.open("wb") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
@@ -220,7 +220,7 @@ def test_folder_that_may_not_be_written_is_named(lock, monkeypatch):
     def refuse(*_):
         raise OSError(errno.EROFS, "Read-only file system")
 
-    monkeypatch.setattr(locks.os, "open", refuse)
+    monkeypatch.setattr(results_lock.os, "open", refuse)
     with pytest.raises(InputError, match=r"results/.lock: Read-only file system; who runs jobs"):
         lock.enter()
 
@@ -242,7 +242,7 @@ def test_user_without_a_name_has_a_number(lock, monkeypatch):
 
 
 def test_process_with_the_number_of_a_dead_one_is_another(lock):
-    here = Holder.this(locks.RUN)
+    here = Holder.this(results_lock.RUN)
     assert here.lives_here(here)
     assert not dataclasses.replace(here, started="1").lives_here(here)
     assert dataclasses.replace(here, space="pid:[1]").lives_here(here) is None
@@ -276,7 +276,7 @@ def test_copied_results_say_nothing_of_who_works_in_the_original(start, lock):
 
 
 def test_lock_file_is_the_same_for_machines_that_number_its_device_otherwise(lock):
-    here = dataclasses.replace(Holder.this(locks.RUN), file=[1, 7])
+    here = dataclasses.replace(Holder.this(results_lock.RUN), file=[1, 7])
     assert here.is_of(here)
     assert not dataclasses.replace(here, file=[2, 7]).is_of(here)
     assert dataclasses.replace(here, machine="other", file=[2, 7]).is_of(here)

@@ -8,7 +8,7 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.plan.run.runs import (
+from workflow_scripts.plan.run.run_folders import (
     cancel_orphans,
     cancel_orphans_in,
     forget_finished_jobs,
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 HOLD = """
 import sys
 from pathlib import Path
-from workflow_scripts.plan.run.runs import cancel_orphans, remove_stale_locks
+from workflow_scripts.plan.run.run_folders import cancel_orphans, remove_stale_locks
 alive = remove_stale_locks(Path(sys.argv[1]))
 print("alive", flush=True)
 sys.stdin.read()

@@ -12,7 +12,7 @@ from tests.unit.pages import Reader
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.evaluate.statistics import Sample, statistics

@@ -15,8 +15,8 @@ from workflow_scripts.stages.rewrite.control import (
     measures,
     questions,
 )
+from workflow_scripts.stages.rewrite.syntax_templates import Template
 from workflow_scripts.stages.rewrite.template_pairs import Parsed
-from workflow_scripts.stages.rewrite.templates import Template
 
 S, SQ, FRAG = "(S (NP) (VP))", "(SQ (VB) (NP))", "(FRAG (NP))"
 TREES = {

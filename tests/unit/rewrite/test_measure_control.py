@@ -12,10 +12,10 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, write_record
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
-from workflow_scripts.stages.rewrite import measure_control, templates
+from workflow_scripts.stages.rewrite import measure_control, syntax_templates
 from workflow_scripts.stages.rewrite.control_report import control_table, results, template_table
 from workflow_scripts.stages.rewrite.measure_control import held_out
-from workflow_scripts.stages.rewrite.templates import Template
+from workflow_scripts.stages.rewrite.syntax_templates import Template
 from workflow_scripts.stages.subword.train import train_model
 
 S, SQ = "(S (NP) (VP) (.))", "(SQ (VBD) (NP) (VP) (.))"
@@ -84,9 +84,9 @@ def finished(tmp_path_factory):
     for side in ("source", "reference"):
         (model / f"{side}.model").write_bytes(spm)
     write_record(model / "model", 1, 1, {}, files=list(model.iterdir()))
-    table = folder / "templates" / templates.TABLE
+    table = folder / "templates" / syntax_templates.TABLE
     table.parent.mkdir()
-    templates.write_table(
+    syntax_templates.write_table(
         table, [Template(S, 9, "a"), Template(SQ, 5, "b"), Template("(X)", 1, "c")]
     )
     write_record(table, 15, 15, {})

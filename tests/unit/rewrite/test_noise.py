@@ -8,7 +8,7 @@ import pytest
 from workflow_scripts.plan.catalogues.rewriters import ENGLISH, KINDS, TYPING, kinds_of, noise
 from workflow_scripts.stages.rewrite import english_damage
 from workflow_scripts.stages.rewrite.keyboards import neighbours
-from workflow_scripts.stages.rewrite.noise import damage, damage_once, is_word, known
+from workflow_scripts.stages.rewrite.noising import damage, damage_once, is_word, known
 from workflow_scripts.stages.rewrite.noisy_pairs import noisy
 from workflow_scripts.testbed.checker import Checker
 from workflow_scripts.testbed.noise import clean

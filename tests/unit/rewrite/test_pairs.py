@@ -8,10 +8,10 @@ import pytest
 from tests.golden.inputs import arguments, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, shard_paths
-from workflow_scripts.core.files.tables import read_rows
-from workflow_scripts.core.text.text import letters_and_digits
+from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.plan.catalogues.rewriters import reference_id
-from workflow_scripts.stages.rewrite import pairs
+from workflow_scripts.stages.rewrite import training_pairs
 
 SETTINGS = {"write": ["paraphrase"], "held_out": {"dev": 6, "test": 8}, "seed": 1}
 
@@ -45,7 +45,7 @@ def written(folder, *sets, evaluation=(), shards=3, **settings):
         ),
     )
     output = folder / "out"
-    pairs.write_pairs(paths, tested, shards, output, SETTINGS | settings)
+    training_pairs.write_pairs(paths, tested, shards, output, SETTINGS | settings)
     return [row for path in shard_paths(output, shards) for row in read_rows(path, "pairs")]
 
 
@@ -178,12 +178,14 @@ def test_a_damaged_training_set_is_refused(tmp_path):
     (tmp_path / "set.parquet").write_bytes(b"other")
     tested = write_table(tmp_path / "evaluation.parquet", "sts_pairs", [])
     with pytest.raises(InputError, match="differs from what its stage wrote"):
-        pairs.write_pairs([tmp_path / "set.parquet"], tested, 2, tmp_path / "out", SETTINGS)
+        training_pairs.write_pairs(
+            [tmp_path / "set.parquet"], tested, 2, tmp_path / "out", SETTINGS
+        )
 
 
 def test_command_line(tmp_path):
     expected = written(tmp_path, many())
-    pairs.main(
+    training_pairs.main(
         arguments(
             SETTINGS,
             training_sets=tmp_path / "set0.parquet",

@@ -10,7 +10,7 @@ from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.stages.rewrite.corrector import Corrector, corrects
-from workflow_scripts.stages.rewrite.noise import Damage
+from workflow_scripts.stages.rewrite.noising import Damage
 from workflow_scripts.stages.rewrite.repair import (
     ALL,
     CORRECTOR,

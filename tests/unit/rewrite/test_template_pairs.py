@@ -8,10 +8,10 @@ from tests.golden.inputs import write_table
 from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, shard_paths
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.stages.rewrite import parses, template_pairs
+from workflow_scripts.stages.rewrite.syntax_templates import prefixed, read_table
 from workflow_scripts.stages.rewrite.template_pairs import Parsed, joined, swapped, with_template
-from workflow_scripts.stages.rewrite.templates import prefixed, read_table
 
 S = "(ROOT (S (NP (PRP I)) (VP (VBP run)) (. .)))"
 SQ = "(ROOT (SQ (VBP do) (NP (PRP I)) (VP (VB run)) (. ?)))"

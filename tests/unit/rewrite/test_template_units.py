@@ -12,11 +12,17 @@ from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.rewrite import about as telling
-from workflow_scripts.stages.rewrite import continued, measure, templates, train, vocabulary
+from workflow_scripts.stages.rewrite import (
+    continued,
+    measure,
+    side_vocabulary,
+    syntax_templates,
+    train,
+)
 from workflow_scripts.stages.rewrite.export import card
 from workflow_scripts.stages.rewrite.results import FIGURES
 from workflow_scripts.stages.rewrite.stage import Rewrite
-from workflow_scripts.stages.rewrite.templates import TABLE, Template, prefixed
+from workflow_scripts.stages.rewrite.syntax_templates import TABLE, Template, prefixed
 
 FOLDER_OF_TEMPLATES = ROOT / "workflow_scripts" / "stages" / "rewrite" / "templates"
 
@@ -122,13 +128,13 @@ COUNTS = {
 def write_templates(folder):
     table = folder / "unit" / TABLE
     table.parent.mkdir()
-    templates.write_table(table, [Template("(S (NP) (``))", 12, "a")])
+    syntax_templates.write_table(table, [Template("(S (NP) (``))", 12, "a")])
     write_record(table, 12, 12, {}, COUNTS)
     return table
 
 
 def test_a_vocabulary_gets_the_symbols_of_the_table(tmp_path):
-    assert vocabulary.symbols(write_templates(tmp_path)) == ["((NP", "((OPEN", "((S", "))"]
+    assert side_vocabulary.symbols(write_templates(tmp_path)) == ["((NP", "((OPEN", "((S", "))"]
 
 
 def test_the_model_folder_gets_the_table(tmp_path):

@@ -9,8 +9,8 @@ import sentencepiece
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.stages.rewrite import templates
-from workflow_scripts.stages.rewrite.templates import (
+from workflow_scripts.stages.rewrite import syntax_templates
+from workflow_scripts.stages.rewrite.syntax_templates import (
     Count,
     Template,
     checked,
@@ -198,7 +198,7 @@ def test_templates_are_counted_alike_in_any_order():
 
 def test_the_table_of_templates_comes_back(tmp_path):
     written = [Template(PLAIN, 3, "I \t ran."), Template("(S (``))", 1, '"')]
-    path = tmp_path / templates.TABLE
+    path = tmp_path / syntax_templates.TABLE
     write_table(path, written)
     text = path.read_text(encoding="utf-8")
     assert text.splitlines()[:2] == [
@@ -212,7 +212,7 @@ def test_the_table_of_templates_comes_back(tmp_path):
 def test_the_templates_of_a_model_are_verified(tmp_path):
     with pytest.raises(InputError, match="was trained without templates"):
         known(tmp_path)
-    path = tmp_path / templates.TABLE
+    path = tmp_path / syntax_templates.TABLE
     write_table(path, [Template(PLAIN, 3, "I ran.")])
     write_record(tmp_path / "model", 1, 1, {}, files=[path])
     assert known(tmp_path) == [Template(PLAIN, 3, "I ran.")]
@@ -222,7 +222,7 @@ def test_the_templates_of_a_model_are_verified(tmp_path):
 
 
 def test_a_damaged_count_is_told_with_its_line(tmp_path):
-    path = tmp_path / templates.TABLE
+    path = tmp_path / syntax_templates.TABLE
     path.write_text("template\tcount\tshare\texample\n(S)\tmany\t1\tI ran.\n", encoding="utf-8")
     with pytest.raises(InputError, match="line 2: count 'many'"):
         read_table(path)

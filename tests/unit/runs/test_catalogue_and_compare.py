@@ -6,12 +6,12 @@ import pytest
 from tests.configs import run_on_testbed
 from tests.e2e.micro import merged
 from workflow_scripts.commands.runs.__main__ import main
-from workflow_scripts.commands.runs.catalogue import run_line, size_text
 from workflow_scripts.commands.runs.compare import differences, flat
+from workflow_scripts.commands.runs.run_list import run_line, size_text
 from workflow_scripts.commands.status import __main__ as status
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.seal import sealed
-from workflow_scripts.plan.run.runs import link_run
+from workflow_scripts.plan.run.run_folders import link_run
 from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.evaluate.group import Group
 

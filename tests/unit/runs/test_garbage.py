@@ -14,13 +14,13 @@ from workflow_scripts.commands.runs.__main__ import main
 from workflow_scripts.commands.runs.garbage import alone, find_garbage
 from workflow_scripts.commands.status.linked import LinkedLayout
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.plan.run.runs import link_name, link_run
+from workflow_scripts.plan.run.run_folders import link_name, link_run
 from workflow_scripts.stages.catalogue import run_layout
 
 ROOT = Path(__file__).resolve().parents[3]
 HOLD = """
 import sys
-from workflow_scripts.plan.run.locks import ResultsLock
+from workflow_scripts.plan.run.results_lock import ResultsLock
 ResultsLock("results").enter()
 print("alive", flush=True)
 sys.stdin.read()

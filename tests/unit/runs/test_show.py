@@ -6,7 +6,7 @@ from workflow_scripts.commands.runs.show import WIDTH
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.stages.release.export import export
 
 LONG = "so very long that it needs a second line " * 3

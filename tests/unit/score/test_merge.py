@@ -7,9 +7,9 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import sha256, verify, write_record
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.core.files.seal import sealed
-from workflow_scripts.core.files.shard import Tally
-from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.files.shard_frame import Tally
 from workflow_scripts.stages.score import merge
 from workflow_scripts.stages.score.merge import Found, id_of, key_of, merged, shard_of
 

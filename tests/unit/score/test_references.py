@@ -7,9 +7,9 @@ import pytest
 from tests.unit.dual_filter.conftest import LONGEST, REFERENCES, SOURCES
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.stages.score import shard
-from workflow_scripts.stages.score.references import main
+from workflow_scripts.stages.score.reference_scores import main
 
 
 def write_references(folder):

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.stages.score import shard

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflow_scripts.stages.select.cluster import CENTRES, furthest_first, medoid_clusters
-from workflow_scripts.stages.select.distance import distance_matrix
+from workflow_scripts.stages.select.piece_distance import distance_matrix
 
 
 @st.composite

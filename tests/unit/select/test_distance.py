@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow_scripts.stages.select.distance import distance_matrix, token, tokens
+from workflow_scripts.stages.select.piece_distance import distance_matrix, token, tokens
 
 sentences = st.lists(st.lists(st.sampled_from("abcd"), max_size=8), max_size=6)
 

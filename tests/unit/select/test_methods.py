@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflow_scripts.stages.select.cluster import medoid_clusters
-from workflow_scripts.stages.select.distance import distance_matrix, tokens
 from workflow_scripts.stages.select.methods import bests, cluster_bests, distinct, eligible
+from workflow_scripts.stages.select.piece_distance import distance_matrix, tokens
 
 REFERENCE = "a b c d"
 

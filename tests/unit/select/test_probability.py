@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.stages.select import threshold
 from workflow_scripts.stages.select.probability import (
     Judged,

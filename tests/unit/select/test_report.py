@@ -1,7 +1,7 @@
 import re
 
 from tests.unit.pages import Reader
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.stages.select import report
 from workflow_scripts.stages.select.report import sample_references
 

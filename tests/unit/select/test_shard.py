@@ -6,7 +6,7 @@ import sentencepiece
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.stages.select.probability import ProbabilityBound
 from workflow_scripts.stages.select.shard import choose, main, select, select_shard
 from workflow_scripts.stages.select.threshold import RECORD

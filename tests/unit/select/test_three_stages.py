@@ -5,8 +5,8 @@ import json
 import pytest
 
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter, read_rows
-from workflow_scripts.core.text.text import letters_and_digits
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.stages.generate import candidates as generate
 from workflow_scripts.stages.score import shard as score
 from workflow_scripts.stages.select import shard as select

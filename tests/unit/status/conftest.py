@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.configs import run_on_testbed
-from workflow_scripts.plan.run.runs import link_run
+from workflow_scripts.plan.run.run_folders import link_run
 from workflow_scripts.stages.catalogue import run_layout
 
 

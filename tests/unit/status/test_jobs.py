@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from workflow_scripts.commands.status.jobs import (
+from workflow_scripts.commands.status.run_jobs import (
     INTERRUPTED,
     failure,
     jobs_of_run,

@@ -1,7 +1,7 @@
 import pytest
 
-from workflow_scripts.commands.status.jobs import INTERRUPTED, Job
 from workflow_scripts.commands.status.linked import LinkedLayout
+from workflow_scripts.commands.status.run_jobs import INTERRUPTED, Job
 from workflow_scripts.commands.status.units import run_status, unit_status
 
 GENERATE = ("generate", "parabank2")

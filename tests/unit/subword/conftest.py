@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.subword.train import train_model
 

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.subword.conftest import write_pairs
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.stages.subword.segment import main, segment_pair, split_of
 from workflow_scripts.stages.subword.segmenter import Segmenter
 

@@ -4,7 +4,7 @@ from apted.helpers import Tree as Reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.stages.syntax.distance import TreeDistance
+from workflow_scripts.stages.syntax.tree_distance import TreeDistance
 from workflow_scripts.stages.syntax.trees import Tree, parse, truncate
 from workflow_scripts.testbed.generate import items
 

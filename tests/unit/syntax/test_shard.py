@@ -7,7 +7,7 @@ import pytest
 from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.stages.syntax import shard
 from workflow_scripts.stages.syntax.shard import main, parse_rows
 

@@ -10,11 +10,11 @@ from workflow_scripts.core.seeding import generator
 from workflow_scripts.testbed.checker import Checker
 from workflow_scripts.testbed.clauses import stative
 from workflow_scripts.testbed.english import forest, reference
+from workflow_scripts.testbed.lexical_slots import NUMERALS
 from workflow_scripts.testbed.meaning import meaning
 from workflow_scripts.testbed.similarity import WEIGHTS, similarity
 from workflow_scripts.testbed.structure import Clause, Meaning, NounPhrase, Place, Relative
-from workflow_scripts.testbed.vocabulary import NUMERALS
-from workflow_scripts.testbed.words import LEXICON
+from workflow_scripts.testbed.word_list import LEXICON
 
 MEANINGS = [meaning(5, index) for index in range(1000)]
 

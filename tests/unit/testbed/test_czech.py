@@ -3,7 +3,7 @@
 import pytest
 
 from workflow_scripts.testbed import czech
-from workflow_scripts.testbed.words import LEXICON
+from workflow_scripts.testbed.word_list import LEXICON
 
 NOUN_FORMS = """
 teacher nom.pl učitelé | teacher dat.sg učiteli | teacher acc.sg učitele

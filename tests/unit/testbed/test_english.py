@@ -4,12 +4,12 @@ from itertools import pairwise
 import pytest
 
 from workflow_scripts.core.seeding import generator
+from workflow_scripts.testbed.chart_parser import readings
 from workflow_scripts.testbed.english import forest, realisations, reference
 from workflow_scripts.testbed.meaning import meaning
-from workflow_scripts.testbed.parser import readings
 from workflow_scripts.testbed.structure import Clause, Meaning, NounPhrase, Place, Relative
-from workflow_scripts.testbed.tokens import tokenised, written
-from workflow_scripts.testbed.words import article
+from workflow_scripts.testbed.treebank_tokens import tokenised, written
+from workflow_scripts.testbed.word_list import article
 
 TEACHER, LETTER = NounPhrase("teacher"), NounPhrase("letter")
 STUDENT = NounPhrase("student", determiner="a")

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.evaluate.diversity import bleu_counts, one_minus_bleu, sentence
 from workflow_scripts.testbed import check, generate
 from workflow_scripts.testbed.checker import Checker

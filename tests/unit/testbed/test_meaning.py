@@ -8,7 +8,7 @@ from workflow_scripts.testbed.czech_sentence import source
 from workflow_scripts.testbed.meaning import capacity, meaning
 from workflow_scripts.testbed.permutation import permuted
 from workflow_scripts.testbed.structure import well_formed
-from workflow_scripts.testbed.words import LEXICON
+from workflow_scripts.testbed.word_list import LEXICON
 
 MEANINGS = [meaning(1, index) for index in range(21_000)]
 

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from workflow_scripts.testbed import words
+from workflow_scripts.testbed import word_list
 from workflow_scripts.testbed.conjugation import PRESENT
 from workflow_scripts.testbed.declension import CASES, NUMBERS, PARADIGMS
-from workflow_scripts.testbed.words import LEXICON
+from workflow_scripts.testbed.word_list import LEXICON
 
 CLASSES = ("nouns", "verbs", "adjectives", "adverbs", "names")
 SELECTORS = {noun.kind for noun in LEXICON.nouns} | {noun.concept for noun in LEXICON.nouns}
@@ -126,7 +126,7 @@ def test_frames_are_complete(verb):
     with_object = verb.frame in ("transitive", "ditransitive")
     assert bool(verb.object) == with_object == bool(verb.case)
     assert verb.case in ("", "acc", "dat", "gen", "ins")
-    assert any(words.suits(noun, verb.subject) for noun in LEXICON.nouns)
+    assert any(word_list.suits(noun, verb.subject) for noun in LEXICON.nouns)
 
 
 @pytest.mark.parametrize("entry", LEXICON.adjectives, ids=lambda entry: entry.concept)
@@ -140,12 +140,12 @@ def test_adjectives_suit_some_noun(entry):
 def test_every_kind_of_thing_can_be_acted_on():
     wanted = {kind for verb in LEXICON.verbs for kind in verb.object}
     for noun in LEXICON.nouns:
-        assert words.suits(noun, wanted), noun.concept
+        assert word_list.suits(noun, wanted), noun.concept
 
 
 def test_charsets():
     """The English side encodes in latin-1, the Czech in latin-2, as the stage clean demands."""
-    for path in sorted(words.FOLDER.glob("*.tsv")):
+    for path in sorted(word_list.FOLDER.glob("*.tsv")):
         lines = path.read_text(encoding="utf-8").splitlines()
         english = lines[0].split("\t").index("english")
         for line in lines:
@@ -154,31 +154,31 @@ def test_charsets():
 
 
 def test_only_places_have_prepositions():
-    assert words.place_of(LEXICON.noun["school"]) == LEXICON.noun["school"].place
+    assert word_list.place_of(LEXICON.noun["school"]) == LEXICON.noun["school"].place
     with pytest.raises(ValueError, match="'teacher' has no prepositions"):
-        words.place_of(LEXICON.noun["teacher"])
+        word_list.place_of(LEXICON.noun["teacher"])
 
 
 def test_english_cells():
-    verb = words.english_verb("throw:threw:thrown+away")
-    assert verb == words.EnglishVerb("throw", "throws", "threw", "thrown", "throwing", "away")
-    assert words.english_noun("man:men").plural == "men"
-    assert words.english_adjective("good:better:best").superlative == "best"
+    verb = word_list.english_verb("throw:threw:thrown+away")
+    assert verb == word_list.EnglishVerb("throw", "throws", "threw", "thrown", "throwing", "away")
+    assert word_list.english_noun("man:men").plural == "men"
+    assert word_list.english_adjective("good:better:best").superlative == "best"
     with pytest.raises(ValueError, match="base:past:participle"):
-        words.english_verb("throw:threw")
+        word_list.english_verb("throw:threw")
     with pytest.raises(ValueError, match="base:comparative:superlative"):
-        words.english_adjective("good:better")
+        word_list.english_adjective("good:better")
 
 
 def _copy(folder: Path, name: str, change) -> None:
-    for path in words.FOLDER.glob("*.tsv"):
+    for path in word_list.FOLDER.glob("*.tsv"):
         text = path.read_text(encoding="utf-8")
         (folder / path.name).write_text(change(text) if path.name == name else text, "utf-8")
 
 
 def test_the_tables_load_from_any_folder(tmp_path):
     _copy(tmp_path, "", str)
-    assert words.load(tmp_path) == LEXICON
+    assert word_list.load(tmp_path) == LEXICON
 
 
 @pytest.mark.parametrize(
@@ -195,4 +195,4 @@ def test_the_tables_load_from_any_folder(tmp_path):
 def test_a_broken_table_names_its_line(tmp_path, name, old, new, message):
     _copy(tmp_path, name, lambda text: text.replace(old, new, 1))
     with pytest.raises(ValueError, match=message):
-        words.load(tmp_path)
+        word_list.load(tmp_path)

@@ -12,7 +12,7 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.subword.train import train_model
 from workflow_scripts.stages.train.sockeye2 import find_interpreter

@@ -5,7 +5,7 @@ from sockeye import lr_scheduler
 
 from tests.unit.train.conftest import MICRO
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.train import layout
+from workflow_scripts.stages.train import work_folder
 from workflow_scripts.stages.train.arguments import (
     complete_block,
     device_arguments,
@@ -22,9 +22,9 @@ def parse(add_arguments, words: list[str]):
 
 def test_sockeye_understands_the_training_arguments(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in (layout.DEV_SOURCE, layout.DEV_TARGET):
+    for name in (work_folder.DEV_SOURCE, work_folder.DEV_TARGET):
         (tmp_path / name).touch()
-    (tmp_path / layout.PREPARED).mkdir()
+    (tmp_path / work_folder.PREPARED).mkdir()
     block = complete_block("forward", MICRO | {"encoder_layers": 3, "patience": 8})
     words = train_arguments(block, 7) + device_arguments(block, "cpu")
     args = parse(sockeye_arguments.add_train_cli_args, words)
@@ -78,11 +78,11 @@ def test_the_learning_rate_is_the_peak_after_the_warm_up(schedule):
 def test_sockeye_understands_the_preparation_arguments(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("TRAIN_SOURCE", "TRAIN_TARGET", "SOURCE_VOCABULARY", "TARGET_VOCABULARY"):
-        (tmp_path / getattr(layout, name)).touch()
+        (tmp_path / getattr(work_folder, name)).touch()
     words = prepare_arguments(complete_block("forward", MICRO))
     args = parse(sockeye_arguments.add_prepare_data_cli_args, words)
     assert args.max_seq_len == (40, 40)
-    assert args.output == layout.PREPARED_UNFINISHED
+    assert args.output == work_folder.PREPARED_UNFINISHED
 
 
 def test_all_paths_are_relative_so_that_a_work_folder_can_move():

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.train.conftest import write_segments
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.subword.segmenter import Segmenter
-from workflow_scripts.stages.train import layout
+from workflow_scripts.stages.train import work_folder
 from workflow_scripts.stages.train.data import dev_sample, select_rows, vocabulary, write_text
 
 
@@ -35,12 +35,12 @@ def test_text_is_written_by_split_and_direction(tmp_path, direction, read):
     write_segments(shards[1], [*rows[2:], row("train", "s more", "r more")])
     counts = write_text(shards, direction, 10, tmp_path, ("train", "dev"))
     assert counts == {"train": 2, "dev": 1, "test": 1}
-    assert json.loads((tmp_path / layout.COUNTS).read_text()) == counts
+    assert json.loads((tmp_path / work_folder.COUNTS).read_text()) == counts
     first, second = ("s", "r") if read == "source" else ("r", "s")
-    assert (tmp_path / layout.TRAIN_SOURCE).read_text() == f"{first} train\n{first} more\n"
-    assert (tmp_path / layout.TRAIN_TARGET).read_text() == f"{second} train\n{second} more\n"
-    assert (tmp_path / layout.DEV_SOURCE).read_text() == f"{first} dev\n"
-    assert (tmp_path / layout.TEST_TARGET).read_text() == f"{second} test\n"
+    assert (tmp_path / work_folder.TRAIN_SOURCE).read_text() == f"{first} train\n{first} more\n"
+    assert (tmp_path / work_folder.TRAIN_TARGET).read_text() == f"{second} train\n{second} more\n"
+    assert (tmp_path / work_folder.DEV_SOURCE).read_text() == f"{first} dev\n"
+    assert (tmp_path / work_folder.TEST_TARGET).read_text() == f"{second} test\n"
 
 
 def test_of_development_data_a_seeded_sample_is_drawn(tmp_path):
@@ -57,7 +57,7 @@ def test_of_development_data_a_seeded_sample_is_drawn(tmp_path):
     assert dev_sample(shards, 2, 500, 1) == {each["id"] for each in rows} - {"news:7"}
     counts = write_text(shards, "forward", 2, tmp_path, ("train", "dev"), dev=drawn)
     assert counts == {"train": 1, "dev": 10, "dev_not_drawn": 30}
-    written = (tmp_path / layout.DEV_SOURCE).read_text().split()
+    written = (tmp_path / work_folder.DEV_SOURCE).read_text().split()
     assert written == [each["source"] for each in rows if each["id"] in drawn]
 
 
@@ -69,14 +69,14 @@ def test_an_empty_split_is_named(tmp_path, split, rows):
     key = "train.corpora" if split == "train" else "train.dev"
     with pytest.raises(InputError, match=rf"no {split} segments .* does {key} name"):
         write_text([tmp_path / "0000.parquet"], "forward", 10, tmp_path, ("train", "dev"))
-    assert not (tmp_path / layout.COUNTS).exists()
+    assert not (tmp_path / work_folder.COUNTS).exists()
 
 
 def test_segments_that_are_all_too_long_are_explained(tmp_path):
     write_segments(tmp_path / "0000.parquet", [row("train", "a b c", "d"), row("dev", "a", "b")])
     with pytest.raises(InputError, match=r"all 1 train segments .* max_length, 2 pieces: raise it"):
         write_text([tmp_path / "0000.parquet"], "forward", 2, tmp_path, ("train", "dev"))
-    assert not (tmp_path / layout.COUNTS).exists()
+    assert not (tmp_path / work_folder.COUNTS).exists()
 
 
 def test_the_vocabulary_is_the_sub_word_model_s(bitext):

@@ -2,8 +2,8 @@ import pytest
 
 from tests.unit.train.conftest import MICRO
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.locking import locked
-from workflow_scripts.stages.train import layout, process
+from workflow_scripts.core.files.file_lock import locked
+from workflow_scripts.stages.train import process, work_folder
 from workflow_scripts.stages.train.process import ProgressLines, run_sockeye
 
 
@@ -38,7 +38,7 @@ def test_progress_lines_are_seldom(capsys):
     ],
 )
 def test_a_failure_shows_the_end_of_the_log(tmp_path, monkeypatch, script, message):
-    (tmp_path / layout.LOG).write_text("".join(f"old line {n}\n" for n in range(100)))
+    (tmp_path / work_folder.LOG).write_text("".join(f"old line {n}\n" for n in range(100)))
     monkeypatch.setattr(process, "LAUNCHER", ["-c", script])
     lines = ProgressLines("forward", MICRO | {"update_interval": 1})
     with locked(tmp_path) as lock, pytest.raises(InputError, match=message) as error:

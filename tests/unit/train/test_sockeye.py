@@ -15,7 +15,7 @@ from tests.unit.train.conftest import MICRO, ROOT
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import sha256, verify
 from workflow_scripts.core.files.seal import SEAL, read_sealed, sealed
-from workflow_scripts.stages.train import layout, process, sockeye
+from workflow_scripts.stages.train import process, sockeye, work_folder
 from workflow_scripts.stages.train.sockeye import main
 
 CHECKPOINTS = MICRO["max_updates"] // MICRO["checkpoint_updates"]
@@ -85,11 +85,11 @@ def test_nothing_published_knows_where_it_was_trained(trained):
 
 def test_what_only_resuming_needs_is_gone_after_publication(trained):
     left = {path.name for path in (trained / "work").iterdir()}
-    assert layout.PREPARED not in left
+    assert work_folder.PREPARED not in left
     assert not [name for name in left if name.startswith("snapshot")]
-    model = {path.name for path in (trained / "work" / layout.MODEL).iterdir()}
+    model = {path.name for path in (trained / "work" / work_folder.MODEL).iterdir()}
     assert "training_state" not in model
-    assert model >= {"params.best", "config", layout.METRICS}
+    assert model >= {"params.best", "config", work_folder.METRICS}
 
 
 def test_a_finished_model_is_not_trained_again(bitext, trained, monkeypatch, capsys):
@@ -130,7 +130,7 @@ def test_a_kill_of_the_whole_at_any_moment_costs_nothing_but_time(bitext, traine
     moments = random.Random(int(os.environ.get("PYTEST_KILL_SEED", "1")))
     for _ in range(2):
         running = bitext.start(output, MICRO)
-        wait_for(output / "work" / layout.PREPARED)
+        wait_for(output / "work" / work_folder.PREPARED)
         time.sleep(moments.uniform(0.5, 3.0))
         running.send_signal(signal.SIGKILL)
         running.communicate()
@@ -171,7 +171,7 @@ def test_other_data_or_settings_start_over(make_bitext, tmp_path, monkeypatch, c
     seen = []
 
     def stop(work: Path, *_: object) -> None:
-        seen.append(json.loads((work / layout.PLAN).read_text()))
+        seen.append(json.loads((work / work_folder.PLAN).read_text()))
         (work / "half done").touch()
         raise InputError("stopped")
 
@@ -183,7 +183,7 @@ def test_other_data_or_settings_start_over(make_bitext, tmp_path, monkeypatch, c
     assert seen[0] == seen[1] != seen[2]
     work = output / "work"
     (work / "half done").unlink()
-    (work / layout.COUNTS).write_text("{}")
+    (work / work_folder.COUNTS).write_text("{}")
     shard = bitext.folder / "0001.parquet"
     record = read_sealed(shard.with_suffix(".json"))
     del record[SEAL]
@@ -192,7 +192,7 @@ def test_other_data_or_settings_start_over(make_bitext, tmp_path, monkeypatch, c
     shard.with_suffix(".json").write_text(json.dumps(sealed(record)))
     with pytest.raises(InputError, match="stopped"):
         main(bitext.command(output, MICRO | {"dropout": 0.3}))
-    assert json.loads((work / layout.COUNTS).read_text())["train"] == 200
+    assert json.loads((work / work_folder.COUNTS).read_text())["train"] == 200
 
 
 def test_a_model_may_be_validated_on_a_sample(bitext, tmp_path, monkeypatch):
@@ -206,8 +206,8 @@ def test_a_model_may_be_validated_on_a_sample(bitext, tmp_path, monkeypatch):
         command[place] = json.dumps(config)
         with pytest.raises(pytest.fail.Exception):
             main(command)
-        counts.append(json.loads((output / "work" / layout.COUNTS).read_text()))
-        plan = json.loads((output / "work" / layout.PLAN).read_text())
+        counts.append(json.loads((output / "work" / work_folder.COUNTS).read_text()))
+        plan = json.loads((output / "work" / work_folder.PLAN).read_text())
         assert plan.get("dev_pairs") == pairs
     assert counts[1] == counts[0] | {"dev": 3, "dev_not_drawn": counts[0]["dev"] - 3}
 
@@ -218,22 +218,22 @@ def test_a_training_does_not_change_its_device_unasked(bitext, tmp_path, monkeyp
     work = output / "work"
     with pytest.raises(pytest.fail.Exception):
         main(bitext.command(output, MICRO))
-    plan = json.loads((work / layout.PLAN).read_text())
+    plan = json.loads((work / work_folder.PLAN).read_text())
     assert plan["device"] == "cpu"
-    (work / layout.PLAN).write_text(json.dumps(plan | {"device": "cuda"}))
+    (work / work_folder.PLAN).write_text(json.dumps(plan | {"device": "cuda"}))
     with pytest.raises(pytest.fail.Exception):  # nothing is lost yet
         main(bitext.command(output, MICRO))
-    (work / layout.PLAN).write_text(json.dumps(plan | {"device": "cuda"}))
+    (work / work_folder.PLAN).write_text(json.dumps(plan | {"device": "cuda"}))
     (work / "snapshot.000001").mkdir()
     with pytest.raises(InputError, match=r"began on device cuda and can't go on on cpu"):
         main(bitext.command(output, MICRO))
-    assert (work / layout.COUNTS).exists()
+    assert (work / work_folder.COUNTS).exists()
 
 
 def test_a_diverged_training_is_an_error(bitext, tmp_path, monkeypatch):
     def diverge(work: Path, *_: object) -> None:
         state = {"updates": 12, "diverged": True}
-        (work / layout.FINISHED).write_text(json.dumps(state))
+        (work / work_folder.FINISHED).write_text(json.dumps(state))
 
     monkeypatch.setattr(process, "run_sockeye", diverge)
     with pytest.raises(InputError, match=r"forward diverged at update 12: lower .*learning_rate"):

@@ -9,7 +9,7 @@ from tests.unit.train.test_sockeye import SABOTAGED_LAUNCHER
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.nmt.loaders import load_model
-from workflow_scripts.stages.train import layout, process
+from workflow_scripts.stages.train import process, work_folder
 from workflow_scripts.stages.train.sockeye import main
 from workflow_scripts.stages.train.sockeye2 import find_interpreter
 
@@ -95,4 +95,4 @@ def test_it_goes_on_from_a_kill_inside_a_checkpoint(
     assert any(path.name.startswith("snapshot") for path in (output / "work").iterdir())
     main([*command, "--mxnet-python", mxnet_python])
     assert verify(output / "model")["files"] == verify(on_mxnet / "model")["files"]
-    assert not (output / "work" / layout.SOCKEYE2_MODEL).exists()
+    assert not (output / "work" / work_folder.SOCKEYE2_MODEL).exists()

@@ -5,7 +5,7 @@ from sklearn.metrics import f1_score
 
 from workflow_scripts.stages.transfer.measures import block_sums, figures, gain
 from workflow_scripts.stages.transfer.protocol import Answers
-from workflow_scripts.stages.transfer.readers import Row, TaskData
+from workflow_scripts.stages.transfer.senteval_readers import Row, TaskData
 
 
 def task(name, labels):

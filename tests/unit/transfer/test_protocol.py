@@ -16,7 +16,7 @@ from workflow_scripts.stages.transfer.protocol import (
     Settings,
     answers,
 )
-from workflow_scripts.stages.transfer.readers import Row, TaskData, read_task
+from workflow_scripts.stages.transfer.senteval_readers import Row, TaskData, read_task
 from workflow_scripts.stages.transfer.tasks import TASKS, found
 
 FOLDS = 3

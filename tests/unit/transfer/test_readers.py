@@ -2,7 +2,7 @@ import pytest
 
 from tests.unit.transfer.conftest import MRPC_HEADER, SICK_HEADER, write
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.transfer.readers import Row, read_task, repetitions
+from workflow_scripts.stages.transfer.senteval_readers import Row, read_task, repetitions
 from workflow_scripts.stages.transfer.tasks import TASKS, chosen, found, missing
 
 

@@ -4,10 +4,9 @@ import pytest
 from tests.unit.embed import examples
 from tests.unit.embed.test_train import collected
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.embed import model as embedding
+from workflow_scripts.stages.embed import embedding as embedding
 from workflow_scripts.stages.embed import train
 from workflow_scripts.stages.transfer import representations
-from workflow_scripts.stages.transfer.readers import Row, TaskData
 from workflow_scripts.stages.transfer.representations import (
     Representation,
     bag_of_words,
@@ -15,6 +14,7 @@ from workflow_scripts.stages.transfer.representations import (
     model,
     word_vectors,
 )
+from workflow_scripts.stages.transfer.senteval_readers import Row, TaskData
 
 DATA = TaskData("MR", {"all": [Row(1.0, "Good film"), Row(0.0, "bad film"), Row(0.0, "")]}, [])
 

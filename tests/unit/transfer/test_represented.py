@@ -13,7 +13,7 @@ from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.stages.embed import train
 from workflow_scripts.stages.transfer import collect, report, represented
-from workflow_scripts.stages.transfer.readers import read_task
+from workflow_scripts.stages.transfer.senteval_readers import read_task
 from workflow_scripts.stages.transfer.tasks import TASKS, found
 
 NAMES = ["CR", "TREC", "SICK-R"]

@@ -30,7 +30,7 @@ from workflow_scripts.apps.annotate.server import LOOPBACK, Campaign, Server, li
 from workflow_scripts.apps.annotate.store import Store, create
 from workflow_scripts.core.cli import count, run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.plan.run.runs import read_config, run_folder
+from workflow_scripts.plan.run.run_folders import read_config, run_folder
 
 # Below the working directory: the databases of its runs.
 FOLDER = Path("ratings")

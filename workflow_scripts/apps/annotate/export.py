@@ -9,7 +9,7 @@ from workflow_scripts.apps.annotate.modes import Mode, label_of
 from workflow_scripts.apps.annotate.store import Judged
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_text
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.judge.rating_file import COLUMNS, CONTROL, OWN_COLUMNS
 
 RATING_COLUMNS = (*COLUMNS, *OWN_COLUMNS)

@@ -10,10 +10,10 @@ from typing import Any
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files import tab_separated
 from workflow_scripts.core.files.manifest import sha256, shard_paths, verify
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.plan.config import Config
-from workflow_scripts.plan.run.runs import read_config
+from workflow_scripts.plan.run.run_folders import read_config
 from workflow_scripts.stages.judge.rating_file import CONTROL
 
 # The ends of ParaNMT's ranges of the paraphrase score (Table 3); the first has all lower ones.

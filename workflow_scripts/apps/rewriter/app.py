@@ -25,7 +25,7 @@ from workflow_scripts.apps.rewriter.guard import Guard
 from workflow_scripts.apps.rewriter.openapi import document
 from workflow_scripts.apps.rewriter.worker import ClosedError, FullError, Worker
 from workflow_scripts.core.report.rendering import environment
-from workflow_scripts.stages.rewrite.lines import form_of, json_value, requests_of
+from workflow_scripts.stages.rewrite.request_lines import form_of, json_value, requests_of
 from workflow_scripts.stages.rewrite.requests import (
     MOST_CHARACTERS,
     MOST_RESULTS,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from workflow_scripts.commands.estimate.predict import Cost, Predictor, Speeds, rewriter_role
-from workflow_scripts.commands.runs.catalogue import size_text
+from workflow_scripts.commands.runs.run_list import size_text
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
@@ -27,7 +27,7 @@ from workflow_scripts.plan.catalogues.rewriters import continued, model_name, mo
 from workflow_scripts.plan.config import FILTER_ROLES
 from workflow_scripts.plan.layout import Layout
 from workflow_scripts.plan.resolve import add_arguments, resolve
-from workflow_scripts.plan.run.runs import link_name
+from workflow_scripts.plan.run.run_folders import link_name
 from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.rewrite.stage import SUBWORD
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import torch
 
     from workflow_scripts.commands.estimate.networks import Shape, Speed
-    from workflow_scripts.commands.estimate.text import TextSpeed
+    from workflow_scripts.commands.estimate.text_speed import TextSpeed
 
 # Seconds on the wall for all networks; text and start-up take about as long again.
 _BUDGET = 24.0
@@ -72,7 +72,7 @@ def require_packages() -> None:
         InputError: this Python is without some of it; the message says which one has it.
     """
     try:
-        from workflow_scripts.commands.estimate import networks, text  # noqa: F401
+        from workflow_scripts.commands.estimate import networks, text_speed  # noqa: F401
     except ModuleNotFoundError as error:
         environment = "paraloom-estimate"
         raise InputError(
@@ -186,7 +186,7 @@ def block_name(layout: Layout, role: str) -> str:
 
 def calibrate(layout: Layout, device: "torch.device") -> Speeds:
     """Measure this machine for the run: the stages that read text, then each distinct model."""
-    from workflow_scripts.commands.estimate import networks, text
+    from workflow_scripts.commands.estimate import networks, text_speed
 
     compute = layout.config["compute"]
     distinct: dict[str, Speed] = {}
@@ -194,9 +194,9 @@ def calibrate(layout: Layout, device: "torch.device") -> Speeds:
         own = finished_models(layout, Path(name))
         untrained = not selection.training_corpora(layout.config)
         texts = own["forward"].texts if untrained and "forward" in own else None
-        say(f"stages that read text, on {text.SAMPLE:,} pairs of each corpus")
-        text_speed = text.measure(layout, texts)
-        wanted = shapes(layout, text_speed)
+        say(f"stages that read text, on {text_speed.SAMPLE:,} pairs of each corpus")
+        speed = text_speed.measure(layout, texts)
+        wanted = shapes(layout, speed)
         keys = {role: json.dumps(shape, sort_keys=True) for role, shape in wanted.items()}
         keys |= {role: role for role in own}
         for name in rewriters(layout.config):
@@ -211,13 +211,13 @@ def calibrate(layout: Layout, device: "torch.device") -> Speeds:
             if role in own:
                 distinct[role] = networks.measure_finished(
                     own[role].folder,
-                    finished_shape(role, own[role], text_speed),
+                    finished_shape(role, own[role], speed),
                     *(device, compute, budget),
                 )
             elif keys[role] not in distinct:
                 distinct[keys[role]] = networks.measure(shape, device, compute, budget)
     say("how long jobs take to start")
-    return Speeds(text_speed, {role: distinct[keys[role]] for role in wanted}, start_seconds())
+    return Speeds(speed, {role: distinct[keys[role]] for role in wanted}, start_seconds())
 
 
 def describe(costs: list[Cost], predictor: Predictor, device: str) -> str:
@@ -290,10 +290,10 @@ def main(argv: list[str] | None = None) -> None:
     require_packages()
     import torch
 
-    from workflow_scripts.commands.estimate import text
+    from workflow_scripts.commands.estimate import text_speed
 
     say("lines of each corpus")
-    lines = text.count_lines(layout, given)
+    lines = text_speed.count_lines(layout, given)
     torch.set_num_threads(1)
     device = choose_device(layout.config["compute"]["device"])
     speeds = calibrate(layout, device)

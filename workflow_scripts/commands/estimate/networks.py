@@ -30,7 +30,7 @@ from workflow_scripts.nmt.scoring import score
 from workflow_scripts.plan.schema import filled
 from workflow_scripts.stages.train.arguments import complete_block, train_arguments
 from workflow_scripts.stages.train.kernels import use_fast_kernels
-from workflow_scripts.stages.train.parameters import count_parameters
+from workflow_scripts.stages.train.weight_count import count_parameters
 
 # The most words in a training step; larger batches take as long per word.
 _TRAIN_WORDS = 2048

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues import judges
-from workflow_scripts.plan.catalogues.features import ENCODER
 from workflow_scripts.plan.catalogues.model_blocks import finished
+from workflow_scripts.plan.catalogues.pair_features import ENCODER
 from workflow_scripts.plan.catalogues.rewriters import (
     continued,
     model_of,
@@ -38,7 +38,7 @@ from workflow_scripts.stages.rewrite.stage import (
 
 if TYPE_CHECKING:
     from workflow_scripts.commands.estimate.networks import Speed
-    from workflow_scripts.commands.estimate.text import TextSpeed
+    from workflow_scripts.commands.estimate.text_speed import TextSpeed
 
 # The share of distinct texts among 150 samples of 5 constraint sets (captions 0.86, testbed 0.71).
 DISTINCT = 0.85

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from workflow_scripts.commands.runs.catalogue import describe, run_folders, run_line, size_text
 from workflow_scripts.commands.runs.compare import compare
 from workflow_scripts.commands.runs.garbage import alone, delete, find_garbage, forget, results_of
+from workflow_scripts.commands.runs.run_list import describe, run_folders, run_line, size_text
 from workflow_scripts.commands.runs.show import show
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.plan.run.runs import RUNS, run_folder
+from workflow_scripts.plan.run.run_folders import RUNS, run_folder
 
 
 def list_runs(_: argparse.Namespace) -> None:

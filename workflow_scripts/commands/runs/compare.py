@@ -8,7 +8,7 @@ from typing import Any
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.seal import read_sealed
 from workflow_scripts.core.report.terminal import fitted_table
-from workflow_scripts.plan.run.runs import read_config
+from workflow_scripts.plan.run.run_folders import read_config
 from workflow_scripts.plan.run.tools import tools_of
 from workflow_scripts.plan.selection import used
 

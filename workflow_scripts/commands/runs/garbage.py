@@ -15,10 +15,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workflow_scripts.commands.runs.catalogue import run_folders, size_of
+from workflow_scripts.commands.runs.run_list import run_folders, size_of
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.plan.run.locks import COLLECTION, ResultsLock
-from workflow_scripts.plan.run.runs import MOUNTED, USERS, read_config, root_of
+from workflow_scripts.plan.run.results_lock import COLLECTION, ResultsLock
+from workflow_scripts.plan.run.run_folders import MOUNTED, USERS, read_config, root_of
 from workflow_scripts.stages.catalogue import STAGES
 
 _KEY = re.compile(r"v\d+-[0-9a-f]{12}")

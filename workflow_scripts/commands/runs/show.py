@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.seeding import fraction
-from workflow_scripts.plan.run.runs import read_config
+from workflow_scripts.plan.run.run_folders import read_config
 
 # Letters in a line, as many as a terminal has.
 WIDTH = 80

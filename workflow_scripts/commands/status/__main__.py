@@ -7,14 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.commands.status.jobs import INTERRUPTED, jobs_of_run
 from workflow_scripts.commands.status.linked import LinkedLayout
-from workflow_scripts.commands.status.table import describe
+from workflow_scripts.commands.status.run_jobs import INTERRUPTED, jobs_of_run
+from workflow_scripts.commands.status.state_table import describe
 from workflow_scripts.commands.status.units import run_status
 from workflow_scripts.commands.status.verify import verify_run
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.plan.run.runs import RUNS
+from workflow_scripts.plan.run.run_folders import RUNS
 from workflow_scripts.plan.run.tools import mixed_versions
 
 # Moves the cursor of a terminal to its upper left corner and clears what is below.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.layout import Layout
-from workflow_scripts.plan.run.runs import link_name, read_config, root_of
+from workflow_scripts.plan.run.run_folders import link_name, read_config, root_of
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.stages.catalogue import STAGES
 

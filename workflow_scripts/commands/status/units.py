@@ -7,13 +7,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, TypedDict
 
-from workflow_scripts.commands.status.jobs import RUNNING, Job, failure, last_progress
 from workflow_scripts.commands.status.linked import LinkedLayout
+from workflow_scripts.commands.status.run_jobs import RUNNING, Job, failure, last_progress
 from workflow_scripts.core.files.manifest import remedy
 from workflow_scripts.core.files.seal import read_sealed
 from workflow_scripts.plan.finished import gone, manifest_path, other_content
 from workflow_scripts.plan.run.events import FAILED
-from workflow_scripts.plan.run.runs import link_name
+from workflow_scripts.plan.run.run_folders import link_name
 from workflow_scripts.plan.run.tools import tools_of
 from workflow_scripts.plan.selection import Unit
 

@@ -10,7 +10,7 @@ from workflow_scripts.core.files.manifest import verify_hash
 from workflow_scripts.core.files.seal import read_sealed
 from workflow_scripts.core.progress import progress
 from workflow_scripts.plan.finished import manifest_path
-from workflow_scripts.plan.run.runs import link_name
+from workflow_scripts.plan.run.run_folders import link_name
 
 _TRAINS = " (this trains once more; a copy of the file that is put back does not)"
 

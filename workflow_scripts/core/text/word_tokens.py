@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.text.normalisation import words
 
 DROPPED, TOKENS = "dropped", "tokens"
 

@@ -25,7 +25,7 @@ from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.network import Network
 from workflow_scripts.nmt.precision import PRECISIONS
 from workflow_scripts.nmt.shortlist import Shortlist, read_shortlist
-from workflow_scripts.nmt.tags import read_tag
+from workflow_scripts.nmt.target_tag import read_tag
 
 LOADERS: dict[str, ModuleType] = {
     SOCKEYE: sockeye3,

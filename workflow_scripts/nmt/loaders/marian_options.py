@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from workflow_scripts.core.bounds import require_bounded
+from workflow_scripts.core.config_size import require_bounded
 from workflow_scripts.core.errors import InputError
 
 # Options and what they must be. An option that is not there has the first value.

@@ -9,7 +9,7 @@ import torch
 import yaml
 from torch import Tensor
 
-from workflow_scripts.core.bounds import require_bounded
+from workflow_scripts.core.config_size import require_bounded
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.plan.catalogues.features import NEEDS
+from workflow_scripts.plan.catalogues.pair_features import NEEDS
 from workflow_scripts.plan.schema import filled
 
 # The judge that ships with Paraloom, and the grammar model that ships.

@@ -13,7 +13,7 @@ from workflow_scripts.core.files.paths import Located
 from workflow_scripts.core.files.regular_files import regular_file
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.encoder_blocks import encoder_settings
-from workflow_scripts.plan.catalogues.features import ENGLISH
+from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.plan.config import Config
 from workflow_scripts.plan.schema import filled
 

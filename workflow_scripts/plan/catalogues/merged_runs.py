@@ -10,7 +10,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.seal import read_sealed
 from workflow_scripts.plan.catalogues.merges import merging
 from workflow_scripts.plan.config import Config
-from workflow_scripts.plan.run.runs import link_name, read_config, run_folder
+from workflow_scripts.plan.run.run_folders import link_name, read_config, run_folder
 from workflow_scripts.plan.selection import stated_licence
 
 # The vocabulary of a merge, with its record: what a folder of a model has of it.

@@ -6,7 +6,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 from collections.abc import Iterator
 from typing import Any
 
-from workflow_scripts.plan.catalogues.features import (
+from workflow_scripts.plan.catalogues.pair_features import (
     KNOWN_WORDS,
     NEEDS,
     REFERENCE_NLLS,

@@ -17,8 +17,8 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import record_path, write_record
 from workflow_scripts.core.files.rejected import compressed_lines, escaped, start_of
 from workflow_scripts.core.files.rows import PairRow
-from workflow_scripts.core.files.shard import Input, Stream, Tally, write_shard
-from workflow_scripts.core.text.text import dedup_key
+from workflow_scripts.core.files.shard_frame import Input, Stream, Tally, write_shard
+from workflow_scripts.core.text.normalisation import dedup_key
 from workflow_scripts.plan.charset import codec, told_character
 from workflow_scripts.stages.clean.entities import has_entities, unescaped
 from workflow_scripts.stages.clean.language import confidence

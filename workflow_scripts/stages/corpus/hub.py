@@ -19,7 +19,7 @@ from huggingface_hub import HfApi, errors, hf_hub_download
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
-from workflow_scripts.core.files.locking import locked
+from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.manifest import sha256
 from workflow_scripts.core.files.seal import sealed
 from workflow_scripts.nmt.kinds import sorted_out

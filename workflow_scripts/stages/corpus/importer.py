@@ -14,11 +14,11 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import sha256, shard_paths, write_record
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rejected import SHOWN_BYTES, compressed_lines, escaped
 from workflow_scripts.core.files.rows import PairRow
-from workflow_scripts.core.files.tables import TableWriter
 from workflow_scripts.core.progress import progress
-from workflow_scripts.core.text.text import dedup_key
+from workflow_scripts.core.text.normalisation import dedup_key
 from workflow_scripts.stages.corpus.pairs import Pair, Rejected, read_pairs
 from workflow_scripts.stages.corpus.spill import Spill
 

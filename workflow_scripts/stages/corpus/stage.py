@@ -116,7 +116,7 @@ class Corpus(Stage):
             raise InputError(
                 f"corpora.{corpus}: the sha256 of what is to be downloaded is not known yet. Get "
                 "and pin it once, with the config files and settings of this run: python -m "
-                "workflow_scripts.stages.corpus.pin --configfile ... --output pins.yaml; then add "
+                "workflow_scripts.corpus.pin --configfile ... --output pins.yaml; then add "
                 "pins.yaml to --configfile (docs/corpus.md)"
             )
         kept = Path(self.config["downloads"])

@@ -10,7 +10,7 @@ from typing import Any
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.rows import PairRow, PairScoreRow
-from workflow_scripts.core.files.shard import Input, Tally, write_shard
+from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 
 
 def adequacy(forward_nll: float, backward_nll: float) -> float:

@@ -16,8 +16,8 @@ from nltk.stem import PorterStemmer, StemmerI
 from nltk.translate.meteor_score import single_meteor_score
 from numpy.typing import NDArray
 
-from workflow_scripts.core.text.text import words
-from workflow_scripts.stages.embed.readers import DataSet
+from workflow_scripts.core.text.normalisation import words
+from workflow_scripts.stages.embed.sts_readers import DataSet
 
 Measure = Callable[[list[str], list[str]], float]
 

@@ -6,7 +6,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 from collections.abc import Iterator
 
 from workflow_scripts.plan.catalogues.embeddings import model_of
-from workflow_scripts.plan.catalogues.encoders import encoders
+from workflow_scripts.plan.catalogues.encoder_entries import encoders
 from workflow_scripts.plan.catalogues.training_sets import column_embeddings
 from workflow_scripts.plan.config import Config
 from workflow_scripts.plan.schema import filled

@@ -11,8 +11,8 @@ from scipy import stats
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.statistics.bootstrap import resampled
 from workflow_scripts.core.statistics.rounding import DECIMALS
-from workflow_scripts.core.text.text import words
-from workflow_scripts.stages.embed.readers import BT17_TASKS, DataSet
+from workflow_scripts.core.text.normalisation import words
+from workflow_scripts.stages.embed.sts_readers import BT17_TASKS, DataSet
 
 Similarities = Sequence[NDArray[np.float64]]
 # Decimals to which similarities are rounded before they are ranked.

@@ -9,9 +9,9 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.tables import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.stages.embed.prepared import key
-from workflow_scripts.stages.embed.readers import DataSet, missing, parted, read_data_sets
+from workflow_scripts.stages.embed.sts_readers import DataSet, missing, parted, read_data_sets
 
 TESTBED = "testbed"
 

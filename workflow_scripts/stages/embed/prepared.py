@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.core.text.text import letters_and_digits
+from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.stages.embed.tokens import Ragged, Tokeniser
 
 # Pairs tokenised at once.

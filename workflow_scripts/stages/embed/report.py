@@ -3,8 +3,8 @@
 from typing import Any
 
 from workflow_scripts.core.report.finished_run import FinishedRun
-from workflow_scripts.stages.embed.readers import BT17_TASKS
 from workflow_scripts.stages.embed.results import tested
+from workflow_scripts.stages.embed.sts_readers import BT17_TASKS
 from workflow_scripts.stages.embed.sts_tables import (
     data_columns,
     data_set_rows,

@@ -7,7 +7,7 @@ from typing import Any
 from workflow_scripts.core.files.input_files import as_list, files_below
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.embeddings import column_embedding, embeddings
-from workflow_scripts.plan.catalogues.encoders import encoder_embedding, encoders
+from workflow_scripts.plan.catalogues.encoder_entries import encoder_embedding, encoders
 from workflow_scripts.plan.catalogues.rewriters import rewriters
 from workflow_scripts.plan.catalogues.training_sets import model_columns, training_sets, tuned
 from workflow_scripts.plan.config import Config

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.stages.embed.correlations import overlaps, result
-from workflow_scripts.stages.embed.model import SentenceEmbeddings, load, similarities
-from workflow_scripts.stages.embed.readers import DataSet, missing, read_data_sets
+from workflow_scripts.stages.embed.embedding import SentenceEmbeddings, load, similarities
+from workflow_scripts.stages.embed.sts_readers import DataSet, missing, read_data_sets
 
 
 def model_similarities(

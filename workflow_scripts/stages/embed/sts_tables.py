@@ -10,7 +10,7 @@ from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
 from workflow_scripts.plan.schema import filled
-from workflow_scripts.stages.embed.readers import BT17_TASKS
+from workflow_scripts.stages.embed.sts_readers import BT17_TASKS
 
 Figures = dict[str, Any]
 # Groups of data sets of which the papers report the mean; others are shown one by one.

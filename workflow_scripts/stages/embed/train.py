@@ -25,20 +25,20 @@ from workflow_scripts.core.files.atomic import (
     unpublish_folder,
     write_json,
 )
+from workflow_scripts.core.files.file_lock import LOCK, locked
 from workflow_scripts.core.files.input_files import unchanged
-from workflow_scripts.core.files.locking import LOCK, locked
 from workflow_scripts.core.files.manifest import sha256, verify, write_record
+from workflow_scripts.core.files.parquet import count_rows, read_rows
 from workflow_scripts.core.files.space import explained
-from workflow_scripts.core.files.tables import count_rows, read_rows
 from workflow_scripts.core.progress import progress
 from workflow_scripts.stages.embed import parts
 from workflow_scripts.stages.embed.correlations import result
+from workflow_scripts.stages.embed.embedding import RECORD, UNTRAINED, SentenceEmbeddings, save
 from workflow_scripts.stages.embed.evaluation import read_collected, without_tested
 from workflow_scripts.stages.embed.initial import initial_model
-from workflow_scripts.stages.embed.model import RECORD, UNTRAINED, SentenceEmbeddings, save
 from workflow_scripts.stages.embed.prepared import Pair, key, prepare, read_prepared
-from workflow_scripts.stages.embed.readers import DataSet, parted, read_data_sets
 from workflow_scripts.stages.embed.sts import model_similarities
+from workflow_scripts.stages.embed.sts_readers import DataSet, parted, read_data_sets
 from workflow_scripts.stages.embed.training import CHECKPOINT_SECONDS, Seeds, Training
 
 # In the work folder.

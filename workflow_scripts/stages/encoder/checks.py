@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from workflow_scripts.plan.catalogues import encoder_blocks
+from workflow_scripts.plan.catalogues.encoder_entries import encoder, encoders
 from workflow_scripts.plan.catalogues.encoder_tasks import encoder_tasks
-from workflow_scripts.plan.catalogues.encoders import encoder, encoders
 from workflow_scripts.plan.catalogues.training_sets import axes, encoder_system, sources
 from workflow_scripts.plan.config import Config, strangers
 from workflow_scripts.plan.schema import filled

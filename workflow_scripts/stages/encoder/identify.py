@@ -12,19 +12,26 @@ from torch import Tensor
 
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
-from workflow_scripts.core.files.locking import locked
 from workflow_scripts.core.files.manifest import sha256, verify
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.seeding import generator
-from workflow_scripts.stages.encoder.fitting import CHECKPOINT_SECONDS, Fitting
+from workflow_scripts.stages.encoder.encoder_tokens import Tokens, tokenised
+from workflow_scripts.stages.encoder.identification_pairs import (
+    DEV,
+    NEIGHBOUR,
+    PARAPHRASE,
+    RANDOM,
+    RECORD,
+    TRAIN,
+)
 from workflow_scripts.stages.encoder.models import file_hashes, longest, open_model, open_tokenizer
-from workflow_scripts.stages.encoder.pairs import DEV, NEIGHBOUR, PARAPHRASE, RANDOM, RECORD, TRAIN
 from workflow_scripts.stages.encoder.probabilities import probabilities
 from workflow_scripts.stages.encoder.publishing import CHECKPOINT, add_training_options, publish
 from workflow_scripts.stages.encoder.results import RECORD as MODEL
-from workflow_scripts.stages.encoder.tokens import Tokens, tokenised
-from workflow_scripts.stages.judge.encoder import encoder_folder
+from workflow_scripts.stages.encoder.training import CHECKPOINT_SECONDS, Fitting
+from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
 
 # The classes by their numbers.
 LABELS = {0: "other", 1: "paraphrase"}

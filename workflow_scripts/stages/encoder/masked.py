@@ -19,26 +19,26 @@ from torch.nn import functional
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
-from workflow_scripts.core.files.locking import locked
 from workflow_scripts.core.files.manifest import sha256, shard_paths, verify
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.stages.embed.evaluation import read_collected
 from workflow_scripts.stages.embed.prepared import key
-from workflow_scripts.stages.encoder.fitting import (
+from workflow_scripts.stages.encoder.encoder_tokens import Tokens, tokenised
+from workflow_scripts.stages.encoder.publishing import CHECKPOINT, add_training_options, publish
+from workflow_scripts.stages.encoder.scratch_vocabulary import tokenizer_of
+from workflow_scripts.stages.encoder.tasks.reported import files as task_files
+from workflow_scripts.stages.encoder.tasks.reported import reported
+from workflow_scripts.stages.encoder.training import (
     CHECKPOINT_SECONDS,
     Fitting,
     Items,
     computed_in,
     in_batches,
 )
-from workflow_scripts.stages.encoder.publishing import CHECKPOINT, add_training_options, publish
-from workflow_scripts.stages.encoder.tasks.reported import files as task_files
-from workflow_scripts.stages.encoder.tasks.reported import reported
-from workflow_scripts.stages.encoder.tokens import Tokens, tokenised
-from workflow_scripts.stages.encoder.vocabulary import tokenizer_of
 
 # Why a reference is left out; what is held out is read, but not trained on.
 DUPLICATE, IN_EVALUATION, HELD_OUT = "duplicate", "in_evaluation", "held_out"

@@ -8,6 +8,12 @@ from workflow_scripts.core.files.paths import Located
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues import encoder_blocks
 from workflow_scripts.plan.catalogues.encoder_blocks import PLAIN
+from workflow_scripts.plan.catalogues.encoder_entries import (
+    encoder,
+    encoder_embedding,
+    encoder_training_set,
+    encoders,
+)
 from workflow_scripts.plan.catalogues.encoder_tasks import (
     PLAIN_STATE,
     TUNED_STATE,
@@ -15,12 +21,6 @@ from workflow_scripts.plan.catalogues.encoder_tasks import (
     chosen_files,
     encoder_tasks,
     tested_encoders,
-)
-from workflow_scripts.plan.catalogues.encoders import (
-    encoder,
-    encoder_embedding,
-    encoder_training_set,
-    encoders,
 )
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage

@@ -14,7 +14,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.core.statistics.numbers import finite
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.text.normalisation import words
 
 # The weights of a prompt's right answers, by their keys.
 Answers = dict[str, float]

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import read_json, shard_paths, verify, write_record
+from workflow_scripts.core.files.parquet import read_batches, read_rows
 from workflow_scripts.core.files.rows import ScoredRow
-from workflow_scripts.core.files.tables import read_batches, read_rows
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
-from workflow_scripts.core.statistics.ranks import order_statistics, quantile_rank
+from workflow_scripts.core.statistics.order_statistics import order_statistics, quantile_rank
 from workflow_scripts.core.statistics.rounding import DECIMALS
-from workflow_scripts.core.text.text import letters_and_digits
+from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.stages.evaluate.diversity import ORDERS, bleu_counts, one_minus_bleu, sentence
 from workflow_scripts.stages.evaluate.doubts import doubts
 from workflow_scripts.stages.evaluate.stage import BOUNDS_SAMPLE

@@ -5,7 +5,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 
 from collections.abc import Iterator
 
-from workflow_scripts.plan.catalogues.features import ENGLISH
+from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.plan.catalogues.rewriters import written_by_rewriter
 from workflow_scripts.plan.config import Config, strangers
 from workflow_scripts.stages.generate.checks import left_variants

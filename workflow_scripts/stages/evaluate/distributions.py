@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.text.normalisation import words
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

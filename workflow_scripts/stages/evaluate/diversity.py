@@ -22,7 +22,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.files.parallel import read_pairs
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.statistics.rounding import DECIMALS
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 ORDERS = 4

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.core.statistics.bootstrap import rank_intervals
 from workflow_scripts.core.statistics.rounding import DECIMALS
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.evaluate.diversity import (
     ORDERS,
     Comparison,

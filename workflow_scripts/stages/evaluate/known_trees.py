@@ -14,16 +14,16 @@ from typing import Any
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths, verify
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ParaphrasesRow, TreesRow
-from workflow_scripts.core.files.tables import read_rows
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.statistics.bootstrap import BLOCKS
 from workflow_scripts.stages.evaluate.syntax import Syntax
 from workflow_scripts.stages.syntax.brackets import Bracketing
-from workflow_scripts.stages.syntax.distance import TreeDistance
+from workflow_scripts.stages.syntax.tree_distance import TreeDistance
 from workflow_scripts.stages.syntax.trees import parse
+from workflow_scripts.testbed.chart_parser import readings
 from workflow_scripts.testbed.english import realisations
-from workflow_scripts.testbed.parser import readings
 
 # Realisations of one meaning that are searched; nearly all meanings have fewer.
 LIMIT = 5000

@@ -27,11 +27,11 @@ from workflow_scripts.core.files.manifest import (
     verify_file,
     write_record,
 )
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ParaphrasesRow
-from workflow_scripts.core.files.tables import read_rows
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.statistics.bootstrap import BLOCKS
-from workflow_scripts.plan.groups import OTHER, group_of
+from workflow_scripts.plan.reference_groups import OTHER, group_of
 from workflow_scripts.stages.evaluate.group import Group
 from workflow_scripts.stages.evaluate.scores import ScoreHistogram, scored_histograms
 from workflow_scripts.stages.evaluate.syntax import COLUMNS as TREE_COLUMNS

@@ -5,7 +5,7 @@ from typing import Any
 from markupsafe import Markup
 from matplotlib.ticker import MaxNLocator
 
-from workflow_scripts.core.report import plots
+from workflow_scripts.core.report import plot_style
 
 # The curves of bounds end where this share of the candidates is kept.
 _MOST = 0.95
@@ -17,10 +17,10 @@ _LABEL = 0.07
 
 def score_histogram(scores: dict[str, Any], max_sum: float | None, system: str) -> Markup:
     """Draw the candidates' NLLs, forward, backward and their sum with the threshold."""
-    with plots.style():
-        figure, panels = plots.panels(3, sharey=True)
+    with plot_style.style():
+        figure, panels = plot_style.panels(3, sharey=True)
         for axes, colour, score in zip(
-            panels, plots.COLOURS, ("forward", "backward", "sum"), strict=False
+            panels, plot_style.COLOURS, ("forward", "backward", "sum"), strict=False
         ):
             bins = scores[score][:-1]
             edges = [scores["width"] * edge for edge in range(len(bins) + 1)]
@@ -30,7 +30,7 @@ def score_histogram(scores: dict[str, Any], max_sum: float | None, system: str) 
             axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
         panels[0].set_ylabel("candidates")
         if max_sum is not None:
-            panels[2].axvline(max_sum, color=plots.MARK, linestyle="--")
+            panels[2].axvline(max_sum, color=plot_style.MARK, linestyle="--")
             panels[2].annotate(
                 f"threshold {max_sum:.3g}",
                 (max_sum, 1),
@@ -38,10 +38,10 @@ def score_histogram(scores: dict[str, Any], max_sum: float | None, system: str) 
                 xytext=(4, 0),
                 textcoords="offset points",
                 va="top",
-                color=plots.MARK,
+                color=plot_style.MARK,
             )
             panels[2].set_xlim(right=max(panels[2].get_xlim()[1], 1.5 * max_sum))
-        return plots.svg(
+        return plot_style.svg(
             figure, f"scores-{system}", f"Histograms of the candidates' NLLs, {system}"
         )
 
@@ -64,10 +64,10 @@ def bounds(found: dict[str, dict[str, Any]], quantiles: list[dict[str, Any]]) ->
     ]
     width = 1.05 * max(ends, default=1.0)
     labelled = _apart(marked, _LABEL * width)
-    with plots.style():
-        figure, panels = plots.panels(2, plots.WIDE_PANEL)
+    with plot_style.style():
+        figure, panels = plot_style.panels(2, plot_style.WIDE_PANEL)
         for number, (system, each) in enumerate(found.items()):
-            colour = plots.COLOURS[number % len(plots.COLOURS)]
+            colour = plot_style.COLOURS[number % len(plot_style.COLOURS)]
             total = max(1, each["candidates"])
             shares = [(one["max_sum"], 100 * one["kept"] / total) for one in each["bounds"]]
             differences = [
@@ -81,7 +81,7 @@ def bounds(found: dict[str, dict[str, Any]], quantiles: list[dict[str, Any]]) ->
                 axes.plot(*_sides(used), "o", color=colour)
         for axes, title in zip(panels, ("candidates kept, %", "1−BLEU of those kept"), strict=True):
             for one in marked:
-                axes.axvline(one["max_sum"], color=plots.MARK, linestyle=":", linewidth=0.8)
+                axes.axvline(one["max_sum"], color=plot_style.MARK, linestyle=":", linewidth=0.8)
             for one in labelled:
                 axes.annotate(
                     f"{one['quantile']:.0%}".replace("%", " %"),
@@ -91,13 +91,13 @@ def bounds(found: dict[str, dict[str, Any]], quantiles: list[dict[str, Any]]) ->
                     textcoords="offset points",
                     ha="center",
                     fontsize=7,
-                    color=plots.MARK,
+                    color=plot_style.MARK,
                 )
             axes.set(xlim=(0, width), xlabel="bound, nats per token")
             axes.set_ylabel(title)
         panels[0].set_ylim(bottom=0)
         panels[0].legend()
-        return plots.svg(figure, "bounds", "What each bound keeps, and its 1−BLEU")
+        return plot_style.svg(figure, "bounds", "What each bound keeps, and its 1−BLEU")
 
 
 def _apart(marked: list[dict[str, Any]], distance: float) -> list[dict[str, Any]]:
@@ -119,8 +119,8 @@ def ranks(groups: dict[str, dict[str, list[dict[str, Any]]]]) -> Markup:
     Args:
         groups: the `ranks` of measures.json, by group and by system.
     """
-    with plots.style():
-        figure, panels = plots.panels(len(groups), sharey=True)
+    with plot_style.style():
+        figure, panels = plot_style.panels(len(groups), sharey=True)
         for axes, (group, systems) in zip(panels, groups.items(), strict=True):
             for number, (system, rows) in enumerate(systems.items()):
                 shift = 0.06 * (number - (len(systems) - 1) / 2)
@@ -139,7 +139,7 @@ def ranks(groups: dict[str, dict[str, list[dict[str, Any]]]]) -> Markup:
                     [row["rank"] + shift for row in rows],
                     values,
                     yerr=errors,
-                    color=plots.COLOURS[number % len(plots.COLOURS)],
+                    color=plot_style.COLOURS[number % len(plot_style.COLOURS)],
                     marker="o",
                     markersize=4,
                     capsize=2,
@@ -149,4 +149,4 @@ def ranks(groups: dict[str, dict[str, list[dict[str, Any]]]]) -> Markup:
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         panels[0].set_ylabel("1−BLEU")
         panels[0].legend()
-        return plots.svg(figure, "ranks", "1−BLEU of each rank with 95 % intervals")
+        return plot_style.svg(figure, "ranks", "1−BLEU of each rank with 95 % intervals")

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.evaluate.diversity import mean
 from workflow_scripts.testbed.checker import Checker
 

@@ -10,8 +10,8 @@ from workflow_scripts.core.cli import add_inputs, run
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ParaphrasesRow
-from workflow_scripts.core.files.tables import read_rows
 from workflow_scripts.core.progress import progress
 from workflow_scripts.stages.clean.normalise import normalise
 from workflow_scripts.stages.evaluate.answers import Answers, Ranked, key, measure, read_answers

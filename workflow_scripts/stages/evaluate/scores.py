@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from workflow_scripts.core.files.tables import read_batches
+from workflow_scripts.core.files.parquet import read_batches
 
 BINS_PER_NAT = 10
 BINS = 100

@@ -4,7 +4,7 @@ from typing import Any
 
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.rewriters import written_by_rewriter
-from workflow_scripts.plan.groups import held_out_and_seen
+from workflow_scripts.plan.reference_groups import held_out_and_seen
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.evaluate.checks import problems

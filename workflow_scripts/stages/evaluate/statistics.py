@@ -21,7 +21,7 @@ from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import read_json, shard_paths, verify, write_record
 from workflow_scripts.core.files.packed_lines import read_lines
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.statistics.rank_correlation import spearman
 from workflow_scripts.core.statistics.rounding import DECIMALS
@@ -45,7 +45,12 @@ from workflow_scripts.stages.evaluate.parse_entropy import (
 )
 from workflow_scripts.stages.filter.classifier_files import METRICS
 from workflow_scripts.stages.filter.classifier_files import RECORD as CLASSIFIER_RECORD
-from workflow_scripts.stages.filter.pairs import Pairs, named_folder, read_pairs, verified_values
+from workflow_scripts.stages.filter.pair_stream import (
+    Pairs,
+    named_folder,
+    read_pairs,
+    verified_values,
+)
 from workflow_scripts.stages.filter.sample import Place, last_within, place
 
 # The record of statistics.json: counting.json, as statistics.json itself looks like a record.

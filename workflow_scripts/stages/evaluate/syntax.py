@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from workflow_scripts.core.files.rows import TreesRow
 from workflow_scripts.core.statistics.bootstrap import BLOCKS, means, rank_intervals
 from workflow_scripts.core.statistics.rounding import DECIMALS
-from workflow_scripts.plan.groups import OTHER, group_of
+from workflow_scripts.plan.reference_groups import OTHER, group_of
 from workflow_scripts.stages.evaluate.diversity import mean
-from workflow_scripts.stages.syntax.distance import TreeDistance
+from workflow_scripts.stages.syntax.tree_distance import TreeDistance
 
 COLUMNS = ["corpus", "parsed", "reference", "paraphrases"]
 

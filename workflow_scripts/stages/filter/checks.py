@@ -11,7 +11,7 @@ from workflow_scripts.core.files.rows import PAIR_COLUMNS
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.encoder_blocks import problems as encoder_problems
-from workflow_scripts.plan.catalogues.features import (
+from workflow_scripts.plan.catalogues.pair_features import (
     ENCODER,
     ENGLISH,
     GRAMMAR,

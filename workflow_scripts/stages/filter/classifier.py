@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from workflow_scripts.core.files.atomic import atomic_path, write_json
 from workflow_scripts.core.files.manifest import read_json, verify
 from workflow_scripts.core.seeding import fraction
-from workflow_scripts.core.text.text import letters_and_digits
+from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.core.text.word_tokens import DROPPED, TOKENISERS
 from workflow_scripts.stages.filter.classifier_files import METRICS, RECORD, VOCABULARY, WEIGHTS
 from workflow_scripts.stages.filter.sample import Place

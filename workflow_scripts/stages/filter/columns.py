@@ -10,11 +10,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import json_argument, run
-from workflow_scripts.core.files.shard import Input, Stream, write_shard
+from workflow_scripts.core.files.shard_frame import Input, Stream, write_shard
 from workflow_scripts.core.text.word_tokens import DROPPED
-from workflow_scripts.stages.filter import measures
+from workflow_scripts.stages.filter import pair_measures
 from workflow_scripts.stages.filter.ngrams import Counts, count
-from workflow_scripts.stages.filter.tokens import Lexicon, Tokens
+from workflow_scripts.stages.filter.token_numbers import Lexicon, Tokens
 
 # Pairs whose words are looked up at once.
 BATCH = 8192
@@ -58,13 +58,13 @@ class Counter:
         return {
             "reference_words": words.first[:, 0],
             "paraphrase_words": words.second[:, 0],
-            **{f"overlap_{order}": measures.overlap(words, order) for order in (1, 2, 3)},
-            "intersection_over_union": measures.intersection_over_union(*sides),
-            "intersection_over_union_bags": measures.intersection_over_union_bags(words),
-            "bleu_nakov": measures.bleu_nakov(words),
+            **{f"overlap_{order}": pair_measures.overlap(words, order) for order in (1, 2, 3)},
+            "intersection_over_union": pair_measures.intersection_over_union(*sides),
+            "intersection_over_union_bags": pair_measures.intersection_over_union_bags(words),
+            "bleu_nakov": pair_measures.bleu_nakov(words),
             **{
-                f"sacrebleu_{method.replace('-', '_')}": measures.sacrebleu(tokens, method)
-                for method in measures.SACREBLEU
+                f"sacrebleu_{method.replace('-', '_')}": pair_measures.sacrebleu(tokens, method)
+                for method in pair_measures.SACREBLEU
             },
         }
 

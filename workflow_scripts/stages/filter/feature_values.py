@@ -12,12 +12,12 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import remedy, verify
-from workflow_scripts.core.files.tables import read_rows
-from workflow_scripts.plan.catalogues.features import REFERENCE_NLLS
+from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.plan.catalogues.pair_features import REFERENCE_NLLS
 from workflow_scripts.stages.filter.values import column_values
 from workflow_scripts.stages.judge.features import FEATURES, Feature, Models
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 from workflow_scripts.stages.judge.load import load_models
-from workflow_scripts.stages.judge.pairs import Numbers, Pairs
 
 # Pairs of one call: many sentences of like length, where that saves an encoder padding.
 BATCH = 4096

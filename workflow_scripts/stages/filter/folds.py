@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.core.statistics.ranks import Passes, order_statistics
+from workflow_scripts.core.statistics.order_statistics import Passes, order_statistics
 
 # Gives the folds, from 1, of a stream's next numbers.
 FoldsOf = Callable[[NDArray[np.float32]], NDArray[np.int64]]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files import space
 from workflow_scripts.core.files.atomic import atomic_path
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.text.normalisation import words
 
 # Of lmplz's sorting; what does not fit goes to temporary files.
 MEMORY = "1G"

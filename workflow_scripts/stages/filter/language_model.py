@@ -10,8 +10,8 @@ from typing import Any
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_json, shard_paths, verify, write_record
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairRow
-from workflow_scripts.core.files.tables import read_rows
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.text.word_tokens import DROPPED, TOKENISERS
 from workflow_scripts.stages.filter.kenlm import estimate

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.stages.filter.tokens import Tokens
+from workflow_scripts.stages.filter.token_numbers import Tokens
 
 ORDERS = 4
 _BITS = 63  # of a non-negative int64

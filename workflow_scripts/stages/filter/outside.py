@@ -17,7 +17,7 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.rows import MODEL_COLUMNS
-from workflow_scripts.core.files.shard import Stream, Tally, write_shard
+from workflow_scripts.core.files.shard_frame import Stream, Tally, write_shard
 from workflow_scripts.core.text.word_tokens import DROPPED
 from workflow_scripts.stages.corpus.pairs import Pair, Rejected, read_pairs
 from workflow_scripts.stages.filter.columns import BATCH, Counter

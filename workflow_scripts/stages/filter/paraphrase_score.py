@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from workflow_scripts.core.cli import add_inputs, run
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify
-from workflow_scripts.core.files.tables import read_batches
+from workflow_scripts.core.files.parquet import read_batches
 from workflow_scripts.core.files.vectors import Entry, read_vectors, summary
 from workflow_scripts.core.progress import progress
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.filter.values import write_values
 
 

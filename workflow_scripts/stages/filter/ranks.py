@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from workflow_scripts.stages.filter.pairs import Pairs
+from workflow_scripts.stages.filter.pair_stream import Pairs
 
 
 def whole_references(batches: Iterable[Pairs]) -> Iterator[Pairs]:

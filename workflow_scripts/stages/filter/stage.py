@@ -13,7 +13,7 @@ from workflow_scripts.plan.catalogues.encoder_blocks import (
     hub_record,
     own_files,
 )
-from workflow_scripts.plan.catalogues.features import (
+from workflow_scripts.plan.catalogues.pair_features import (
     ENCODER,
     GRAMMAR,
     KNOWN_WORDS,

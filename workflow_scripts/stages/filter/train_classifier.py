@@ -25,8 +25,8 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairColumnsRow
-from workflow_scripts.core.files.tables import read_rows
 from workflow_scripts.core.files.vectors import vectors_of
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths
-from workflow_scripts.core.files.shard import Input, Stream, Tally, write_shard
+from workflow_scripts.core.files.shard_frame import Input, Stream, Tally, write_shard
 from workflow_scripts.plan.catalogues.training_sets import columns_of
 from workflow_scripts.stages.filter.folds import Folds
-from workflow_scripts.stages.filter.pairs import (
+from workflow_scripts.stages.filter.pair_stream import (
     Columns,
     Pairs,
     named_folder,

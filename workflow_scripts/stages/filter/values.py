@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.files.shard import Input, Tally, write_shard
+from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 
 # Gets references and paraphrases; returns the values, shape (pairs,), NaN where there is none.
 Values = Callable[[list[str], list[str]], NDArray[Any]]

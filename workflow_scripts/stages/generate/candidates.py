@@ -15,18 +15,18 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify
 from workflow_scripts.core.files.rows import CandidatesRow, GeneratedCandidate, ReferenceRow, Side
-from workflow_scripts.core.files.shard import Input, Tally, write_shard
+from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.nmt.kinds import model_files
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SEARCH_BATCH, parse_with_compute
 from workflow_scripts.nmt.positive import resolve
 from workflow_scripts.nmt.vocabulary import BOS, EOS, Vocabulary
+from workflow_scripts.stages.generate.constraint_words import words_of
 from workflow_scripts.stages.generate.constraints import ConstraintSet, blocked_words
 from workflow_scripts.stages.generate.decoding import Decoding, Request, decode
 from workflow_scripts.stages.generate.held_out import held_out_references
 from workflow_scripts.stages.generate.variants import SetMaker, set_maker
-from workflow_scripts.stages.generate.words import words_of
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 # Why a reference of a system that a rewriter writes is left out: the rewriter does not hold it out.

@@ -8,7 +8,7 @@ from typing import Any
 
 from workflow_scripts.plan.config import Config, strangers
 from workflow_scripts.plan.schema import filled
-from workflow_scripts.stages.generate import rewriters
+from workflow_scripts.stages.generate import rewriter_checks
 
 ENGLISH = "en"
 
@@ -39,7 +39,7 @@ def problems(config: Config) -> Iterator[str]:
             yield f"systems.{name}: the name is reserved; choose another"
         if "search" in config["systems"].get(name, {}):
             yield from _system_problems(f"systems.{name}", config["systems"][name], language)
-    yield from rewriters.problems(config)
+    yield from rewriter_checks.problems(config)
 
 
 def notes(config: Config) -> Iterator[str]:
@@ -52,7 +52,7 @@ def notes(config: Config) -> Iterator[str]:
             constraints = {**constraints, "variants": left}
         for each in switched_off(constraints, language):
             yield f"systems.{name}.constraints.{each}"
-    yield from rewriters.notes(config)
+    yield from rewriter_checks.notes(config)
 
 
 def left_variants(variants: dict[str, Any]) -> dict[str, Any]:

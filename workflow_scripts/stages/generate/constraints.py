@@ -8,8 +8,8 @@ from typing import Any
 
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.plan.schema import filled
+from workflow_scripts.stages.generate.constraint_words import Phrase, Word, phrases_of, words_of
 from workflow_scripts.stages.generate.spare import Spare
-from workflow_scripts.stages.generate.words import Phrase, Word, phrases_of, words_of
 
 Segment = Callable[[str], list[str]]
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from workflow_scripts.core.files.shard import Input
+from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.plan.catalogues.rewriters import TEST, reference_id
 
 

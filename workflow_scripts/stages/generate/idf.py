@@ -18,10 +18,10 @@ from typing import Any
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.core.files.space import explained
-from workflow_scripts.core.files.tables import TableWriter, read_rows
 from workflow_scripts.core.progress import progress
-from workflow_scripts.stages.generate.words import words_of
+from workflow_scripts.stages.generate.constraint_words import words_of
 
 # Distinct words counted in memory; more go to disk, sorted, and are merged.
 MOST_WORDS = 1 << 20

@@ -10,9 +10,9 @@ from pathlib import Path
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
-from workflow_scripts.core.files.tables import read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.progress import progress
-from workflow_scripts.core.text.tokens import known_words
+from workflow_scripts.core.text.text_tokens import known_words
 
 
 def write_words(folder: Path, shards: int, output: Path) -> None:

@@ -9,7 +9,7 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_json
 from workflow_scripts.core.files.rows import PairRow
-from workflow_scripts.core.files.shard import Input, Tally, write_shard
+from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.stages.generate.sample_references import RECORD, Place, place
 
 

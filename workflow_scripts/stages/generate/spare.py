@@ -3,7 +3,7 @@
 from typing import Any
 
 from workflow_scripts.plan.schema import filled
-from workflow_scripts.stages.generate.words import Word, split_word, words_of
+from workflow_scripts.stages.generate.constraint_words import Word, split_word, words_of
 
 # Before a word they say that a sentence, or a quoted one, begins with it.
 OPENING = frozenset("\"'`“”„‘’‚«»‹›¿¡")

@@ -16,6 +16,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS
 from workflow_scripts.plan.schema import filled
+from workflow_scripts.stages.generate.constraint_words import Word, phrases_of, words_of
 from workflow_scripts.stages.generate.constraints import (
     ConstraintSet,
     Segment,
@@ -28,7 +29,6 @@ from workflow_scripts.stages.generate.inflection import inflections, other_verb_
 from workflow_scripts.stages.generate.ppdb import MOST, Paraphrases, read_paraphrases
 from workflow_scripts.stages.generate.spare import Spare
 from workflow_scripts.stages.generate.tagger import Tag, Tagger, Tags
-from workflow_scripts.stages.generate.words import Word, phrases_of, words_of
 
 
 class Variants:

@@ -10,8 +10,8 @@ from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.scoring import forced
 from workflow_scripts.stages.judge.features import Models, compute
-from workflow_scripts.stages.judge.model import Judge
-from workflow_scripts.stages.judge.pairs import Numbers, Pairs
+from workflow_scripts.stages.judge.judge import Judge
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.plan.catalogues import encoder_blocks, judges
-from workflow_scripts.plan.catalogues.features import ENCODER, ENGLISH, LANGUAGES, NEEDS
+from workflow_scripts.plan.catalogues.pair_features import ENCODER, ENGLISH, LANGUAGES, NEEDS
 from workflow_scripts.plan.config import Config
 from workflow_scripts.plan.schema import filled
 

@@ -19,8 +19,8 @@ from sklearn.model_selection import GroupKFold
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.judge.features import FEATURES
-from workflow_scripts.stages.judge.model import Coefficients, Judge, band_names, band_of, known_rows
-from workflow_scripts.stages.judge.pairs import Numbers, Pairs
+from workflow_scripts.stages.judge.judge import Coefficients, Judge, band_names, band_of, known_rows
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 
 # Features that may only help (1) or only harm (-1) at given others. The others are free: those of
 # lower layers, say, count against the last one.

@@ -19,7 +19,7 @@ from workflow_scripts.core.cli import count, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.statistics.bootstrap import interval, resampled
-from workflow_scripts.stages.judge.agreement import agreement
+from workflow_scripts.stages.judge.annotator_agreement import agreement
 from workflow_scripts.stages.judge.annotators import (
     MAX_FAILED_CONTROLS,
     MIN_JUDGMENTS,

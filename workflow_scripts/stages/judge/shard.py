@@ -25,13 +25,13 @@ from workflow_scripts.core.files.rows import (
     ScoredCandidate,
     ScoredRow,
 )
-from workflow_scripts.core.files.shard import Input, Tally, write_shard
-from workflow_scripts.core.text.text import letters_and_digits
+from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
+from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
 from workflow_scripts.stages.judge.bench import Bench, Decoder
+from workflow_scripts.stages.judge.judge import DEFAULT, Judge
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 from workflow_scripts.stages.judge.load import load_models
-from workflow_scripts.stages.judge.model import DEFAULT, Judge
-from workflow_scripts.stages.judge.pairs import Numbers, Pairs
 
 # References whose candidates are judged together: some thousands of pairs.
 WINDOW = 32

@@ -6,7 +6,7 @@ from typing import Any
 
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues import encoder_blocks, judges
-from workflow_scripts.plan.catalogues.features import (
+from workflow_scripts.plan.catalogues.pair_features import (
     ENCODER,
     KNOWN_WORDS,
     REFERENCE_NLLS,

@@ -13,12 +13,12 @@ import numpy as np
 
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.shard import Input, rows_of
-from workflow_scripts.core.files.tables import TableWriter, read_batches
+from workflow_scripts.core.files.parquet import TableWriter, read_batches
+from workflow_scripts.core.files.shard_frame import Input, rows_of
 from workflow_scripts.core.progress import progress
 from workflow_scripts.stages.lexicon.alignment import Table, aligned
 from workflow_scripts.stages.lexicon.counting import BUFFER_ROWS, Block, Counts
-from workflow_scripts.stages.lexicon.phrases import counted, phrase_pairs
+from workflow_scripts.stages.lexicon.phrase_pairs import counted, phrase_pairs
 from workflow_scripts.stages.lexicon.results import (
     ACROSS,
     COUNTS,

@@ -14,9 +14,15 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, shard_paths, verify, write_record
 from workflow_scripts.core.files.packed_writers import gzip_writer, zstd_writer
-from workflow_scripts.core.files.tables import SCHEMAS, TableWriter, read_batches, read_rows
+from workflow_scripts.core.files.parquet import SCHEMAS, TableWriter, read_batches, read_rows
 from workflow_scripts.stages.lexicon.counting import Block, merged
-from workflow_scripts.stages.lexicon.phrases import first_words, has_marked, last_words, unpacked
+from workflow_scripts.stages.lexicon.entry_scores import mutual_information, probability, score
+from workflow_scripts.stages.lexicon.phrase_pairs import (
+    first_words,
+    has_marked,
+    last_words,
+    unpacked,
+)
 from workflow_scripts.stages.lexicon.results import (
     ACROSS,
     COUNTS,
@@ -26,7 +32,6 @@ from workflow_scripts.stages.lexicon.results import (
     WITHIN,
     read_words,
 )
-from workflow_scripts.stages.lexicon.scores import mutual_information, probability, score
 from workflow_scripts.stages.lexicon.texts import WORD_BITS
 from workflow_scripts.stages.lexicon.together import word_pair
 

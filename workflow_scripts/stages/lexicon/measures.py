@@ -17,14 +17,14 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.input_files import files_below, unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.shard import Input
+from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.core.files.vectors import read_vectors
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.report.finished_run import named
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.text.word_tokens import words_and_punctuation
-from workflow_scripts.stages.embed import model as embedding
-from workflow_scripts.stages.judge.encoder import encoder_folder, load_encoder
+from workflow_scripts.stages.embed import embedding as embedding
+from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.stages.lexicon.measures_data import (
     Listed,
     Pair,

@@ -11,7 +11,7 @@ from typing import Any
 
 from workflow_scripts.core.statistics.rounding import DECIMALS
 from workflow_scripts.stages.lexicon.measures_data import Pair
-from workflow_scripts.testbed.vocabulary import SURFACES, Value
+from workflow_scripts.testbed.lexical_slots import SURFACES, Value
 
 # Words of a phrase of the lexicon, at most.
 MOST_WORDS = 3

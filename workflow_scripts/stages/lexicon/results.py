@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow_scripts.core.files.manifest import read_record, verify
-from workflow_scripts.core.files.tables import read_batches
+from workflow_scripts.core.files.parquet import read_batches
 from workflow_scripts.core.report.finished_run import FinishedRun
 
 # The schemas of the tables (core/tables.py).

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.files.shard import Input
+from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.core.text.word_tokens import words_and_punctuation
 
 Ids = NDArray[np.int32]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.shard import Input, rows_of
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.shard_frame import Input, rows_of
 from workflow_scripts.core.progress import progress
 from workflow_scripts.stages.lexicon.alignment import Table, cells, joined, learnt, same_words
 from workflow_scripts.stages.lexicon.results import LINKS, TOO_LONG, WORDS

@@ -21,8 +21,8 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.packed_writers import ZSTD_LEVEL, zstd_writer
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ParaphrasesRow
-from workflow_scripts.core.files.tables import read_rows
 from workflow_scripts.core.progress import progress
 from workflow_scripts.plan.catalogues.merges import AND, OF
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workflow_scripts.core.report.finished_run import FinishedRun
-from workflow_scripts.stages.embed.readers import BT17_TASKS
 from workflow_scripts.stages.embed.results import Tested, tested
+from workflow_scripts.stages.embed.sts_readers import BT17_TASKS
 from workflow_scripts.stages.embed.sts_tables import (
     data_columns,
     encoder_differences,

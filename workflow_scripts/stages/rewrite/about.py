@@ -10,7 +10,7 @@ from workflow_scripts.core.cli import json_argument
 from workflow_scripts.core.files.atomic import atomic_path, write_json
 from workflow_scripts.core.files.manifest import read_manifest, verify
 from workflow_scripts.stages.rewrite.results import ABOUT
-from workflow_scripts.stages.rewrite.templates import TABLE, known_labels, read_table
+from workflow_scripts.stages.rewrite.syntax_templates import TABLE, known_labels, read_table
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

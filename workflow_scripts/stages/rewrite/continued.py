@@ -19,7 +19,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import publish_folder, write_json
-from workflow_scripts.core.files.locking import locked
+from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.manifest import record_path, sha256, shard_paths, verify
 from workflow_scripts.nmt.kinds import model_files
 from workflow_scripts.nmt.loaders import load_model
@@ -33,11 +33,11 @@ from workflow_scripts.plan.schema import filled
 from workflow_scripts.stages.rewrite.about import add_options, tell
 from workflow_scripts.stages.rewrite.training import State, Training
 from workflow_scripts.stages.subword.segmenter import Segmenter
-from workflow_scripts.stages.train import data, layout, measures, plans
+from workflow_scripts.stages.train import data, measures, plans, work_folder
 from workflow_scripts.stages.train.doubts import ADVICE, doubts
 from workflow_scripts.stages.train.kernels import use_fast_kernels
-from workflow_scripts.stages.train.parameters import count_parameters
 from workflow_scripts.stages.train.publishing import RECORD, publish_model
+from workflow_scripts.stages.train.weight_count import count_parameters
 
 # In the work folder: the model that the training begins with, and where it stands.
 _BEGINNING = "beginning"
@@ -81,9 +81,9 @@ def train_on(task: Task) -> State:
         "seed": task.seed,
         "inputs": {path.name: sha256(path) for path in files},
     }
-    begun = (work / _STATE).exists() and not (work / layout.FINISHED).exists()
+    begun = (work / _STATE).exists() and not (work / work_folder.FINISHED).exists()
     plans.keep(task.role, work, plan, begun)
-    if not (work / layout.COUNTS).exists():
+    if not (work / work_folder.COUNTS).exists():
         data.write_text(task.shards, "forward", settings["max_length"], work, ("train", "dev"))
     if not (work / _BEGINNING).exists():
         unfinished = work / f"{_BEGINNING}.unfinished"
@@ -103,18 +103,18 @@ def train_on(task: Task) -> State:
         task.role,
         trainable,
         settings,
-        train=_pairs(model, work / layout.TRAIN_SOURCE, work / layout.TRAIN_TARGET),
-        dev=_pairs(model, work / layout.DEV_SOURCE, work / layout.DEV_TARGET),
+        train=_pairs(model, work / work_folder.TRAIN_SOURCE, work / work_folder.TRAIN_TARGET),
+        dev=_pairs(model, work / work_folder.DEV_SOURCE, work / work_folder.DEV_TARGET),
         seed=task.seed,
         path=work / _STATE,
     )
     state = training.run()
-    if not (work / layout.FINISHED).exists():
-        target = work / layout.MODEL
+    if not (work / work_folder.FINISHED).exists():
+        target = work / work_folder.MODEL
         target.mkdir(exist_ok=True)
         beginning = work / _BEGINNING
         save_model(beginning, model_files(beginning), trainable.tensors, target)
-        write_json(work / layout.FINISHED, {"updates": state.updates})
+        write_json(work / work_folder.FINISHED, {"updates": state.updates})
     return state
 
 
@@ -131,11 +131,11 @@ def _pairs(model: Model, source: Path, target: Path) -> list[Pair]:
 def measure(task: Task, state: State) -> dict[str, Any]:
     """Return the metrics of the model, as those of a trained one, and its kind."""
     work = task.work
-    counts = plans.read_json(work / layout.COUNTS)
-    folder = work / layout.MODEL
+    counts = plans.read_json(work / work_folder.COUNTS)
+    folder = work / work_folder.MODEL
     model = load_model(folder, task.device)
-    dev = (work / layout.DEV_SOURCE, work / layout.DEV_TARGET)
-    test = (work / layout.TEST_SOURCE, work / layout.TEST_TARGET)
+    dev = (work / work_folder.DEV_SOURCE, work / work_folder.DEV_TARGET)
+    test = (work / work_folder.TEST_SOURCE, work / work_folder.TEST_TARGET)
     segmenter = Segmenter(task.text_model)
     return {
         "role": task.role,
@@ -157,7 +157,7 @@ def publish(
 ) -> None:
     """Publish the model in the work folder; see `publish_model`."""
     sources = dict.fromkeys(_TEXT_MODELS, task.text_model)
-    sources |= {path.name: path for path in sorted((task.work / layout.MODEL).iterdir())}
+    sources |= {path.name: path for path in sorted((task.work / work_folder.MODEL).iterdir())}
     publish_model(task.role, state.curve, metrics, sources, output, beside)
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from workflow_scripts.core.statistics.bootstrap import interval, resampled
 from workflow_scripts.core.statistics.rounding import DECIMALS
+from workflow_scripts.stages.rewrite.syntax_templates import Template, template_of
 from workflow_scripts.stages.rewrite.template_pairs import Parsed
-from workflow_scripts.stages.rewrite.templates import Template, template_of
 
 # What is asked for, and what is read: by name, whether the asked template is the target's or one
 # of the most frequent, and which template stands in front of the sentence.

@@ -5,7 +5,7 @@ from functools import lru_cache
 from spellchecker import SpellChecker
 
 from workflow_scripts.core.text.letters import like
-from workflow_scripts.stages.generate.words import split_word
+from workflow_scripts.stages.generate.constraint_words import split_word
 
 # Longer words are corrected within one edit: their second edits are millions.
 _LONG = 16

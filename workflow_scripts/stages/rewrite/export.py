@@ -25,7 +25,7 @@ from workflow_scripts.core.files.seal import SEAL, sealed
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.core.version import version
 from workflow_scripts.nmt.kinds import SOCKEYE
-from workflow_scripts.plan.run.runs import run_folder
+from workflow_scripts.plan.run.run_folders import run_folder
 from workflow_scripts.stages.release.licences import licence_fields
 from workflow_scripts.stages.rewrite.control_report import RESULTS, SHOWN, read_control
 from workflow_scripts.stages.rewrite.results import (

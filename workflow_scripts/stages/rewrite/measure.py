@@ -20,25 +20,25 @@ from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.rows import PairRow, Side
-from workflow_scripts.core.files.shard import Input
+from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.statistics.bootstrap import interval, resampled
 from workflow_scripts.core.statistics.rounding import DECIMALS
-from workflow_scripts.core.text.text import letters_and_digits, words
+from workflow_scripts.core.text.normalisation import letters_and_digits, words
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.text import source_coder, target_coder
-from workflow_scripts.plan.catalogues.features import ENGLISH
+from workflow_scripts.nmt.pieces import source_coder, target_coder
+from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.plan.catalogues.rewriters import TEST, reference_id
 from workflow_scripts.stages.evaluate.diversity import ORDERS, bleu_counts, one_minus_bleu, sentence
 from workflow_scripts.stages.evaluate.modified_bleu import modified_bleu
-from workflow_scripts.stages.judge.encoder import encoder_folder, load_encoder
 from workflow_scripts.stages.judge.features import FEATURES, Models
-from workflow_scripts.stages.judge.pairs import Pairs
+from workflow_scripts.stages.judge.known_pairs import Pairs
+from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.stages.rewrite.results import FIGURES, MEASURES
-from workflow_scripts.stages.rewrite.templates import prefixed
+from workflow_scripts.stages.rewrite.syntax_templates import prefixed
 from workflow_scripts.testbed.checker import Checker
 
 _BATCH_ROWS = 256

@@ -13,20 +13,20 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
-from workflow_scripts.core.files.shard import Input
+from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.options import SEARCH_BATCH, parse_with_compute
-from workflow_scripts.nmt.text import source_coder, target_coder
+from workflow_scripts.nmt.pieces import source_coder, target_coder
 from workflow_scripts.plan.catalogues.rewriters import TEST
 from workflow_scripts.stages.rewrite import control
 from workflow_scripts.stages.rewrite.control import Answer, Output, Parse, Score, Scores, Search
 from workflow_scripts.stages.rewrite.control_report import ANSWERS, RESULTS
 from workflow_scripts.stages.rewrite.measure import meaning_scores
+from workflow_scripts.stages.rewrite.syntax_templates import TABLE, Template, prefixed, read_table
 from workflow_scripts.stages.rewrite.template_pairs import Parsed, joined, swapped
-from workflow_scripts.stages.rewrite.templates import TABLE, Template, prefixed, read_table
 from workflow_scripts.stages.syntax.parser import Parser
 from workflow_scripts.testbed.checker import Checker
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.seeding import fraction
-from workflow_scripts.stages.rewrite.noise import damage
+from workflow_scripts.stages.rewrite.noising import damage
 
 
 def noisy(

@@ -15,16 +15,16 @@ from workflow_scripts.nmt.kinds import model_files
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.precision import PRECISIONS
 from workflow_scripts.nmt.raw import coders
-from workflow_scripts.plan.catalogues.features import ENGLISH
+from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.plan.config import Config
-from workflow_scripts.plan.run.runs import link_name, read_config, run_folder
+from workflow_scripts.plan.run.run_folders import link_name, read_config, run_folder
 from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.generate.variants import SetMaker, set_maker
-from workflow_scripts.stages.judge.encoder import encoder_folder, load_encoder
 from workflow_scripts.stages.judge.features.feature import Encoder
+from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.stages.rewrite.requests import RequestError
 from workflow_scripts.stages.rewrite.rewriter import Rewriter, Settings
-from workflow_scripts.stages.rewrite.templates import TABLE, known
+from workflow_scripts.stages.rewrite.syntax_templates import TABLE, known
 from workflow_scripts.stages.subword.segmenter import Segmenter, segmenter_path
 
 # What the stage says of a rewriter, beside its model.

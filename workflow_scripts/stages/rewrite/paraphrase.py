@@ -19,8 +19,8 @@ import torch
 from workflow_scripts.core.cli import count, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
-from workflow_scripts.stages.rewrite.lines import FORMS, form_of, requests_of
 from workflow_scripts.stages.rewrite.opening import add_options, open_rewriter
+from workflow_scripts.stages.rewrite.request_lines import FORMS, form_of, requests_of
 from workflow_scripts.stages.rewrite.requests import Answer, Request, RequestError, request_of
 from workflow_scripts.stages.rewrite.rewriter import Plan, Rewriter
 

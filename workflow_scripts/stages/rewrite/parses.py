@@ -14,7 +14,7 @@ from typing import Any
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.rows import PairRow, TreesRow
-from workflow_scripts.core.files.shard import Input, Tally, write_shard
+from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.nmt.options import parse_with_compute
 from workflow_scripts.stages.syntax.parser import Parser
 from workflow_scripts.stages.syntax.shard import BATCH, WINDOW

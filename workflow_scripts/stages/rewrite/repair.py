@@ -18,17 +18,17 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.shard import Input
+from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.core.statistics.bootstrap import interval, resampled
 from workflow_scripts.core.statistics.rounding import DECIMALS
 from workflow_scripts.core.text.letters import like
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.plan.catalogues.rewriters import KINDS
-from workflow_scripts.stages.generate.words import split_word
+from workflow_scripts.stages.generate.constraint_words import split_word
 from workflow_scripts.stages.rewrite.corrector import Corrector, corrects
 from workflow_scripts.stages.rewrite.measure import held_out, parse, rewritten
-from workflow_scripts.stages.rewrite.noise import Damage, damage_once
+from workflow_scripts.stages.rewrite.noising import Damage, damage_once
 from workflow_scripts.stages.rewrite.restoration import restoration
 from workflow_scripts.stages.rewrite.results import REPAIR
 from workflow_scripts.testbed.checker import Checker

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
-from workflow_scripts.stages.generate.words import split_word
-from workflow_scripts.stages.rewrite.noise import Damage
+from workflow_scripts.stages.generate.constraint_words import split_word
+from workflow_scripts.stages.rewrite.noising import Damage
 
 
 class Outcome(NamedTuple):

@@ -13,21 +13,21 @@ from itertools import islice, product
 import numpy as np
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.text.text import letters_and_digits, written_without_blanks
+from workflow_scripts.core.text.normalisation import letters_and_digits, written_without_blanks
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.pieces import TextCoder
 from workflow_scripts.nmt.positive import MOST_PHRASES, resolve
 from workflow_scripts.nmt.raw import forbidden, wanted, whole_words
 from workflow_scripts.nmt.sampling import SampleRequest, sample
-from workflow_scripts.nmt.text import TextCoder
 from workflow_scripts.nmt.vocabulary import BOS, UNK
-from workflow_scripts.plan.catalogues.features import ENGLISH
+from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.stages.generate.inflection import inflections
 from workflow_scripts.stages.generate.variants import SetMaker
 from workflow_scripts.stages.judge.features import FEATURES, Models
 from workflow_scripts.stages.judge.features.feature import Encoder
-from workflow_scripts.stages.judge.pairs import Pairs
+from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.rewrite.requests import (
     MOST_RESULTS,
     Answer,
@@ -45,7 +45,7 @@ from workflow_scripts.stages.rewrite.spellings import (
     holds,
     plain,
 )
-from workflow_scripts.stages.rewrite.templates import checked, labels_of, prefixed
+from workflow_scripts.stages.rewrite.syntax_templates import checked, labels_of, prefixed
 
 # Searches that one request may need: one for each choice of forms, or for each set of a system.
 MOST_SEARCHES = 48

@@ -6,7 +6,7 @@ from itertools import islice, product
 
 import regex
 
-from workflow_scripts.core.text.text import spellings, written_without_blanks
+from workflow_scripts.core.text.normalisation import spellings, written_without_blanks
 from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, WORD_MARK, Vocabulary
 
 # Ways to write one spelling that a search is told; those of the fewest pieces come first.

@@ -16,10 +16,10 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths, write_record
 from workflow_scripts.core.files.rows import PairRow, TreesRow
-from workflow_scripts.core.files.shard import Input, Stream, Tally, write_shard
+from workflow_scripts.core.files.shard_frame import Input, Stream, Tally, write_shard
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.plan.catalogues.rewriters import DEV, TRAIN, reference_id
-from workflow_scripts.stages.rewrite import templates
+from workflow_scripts.stages.rewrite import syntax_templates
 
 # Why a pair is left out.
 WITHOUT_TREE = "without_tree"  # the parser finds no tree for one of its texts
@@ -66,7 +66,7 @@ def joined(pairs: Iterable[PairRow], trees: Iterable[TreesRow]) -> Iterator[Pars
         if read is None or written is None:
             yield None
         else:
-            yield Parsed(row, *map(templates.template_of, (read, written)))
+            yield Parsed(row, *map(syntax_templates.template_of, (read, written)))
 
 
 def swapped(pair: Parsed, seed: int) -> Parsed:
@@ -90,7 +90,7 @@ def with_template(pair: Parsed, free: float, seed: int) -> PairRow:
         seed: of the draw.
     """
     left = pair.row["corpus"] == TRAIN and fraction(seed, "no template", pair.row["id"]) < free
-    source = templates.prefixed(None if left else pair.wanted, pair.row["source"])
+    source = syntax_templates.prefixed(None if left else pair.wanted, pair.row["source"])
     return {**pair.row, "source": source}
 
 
@@ -109,7 +109,7 @@ class Shard:
         trees: Iterable[TreesRow],
         settings: dict[str, Any],
         tally: Tally,
-        count: templates.Count,
+        count: syntax_templates.Count,
     ):
         self._trees, self._settings, self._tally, self._count = trees, settings, tally, count
 
@@ -169,7 +169,7 @@ def write_pairs(
     Raises:
         InputError: a file is damaged, or no pair is left to train on or to validate on.
     """
-    count = templates.Count()
+    count = syntax_templates.Count()
     splits, references, left_out = Counter[str](), Counter[str](), Counter[str]()
     for path, parsed in zip(pairs, trees, strict=True):
         tally = Tally()
@@ -192,12 +192,12 @@ def write_pairs(
             "levels, or no tree; raise held_out.dev"
         )
     found = count.templates()
-    templates.write_table(output / templates.TABLE, found)
+    syntax_templates.write_table(output / syntax_templates.TABLE, found)
     extra = {
-        **{"templates": len(found), "labels": len(templates.known_labels(found))},
+        **{"templates": len(found), "labels": len(syntax_templates.known_labels(found))},
         **{"rows": dict(splits), "references": dict(references), "left_out": dict(left_out)},
     }
-    write_record(output / templates.TABLE, len(count), len(count), {}, extra)
+    write_record(output / syntax_templates.TABLE, len(count), len(count), {}, extra)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -24,8 +24,8 @@ from workflow_scripts.core.files.manifest import (
     write_record,
 )
 from workflow_scripts.core.files.rows import Paraphrase, ParaphrasesRow, ScoredCandidate, ScoredRow
-from workflow_scripts.core.files.shard import Input, Stream, Tally, write_shard
-from workflow_scripts.core.text.text import letters_and_digits
+from workflow_scripts.core.files.shard_frame import Input, Stream, Tally, write_shard
+from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.plan.catalogues.merged_runs import PIECES, PIECES_RECORD
 from workflow_scripts.plan.catalogues.merges import AND, OF
 from workflow_scripts.stages.subword.segmenter import Segmenter

@@ -17,7 +17,7 @@ from workflow_scripts.core.files.rows import (
     ScoredCandidate,
     ScoredRow,
 )
-from workflow_scripts.core.files.shard import Input, Tally, write_shard
+from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute

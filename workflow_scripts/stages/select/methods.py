@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from workflow_scripts.core.files.rows import JudgedCandidate
-from workflow_scripts.core.text.text import letters_and_digits
+from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.stages.select.cluster import medoid_clusters
-from workflow_scripts.stages.select.distance import distance_matrix, tokens
+from workflow_scripts.stages.select.piece_distance import distance_matrix, tokens
 
 # What can keep a candidate out, in the order in which it is tested.
 ABOVE_THRESHOLD = "above_threshold"  # its sum exceeds the threshold, or it was pruned

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import JudgedRow, ScoredRow
-from workflow_scripts.core.files.tables import read_rows
-from workflow_scripts.core.statistics.ranks import order_statistics, quantile_rank
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.statistics.order_statistics import order_statistics, quantile_rank
+from workflow_scripts.core.text.normalisation import words
 
 # Labels of a band of lengths that tell something of it.
 FEWEST = 20

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workflow_scripts.core.files.manifest import verify
+from workflow_scripts.core.files.parquet import read_batches, read_rows
 from workflow_scripts.core.files.rows import ParaphrasesRow
-from workflow_scripts.core.files.tables import read_batches, read_rows
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.seeding import fraction
-from workflow_scripts.plan.groups import OTHER, group_of
+from workflow_scripts.plan.reference_groups import OTHER, group_of
 from workflow_scripts.stages.select.methods import REASONS
 
 SAMPLE = 50

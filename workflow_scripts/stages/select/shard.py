@@ -11,7 +11,7 @@ from typing import Any
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.files.manifest import read_json, verify_file
 from workflow_scripts.core.files.rows import JudgedCandidate, Paraphrase, ParaphrasesRow, ScoredRow
-from workflow_scripts.core.files.shard import Input, Tally, write_shard
+from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.plan.schema import filled
 from workflow_scripts.stages.select.methods import (
     ABOVE_THRESHOLD,
@@ -23,8 +23,8 @@ from workflow_scripts.stages.select.methods import (
     distinct,
     eligible,
 )
+from workflow_scripts.stages.select.near_equal import spelt
 from workflow_scripts.stages.select.probability import ProbabilityBound, same_candidates
-from workflow_scripts.stages.select.spelling import spelt
 from workflow_scripts.stages.select.threshold import RECORD
 from workflow_scripts.stages.subword.segmenter import Segmenter, segmenter_path
 

@@ -19,9 +19,13 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import shard_paths, verify, verify_file, write_record
-from workflow_scripts.core.files.tables import read_batches
+from workflow_scripts.core.files.parquet import read_batches
 from workflow_scripts.core.progress import progress
-from workflow_scripts.core.statistics.ranks import Passes, order_statistics, quantile_rank
+from workflow_scripts.core.statistics.order_statistics import (
+    Passes,
+    order_statistics,
+    quantile_rank,
+)
 from workflow_scripts.stages.select.checks import PROBABILITIES
 from workflow_scripts.stages.select.probability import probability_bound, read_judged
 

@@ -10,7 +10,7 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.rows import PairRow, SegmentRow, Side
-from workflow_scripts.core.files.shard import Input, Tally, write_shard
+from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.stages.subword.segmenter import Segmenter, sample_segmentations
 

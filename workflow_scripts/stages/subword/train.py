@@ -14,8 +14,8 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import Side
-from workflow_scripts.core.files.tables import read_rows
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.schema import filled
-from workflow_scripts.stages.train import blocks, layout
+from workflow_scripts.stages.train import model_checks, work_folder
 
 # Pieces. With buckets this narrow hardly any padding is computed; narrower ones gain nothing.
 _BUCKET_WIDTH = 4
@@ -17,7 +17,7 @@ def complete_block(role: str, block: dict[str, Any]) -> dict[str, Any]:
     Raises:
         InputError: a key is missing or unknown, or values don't fit each other.
     """
-    if found := list(blocks.problems(block)):
+    if found := list(model_checks.problems(block)):
         raise InputError(f"the model of {role}: {'; '.join(found)}")
     return filled(block, "model")
 
@@ -37,14 +37,14 @@ def prepare_arguments(block: dict[str, Any]) -> list[str]:
     """Return the arguments of `sockeye.prepare_data`: text to shards of bucketed tensors."""
     return _flags(
         {
-            "source": layout.TRAIN_SOURCE,
-            "target": layout.TRAIN_TARGET,
-            "source-vocab": layout.SOURCE_VOCABULARY,
-            "target-vocab": layout.TARGET_VOCABULARY,
+            "source": work_folder.TRAIN_SOURCE,
+            "target": work_folder.TRAIN_TARGET,
+            "source-vocab": work_folder.SOURCE_VOCABULARY,
+            "target-vocab": work_folder.TARGET_VOCABULARY,
             "max-seq-len": f"{block['max_length']}:{block['max_length']}",
             "bucket-width": _BUCKET_WIDTH,
             "no-logfile": True,
-            "output": layout.PREPARED_UNFINISHED,
+            "output": work_folder.PREPARED_UNFINISHED,
         }
     )
 
@@ -69,7 +69,7 @@ def by_device(block: dict[str, Any]) -> dict[str, list[str]]:
     return {device: device_arguments(block, device) for device in ("cpu", "cuda")}
 
 
-def train_arguments(block: dict[str, Any], seed: int, output: str = layout.MODEL) -> list[str]:
+def train_arguments(block: dict[str, Any], seed: int, output: str = work_folder.MODEL) -> list[str]:
     """Return the arguments of `sockeye.train` that do not depend on the device.
 
     All paths are relative to the work folder, so that a work folder can be moved: Sockeye resumes
@@ -85,9 +85,9 @@ def train_arguments(block: dict[str, Any], seed: int, output: str = layout.MODEL
     dropout = f"{block['dropout']}:{block['dropout']}"
     return _flags(
         {
-            "prepared-data": layout.PREPARED,
-            "validation-source": layout.DEV_SOURCE,
-            "validation-target": layout.DEV_TARGET,
+            "prepared-data": work_folder.PREPARED,
+            "validation-source": work_folder.DEV_SOURCE,
+            "validation-target": work_folder.DEV_TARGET,
             "output": output,
             "no-logfile": True,
             "seed": seed,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.model_blocks import UNKNOWN
 from workflow_scripts.plan.config import Config, strangers
-from workflow_scripts.stages.train import blocks
+from workflow_scripts.stages.train import model_checks
 
 
 def problems(config: Config) -> Iterator[str]:
@@ -17,7 +17,9 @@ def problems(config: Config) -> Iterator[str]:
     for role in roles:
         name = config["train"]["models"][role]
         yield from strangers(f"train.models.{role}", [name], "models", config)
-        for problem in blocks.problems(config["models"][name]) if name in config["models"] else ():
+        for problem in (
+            model_checks.problems(config["models"][name]) if name in config["models"] else ()
+        ):
             yield f"models.{name}: {problem}"
         seen = config["models"].get(name, {}).get("trained_on", UNKNOWN)
         if seen != UNKNOWN:

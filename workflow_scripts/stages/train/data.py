@@ -9,19 +9,19 @@ from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path, write_json
+from workflow_scripts.core.files.parquet import count_rows, read_rows
 from workflow_scripts.core.files.rows import SegmentRow, Side
-from workflow_scripts.core.files.tables import count_rows, read_rows
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.stages.subword.segmenter import Segmenter
-from workflow_scripts.stages.train import layout
+from workflow_scripts.stages.train import work_folder
 
 # Sockeye's special symbols, in the only order that it accepts.
 _SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
 _FILES = {
-    "train": (layout.TRAIN_SOURCE, layout.TRAIN_TARGET),
-    "dev": (layout.DEV_SOURCE, layout.DEV_TARGET),
-    "test": (layout.TEST_SOURCE, layout.TEST_TARGET),
+    "train": (work_folder.TRAIN_SOURCE, work_folder.TRAIN_TARGET),
+    "dev": (work_folder.DEV_SOURCE, work_folder.DEV_TARGET),
+    "test": (work_folder.TEST_SOURCE, work_folder.TEST_TARGET),
 }
 
 
@@ -135,5 +135,5 @@ def write_text(
                 f"all {counts[split]:,} {split} segments in {shards[0].parent} are longer than the "
                 f"model's max_length, {max_length} pieces: raise it"
             )
-    write_json(work / layout.COUNTS, counts)
+    write_json(work / work_folder.COUNTS, counts)
     return dict(counts)

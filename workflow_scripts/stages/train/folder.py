@@ -8,7 +8,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.vocabulary import Vocabulary
 from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS
 from workflow_scripts.stages.subword.segmenter import Segmenter
-from workflow_scripts.stages.train import blocks
+from workflow_scripts.stages.train import model_checks
 from workflow_scripts.stages.train.measures import read_pieces
 
 # A sub-word model belongs to a vocabulary if it holds at least this share of its pieces; training
@@ -23,7 +23,7 @@ def check_block(role: str, block: dict[str, Any]) -> dict[str, Path]:
     Raises:
         InputError: keys other than the three paths, or a path that is not there.
     """
-    if found := list(blocks.problems(block)):
+    if found := list(model_checks.problems(block)):
         raise InputError(f"the model of {role}: {'; '.join(found)}")
     paths = {key: Path(block[key]) for key in ("folder", *TEXT_MODELS)}
     for key, path in paths.items():

@@ -19,7 +19,7 @@ from typing import Any
 from sockeye import arguments, data_io, prepare_data, train
 
 from workflow_scripts.core.files.atomic import atomic_path, publish_folder, sync_tree
-from workflow_scripts.stages.train import layout, snapshots
+from workflow_scripts.stages.train import snapshots, work_folder
 from workflow_scripts.stages.train.kernels import use_fast_kernels
 
 
@@ -61,11 +61,11 @@ def _parse(add_arguments: Any, words: list[str]) -> argparse.Namespace:
 
 def prepare(words: list[str]) -> None:
     """Turn the training text into Sockeye's tensors, unless that is done; then drop the text."""
-    if not Path(layout.PREPARED).exists():
-        shutil.rmtree(layout.PREPARED_UNFINISHED, ignore_errors=True)
+    if not Path(work_folder.PREPARED).exists():
+        shutil.rmtree(work_folder.PREPARED_UNFINISHED, ignore_errors=True)
         prepare_data.prepare_data(_parse(arguments.add_prepare_data_cli_args, words))
-        publish_folder(Path(layout.PREPARED_UNFINISHED), Path(layout.PREPARED))
-    for name in (layout.TRAIN_SOURCE, layout.TRAIN_TARGET):
+        publish_folder(Path(work_folder.PREPARED_UNFINISHED), Path(work_folder.PREPARED))
+    for name in (work_folder.TRAIN_SOURCE, work_folder.TRAIN_TARGET):
         Path(name).unlink(missing_ok=True)
 
 
@@ -87,7 +87,7 @@ def run_training(words: list[str]) -> None:
         "diverged": bool(state.diverged),
     }
     sync_tree(model)  # of which the next file speaks
-    with atomic_path(layout.FINISHED) as temporary:
+    with atomic_path(work_folder.FINISHED) as temporary:
         temporary.write_text(json.dumps(finished), encoding="utf-8")
 
 
@@ -95,7 +95,7 @@ def main() -> None:
     """Work in the folder that is the only argument, by its plan."""
     end_with_parent()
     os.chdir(sys.argv[1])
-    plan = json.loads(Path(layout.PLAN).read_text(encoding="utf-8"))
+    plan = json.loads(Path(work_folder.PLAN).read_text(encoding="utf-8"))
     settings = plan["settings"]
     if "matmul" in settings:  # MXNet leaves no such choice
         use_fast_kernels(settings["matmul"], plan["device"])

@@ -8,8 +8,8 @@ from typing import Any
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
-from workflow_scripts.core.files.locking import LOCK
-from workflow_scripts.stages.train import layout
+from workflow_scripts.core.files.file_lock import LOCK
+from workflow_scripts.stages.train import work_folder
 
 
 def keep(role: str, work: Path, plan: dict[str, Any], begun: bool) -> None:
@@ -27,7 +27,7 @@ def keep(role: str, work: Path, plan: dict[str, Any], begun: bool) -> None:
         InputError: the plan is the same, but the training has got somewhere on another device, from
             whose state it can't go on. It is not thrown away unasked.
     """
-    path = work / layout.PLAN
+    path = work / work_folder.PLAN
     known = read_json(path) if path.exists() else {}
     if known | {"device": plan["device"]} == plan:
         if known != plan and begun:

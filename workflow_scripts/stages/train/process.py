@@ -12,7 +12,7 @@ from typing import IO, Any
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files import space
 from workflow_scripts.core.progress import INTERVAL_SECONDS
-from workflow_scripts.stages.train import layout
+from workflow_scripts.stages.train import work_folder
 
 # What the interpreter runs, with the work folder as its argument. Before 3.11, Python does not know
 # PYTHONSAFEPATH: there the working directory is taken off the search path before all else.
@@ -94,7 +94,7 @@ def run_sockeye(
         text=True,
         errors="replace",
     )
-    log_path, tail = work / layout.LOG, deque[str](maxlen=_LOG_TAIL_LINES)
+    log_path, tail = work / work_folder.LOG, deque[str](maxlen=_LOG_TAIL_LINES)
     with space.explained(log_path), process, log_path.open("a", encoding="utf-8") as log:
         assert process.stdout is not None  # it is a pipe
         for line in process.stdout:
@@ -117,5 +117,5 @@ def _failure(work: Path, status: int, end: str) -> str:
         reason = f"failed with exit status {status}"
     return (
         f"Sockeye's training {reason}. The same command goes on from its last checkpoint. "
-        f"The end of {work / layout.LOG}:\n{end}"
+        f"The end of {work / work_folder.LOG}:\n{end}"
     )

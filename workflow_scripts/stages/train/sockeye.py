@@ -20,8 +20,8 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
-from workflow_scripts.core.files.locking import locked
 from workflow_scripts.core.files.manifest import sha256, shard_paths, verify
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.stages.subword.segmenter import Segmenter
@@ -30,19 +30,19 @@ from workflow_scripts.stages.train import (
     curve,
     data,
     folder,
-    layout,
     measures,
     plans,
     process,
     snapshots,
     sockeye2,
     sockeye2_model,
+    work_folder,
 )
 from workflow_scripts.stages.train.doubts import ADVICE, doubts
 from workflow_scripts.stages.train.model_files import FILES
-from workflow_scripts.stages.train.parameters import count_parameters
 from workflow_scripts.stages.train.plans import read_json, remove
 from workflow_scripts.stages.train.publishing import publish_model
+from workflow_scripts.stages.train.weight_count import count_parameters
 
 MODEL_FILES = (*FILES, "args.yaml")
 
@@ -95,7 +95,7 @@ def follow_plan(task: Task, settings: Any) -> None:
         "inputs": {path.name: sha256(path) for path in files},
         **({} if task.dev_pairs is None else {"dev_pairs": task.dev_pairs}),
     }
-    finished = (task.work / layout.FINISHED).exists()
+    finished = (task.work / work_folder.FINISHED).exists()
     begun = not finished and bool(snapshots.snapshots(task.work))
     plans.keep(task.role, task.work, plan, begun)
 
@@ -120,9 +120,9 @@ def train_model(task: Task, lock: IO[bytes]) -> Result:
             "matmul": block["matmul"],
         },
     )
-    if not (work / layout.COUNTS).exists():
+    if not (work / work_folder.COUNTS).exists():
         for name, side in zip(
-            (layout.SOURCE_VOCABULARY, layout.TARGET_VOCABULARY),
+            (work_folder.SOURCE_VOCABULARY, work_folder.TARGET_VOCABULARY),
             data.sides(task.direction),
             strict=True,
         ):
@@ -132,19 +132,19 @@ def train_model(task: Task, lock: IO[bytes]) -> Result:
         if task.dev_pairs is not None:
             dev = data.dev_sample(task.shards, longest, task.dev_pairs, task.seed)
         data.write_text(task.shards, task.direction, longest, work, ("train", "dev"), dev=dev)
-    if not (work / layout.FINISHED).exists():
+    if not (work / work_folder.FINISHED).exists():
         lines = process.ProgressLines(task.role, block)
         python = sockeye2.find_interpreter(task.mxnet_python) if on_mxnet else sys.executable
         process.run_sockeye(work, lock, lines, task.threads, python)
-    finished = read_json(work / layout.FINISHED)
+    finished = read_json(work / work_folder.FINISHED)
     if finished.pop("diverged"):
         raise InputError(
             f"the training of {task.role} diverged at update {finished['updates']}: lower the "
             "model's learning_rate or raise its warmup"
         )
-    if on_mxnet and not (work / layout.MODEL).exists():
-        sockeye2_model.convert(work / layout.SOCKEYE2_MODEL, work / layout.MODEL)
-    metrics = curve.read_metrics(work / layout.MODEL / layout.METRICS)
+    if on_mxnet and not (work / work_folder.MODEL).exists():
+        sockeye2_model.convert(work / work_folder.SOCKEYE2_MODEL, work / work_folder.MODEL)
+    metrics = curve.read_metrics(work / work_folder.MODEL / work_folder.METRICS)
     return Result(
         segmenters=task.segmenters,
         metrics=finished,
@@ -163,14 +163,17 @@ def take_over_model(task: Task) -> Result:
     paths = folder.check_block(task.role, task.model)
     own = {"source": paths["source_model"], "reference": paths["reference_model"]}
     follow_plan(task, {key: str(path) for key, path in paths.items()})
-    folder.copy_model(paths["folder"], work / layout.MODEL, MODEL_FILES)
-    model = load_model(work / layout.MODEL, device=task.device)
+    folder.copy_model(paths["folder"], work / work_folder.MODEL, MODEL_FILES)
+    model = load_model(work / work_folder.MODEL, device=task.device)
     data.write_text(task.shards, task.direction, math.inf, work, ("dev",), ("dev", "test"))
     vocabularies = (model.source_vocab, model.target_vocab)
     for side, (vocabulary, other), names in zip(
         data.sides(task.direction),
         (vocabularies, vocabularies[::-1]),
-        ((layout.DEV_SOURCE, layout.TEST_SOURCE), (layout.DEV_TARGET, layout.TEST_TARGET)),
+        (
+            (work_folder.DEV_SOURCE, work_folder.TEST_SOURCE),
+            (work_folder.DEV_TARGET, work_folder.TEST_TARGET),
+        ),
         strict=True,
     ):
         segmenter = Segmenter(own[side])
@@ -183,13 +186,13 @@ def take_over_model(task: Task) -> Result:
 def measure(task: Task, result: Result) -> dict[str, Any]:
     """Return the metrics of a model: of its training, its size, perplexity and BLEU."""
     work = task.work
-    counts = read_json(work / layout.COUNTS)
+    counts = read_json(work / work_folder.COUNTS)
     if "folder" in task.model:  # the training pairs are not what it was trained on
         counts = {name: count for name, count in counts.items() if not name.startswith("train")}
-    dev = (work / layout.DEV_SOURCE, work / layout.DEV_TARGET)
-    test = (work / layout.TEST_SOURCE, work / layout.TEST_TARGET)
+    dev = (work / work_folder.DEV_SOURCE, work / work_folder.DEV_TARGET)
+    test = (work / work_folder.TEST_SOURCE, work / work_folder.TEST_TARGET)
     target = Segmenter(result.segmenters[data.sides(task.direction)[1]])
-    folder_path = work / layout.MODEL
+    folder_path = work / work_folder.MODEL
     model = load_model(folder_path, task.device)
     return {
         "role": task.role,
@@ -206,7 +209,7 @@ def publish(
     task: Task, result: Result, metrics: dict[str, Any], output: Path, beside: Sequence[str] = ()
 ) -> None:
     """Publish the finished model in the work folder; see `publish_model`."""
-    sources = {name: task.work / layout.MODEL / name for name in MODEL_FILES}
+    sources = {name: task.work / work_folder.MODEL / name for name in MODEL_FILES}
     sources |= {f"{side}.model": path for side, path in result.segmenters.items()}
     publish_model(task.role, result.curve, metrics, sources, output, beside)
 
@@ -214,10 +217,10 @@ def publish(
 def tidy(work: Path) -> None:
     """Drop what only resuming needs; what is left is enough to publish the model again."""
     snapshots.drop(work)
-    for name in (layout.PREPARED, layout.SOCKEYE2_MODEL):
+    for name in (work_folder.PREPARED, work_folder.SOCKEYE2_MODEL):
         shutil.rmtree(work / name, ignore_errors=True)
-    model = work / layout.MODEL
-    needed = {*MODEL_FILES, layout.METRICS, (model / "params.best").resolve().name}
+    model = work / work_folder.MODEL
+    needed = {*MODEL_FILES, work_folder.METRICS, (model / "params.best").resolve().name}
     for path in model.iterdir():
         if path.name not in needed:
             remove(path)

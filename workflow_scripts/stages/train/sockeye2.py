@@ -6,7 +6,7 @@ import subprocess
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.train import arguments, layout
+from workflow_scripts.stages.train import arguments, work_folder
 
 VERSION = "2.3.24"
 _ENVIRONMENT = "envs/mxnet.yaml"
@@ -58,7 +58,7 @@ def settings(block: dict[str, Any], seed: int) -> dict[str, Any]:
         block: a complete `models` block; `matmul` has no effect.
         seed: as for Sockeye 3.
     """
-    train = arguments.train_arguments(block, seed, layout.SOCKEYE2_MODEL)
+    train = arguments.train_arguments(block, seed, work_folder.SOCKEYE2_MODEL)
     return {
         "prepare": arguments.prepare_arguments(block),
         "train": [*train, "--disable-device-locking"],

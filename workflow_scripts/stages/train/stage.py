@@ -19,7 +19,7 @@ from workflow_scripts.stages.train.model_files import FILES
 
 _PIN = (
     "Get and pin it once, with the config files and settings of this run: python -m "
-    "workflow_scripts.stages.corpus.pin --configfile ... --output pins.yaml; then add pins.yaml to "
+    "workflow_scripts.corpus.pin --configfile ... --output pins.yaml; then add pins.yaml to "
     "--configfile (docs/train.md)"
 )
 # Keys of a finished model that do not change its folder: what is told of it.

@@ -20,11 +20,11 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path, write_json
+from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
-from workflow_scripts.core.files.locking import locked
 from workflow_scripts.core.files.manifest import record_path, shard_paths, verify, write_record
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairRow, Side
-from workflow_scripts.core.files.tables import read_rows
 from workflow_scripts.core.progress import progress
 from workflow_scripts.nmt.inspect import read_notes
 from workflow_scripts.nmt.kinds import SETTINGS, SOCKEYE, ModelFiles, model_files
@@ -33,11 +33,19 @@ from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS
 from workflow_scripts.stages.subword.segmenter import Segmenter
-from workflow_scripts.stages.train import curve, data, direction, folder, gather, layout, measures
+from workflow_scripts.stages.train import (
+    curve,
+    data,
+    direction,
+    folder,
+    gather,
+    measures,
+    work_folder,
+)
 from workflow_scripts.stages.train.direction import Languages, TextPair
 from workflow_scripts.stages.train.doubts import ADVICE, doubts
-from workflow_scripts.stages.train.parameters import count_parameters
 from workflow_scripts.stages.train.publishing import RECORD
+from workflow_scripts.stages.train.weight_count import count_parameters
 
 _NO_SENSE = 0.1
 
@@ -242,7 +250,7 @@ def take_over(task: Task, output: Path) -> None:
         verify(shard)
     work = output / "work"
     with locked(work):
-        path = work / layout.MODEL
+        path = work / work_folder.MODEL
         shutil.rmtree(path, ignore_errors=True)  # what a killed process left
         path.mkdir()
         files, texts = assemble(task, path)

@@ -7,8 +7,8 @@ from typing import Any
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.tables import TableWriter, read_rows
-from workflow_scripts.stages.transfer.readers import Row, TaskData, read_task, repetitions
+from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.stages.transfer.senteval_readers import Row, TaskData, read_task, repetitions
 from workflow_scripts.stages.transfer.tasks import TASKS, chosen, missing
 
 

@@ -23,7 +23,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.seal import read_sealed, sealed
 from workflow_scripts.core.statistics.rounding import DECIMALS
-from workflow_scripts.stages.judge.encoder import encoder_folder
+from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
 from workflow_scripts.stages.transfer.collect import described
 from workflow_scripts.stages.transfer.measures import figures
 from workflow_scripts.stages.transfer.protocol import (
@@ -34,7 +34,6 @@ from workflow_scripts.stages.transfer.protocol import (
     Settings,
     answers,
 )
-from workflow_scripts.stages.transfer.readers import TaskData, read_task
 from workflow_scripts.stages.transfer.representations import (
     Representation,
     bag_of_words,
@@ -44,6 +43,7 @@ from workflow_scripts.stages.transfer.representations import (
     task_identity,
     word_vectors,
 )
+from workflow_scripts.stages.transfer.senteval_readers import TaskData, read_task
 from workflow_scripts.stages.transfer.tasks import TASKS, chosen, missing
 
 # numpy takes no greater seed.

@@ -12,7 +12,7 @@ from scipy import stats
 
 from workflow_scripts.core.statistics.bootstrap import BLOCKS, interval, resampled
 from workflow_scripts.stages.transfer.protocol import Answers
-from workflow_scripts.stages.transfer.readers import TaskData
+from workflow_scripts.stages.transfer.senteval_readers import TaskData
 from workflow_scripts.stages.transfer.tasks import MRPC, RELATEDNESS, TASKS
 
 Sums = NDArray[np.float64]

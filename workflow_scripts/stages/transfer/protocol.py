@@ -20,7 +20,7 @@ from workflow_scripts.stages.transfer.classifiers import (
     fit_grades,
     fit_sklearn,
 )
-from workflow_scripts.stages.transfer.readers import Row, TaskData
+from workflow_scripts.stages.transfer.senteval_readers import Row, TaskData
 from workflow_scripts.stages.transfer.tasks import FOLDS, RELATEDNESS, SPLIT, TASKS
 
 ADAM, SKLEARN = "adam", "sklearn"

@@ -17,12 +17,12 @@ from workflow_scripts.core.files.manifest import sha256 as hash_of
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.core.files.vectors import read_vectors, summary
-from workflow_scripts.stages.embed.model import load as load_embedding
+from workflow_scripts.stages.embed.embedding import load as load_embedding
 from workflow_scripts.stages.embed.parts import CONFIG
-from workflow_scripts.stages.judge.encoder import load_encoder
+from workflow_scripts.stages.judge.sentence_vectors import load_encoder
 from workflow_scripts.stages.transfer.classifiers import Features, Floats
 from workflow_scripts.stages.transfer.protocol import Encode
-from workflow_scripts.stages.transfer.readers import TaskData
+from workflow_scripts.stages.transfer.senteval_readers import TaskData
 
 # Sentences that are encoded and written at once.
 _CHUNK = 2048

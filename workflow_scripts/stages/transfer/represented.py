@@ -14,21 +14,21 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.tables import read_rows
-from workflow_scripts.stages.embed.model import RECORD
+from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.stages.embed.embedding import RECORD
 from workflow_scripts.stages.embed.prepared import key
-from workflow_scripts.stages.judge.encoder import encoder_folder
+from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
 from workflow_scripts.stages.transfer.collect import read_collected
 from workflow_scripts.stages.transfer.measure import limit_threads, over_seeds, tested
 from workflow_scripts.stages.transfer.measures import figures, gain
 from workflow_scripts.stages.transfer.protocol import Answers, Settings
-from workflow_scripts.stages.transfer.readers import TaskData
 from workflow_scripts.stages.transfer.representations import (
     Representation,
     bag_of_words,
     model,
     word_vectors,
 )
+from workflow_scripts.stages.transfer.senteval_readers import TaskData
 
 
 def states(

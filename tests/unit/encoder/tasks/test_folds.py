@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.stages.encoder.tasks.disjoint_parts import folds
 from workflow_scripts.stages.encoder.tasks.examples import Pair
-from workflow_scripts.stages.encoder.tasks.folds import folds
 
 
 def pairs(*texts):

@@ -16,9 +16,9 @@ from tests.unit.encoder.conftest import tiny_config, tiny_tokenizer
 from tests.unit.encoder.tasks.samples import SETTINGS, sick, squad, stsb_dev
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import sha256, verify, write_record
-from workflow_scripts.stages.encoder.fitting import Fitting
 from workflow_scripts.stages.encoder.tasks.problems import with_new_layer
 from workflow_scripts.stages.encoder.tasks.tuning import Tuning, main, tune
+from workflow_scripts.stages.encoder.training import Fitting
 
 FILES = {"SICK-E": sick, "STS-B": stsb_dev, "SQuAD": squad}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workflow_scripts.stages.rewrite.lines import form_of, requests_of
+from workflow_scripts.stages.rewrite.request_lines import form_of, requests_of
 from workflow_scripts.stages.rewrite.requests import Request, RequestError
 
 DEFAULTS = {"avoid": ["x"], "number": 2}

@@ -10,10 +10,10 @@ import pytest
 from tests.configs import run_on_testbed
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.stages.rewrite.opening import add_options, encoder_for, open_rewriter, sets_of
 from workflow_scripts.stages.rewrite.requests import Request, RequestError
-from workflow_scripts.stages.rewrite.templates import Template, prefixed, write_table
+from workflow_scripts.stages.rewrite.syntax_templates import Template, prefixed, write_table
 
 SENTENCE = "The old man was repairing his bicycle in front of the house."
 NOWHERE = Path("nowhere")

@@ -13,7 +13,7 @@ from workflow_scripts.stages.generate.constraints import negative, unconstrained
 from workflow_scripts.stages.generate.variants import set_maker
 from workflow_scripts.stages.rewrite.requests import Request, RequestError
 from workflow_scripts.stages.rewrite.rewriter import Rewriter, Settings, difference
-from workflow_scripts.stages.rewrite.templates import prefixed
+from workflow_scripts.stages.rewrite.syntax_templates import prefixed
 
 SENTENCE = "Muž opravuje kolo."
 SENTENCES = [source for source, _ in oracles.small().sentences]

@@ -14,7 +14,7 @@ from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.core.files.tab_separated import read_rows
 from workflow_scripts.core.statistics.numbers import finite
 from workflow_scripts.plan.catalogues.encoder_tasks import chosen_files
-from workflow_scripts.stages.embed.readers import read_data_sets
+from workflow_scripts.stages.embed.sts_readers import read_data_sets
 from workflow_scripts.stages.encoder.tasks.examples import (
     Pair,
     TaskData,

@@ -15,21 +15,21 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import remove_folder, write_json, write_text
+from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
-from workflow_scripts.core.files.locking import locked
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.plan.catalogues.encoder_tasks import ENCODER_TASKS
 from workflow_scripts.plan.schema import definition, filled
-from workflow_scripts.stages.encoder.fitting import Fitting
 from workflow_scripts.stages.encoder.models import file_hashes
 from workflow_scripts.stages.encoder.results import RECORD
+from workflow_scripts.stages.encoder.tasks.disjoint_parts import folds
 from workflow_scripts.stages.encoder.tasks.examples import Pair, Question, TaskData
-from workflow_scripts.stages.encoder.tasks.folds import folds
 from workflow_scripts.stages.encoder.tasks.problems import Rows, task_of
-from workflow_scripts.stages.judge.encoder import encoder_folder
+from workflow_scripts.stages.encoder.training import Fitting
+from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
 
 # The share of what is learnt from that a learning rate is chosen on where there is nothing else.
 _CHOOSING_PARTS = 10

@@ -3,12 +3,12 @@
 from collections import Counter
 from difflib import SequenceMatcher
 
-from workflow_scripts.core.text.tokens import is_word, parts, tokens
-from workflow_scripts.plan.catalogues.features import ENGLISH
+from workflow_scripts.core.text.text_tokens import is_word, parts, tokens
+from workflow_scripts.plan.catalogues.pair_features import ENGLISH
+from workflow_scripts.stages.judge.features.closed_classes import FUNCTION_WORDS, PRONOUNS
 from workflow_scripts.stages.judge.features.dictionary import WithDictionary
-from workflow_scripts.stages.judge.features.english import FUNCTION_WORDS, PRONOUNS
 from workflow_scripts.stages.judge.features.feature import Feature
-from workflow_scripts.stages.judge.pairs import Numbers, Pairs, numbers_of
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs, numbers_of
 
 _ENGLISH_WORDS = WithDictionary(FUNCTION_WORDS)
 # A word of fewer letters may stand twice in any sentence.

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.stages.judge.pairs import Numbers, Pairs
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 
 
 class Encoder(Protocol):

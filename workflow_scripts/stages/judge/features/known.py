@@ -1,8 +1,8 @@
 """Words that no reference holds: respelt and invented ones."""
 
-from workflow_scripts.core.text.tokens import is_known, is_word, parts, tokens
+from workflow_scripts.core.text.text_tokens import is_known, is_word, parts, tokens
 from workflow_scripts.stages.judge.features.feature import Feature, Models
-from workflow_scripts.stages.judge.pairs import Numbers, Pairs, numbers_of
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs, numbers_of
 
 
 def _unknown(pairs: Pairs, models: Models) -> Numbers:

@@ -5,9 +5,9 @@ An infinite NLL is unknown: one side is longer than the model takes.
 
 import numpy as np
 
-from workflow_scripts.core.text.tokens import tokens
+from workflow_scripts.core.text.text_tokens import tokens
 from workflow_scripts.stages.judge.features.feature import Feature, Models
-from workflow_scripts.stages.judge.pairs import Numbers, Pairs
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 
 
 def _known(values: Numbers) -> Numbers:

@@ -9,20 +9,20 @@ from numpy.typing import NDArray
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.stages.judge.features import (
-    agreement,
-    alignment,
     edits,
     known,
     nll,
+    numbers_and_names,
     sentence_models,
     surface,
+    token_matches,
 )
-from workflow_scripts.stages.judge.features.alignment import Read, TokenEncoder
 from workflow_scripts.stages.judge.features.feature import Encoder, Feature, Models
-from workflow_scripts.stages.judge.pairs import Numbers, Pairs
+from workflow_scripts.stages.judge.features.token_matches import Read, TokenEncoder
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 
 # The alignment is the first that reads sentences: what it reads serves the cosine, too.
-_FAMILIES = (nll, alignment, sentence_models, known, agreement, edits, surface)
+_FAMILIES = (nll, token_matches, sentence_models, known, numbers_and_names, edits, surface)
 FEATURES: dict[str, Feature] = {each.name: each for family in _FAMILIES for each in family.FEATURES}
 
 
@@ -66,7 +66,7 @@ class _Reader:
     def measures(self, pairs: Pairs) -> dict[str, Numbers] | None:
         """Return the features of tokens; None if the encoder gives no vectors of tokens."""
         if self._measures is None and isinstance(self._encoder, TokenEncoder):
-            self._measures = alignment.measures(pairs, self)
+            self._measures = token_matches.measures(pairs, self)
         return self._measures
 
 

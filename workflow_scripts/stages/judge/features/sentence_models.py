@@ -3,7 +3,7 @@
 import numpy as np
 
 from workflow_scripts.stages.judge.features.feature import Feature, Models
-from workflow_scripts.stages.judge.pairs import Numbers, Pairs
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 
 
 def _cosine(pairs: Pairs, models: Models) -> Numbers:

@@ -5,10 +5,10 @@ from functools import partial
 
 from rapidfuzz.distance import Levenshtein
 
-from workflow_scripts.core.text.text import words
-from workflow_scripts.core.text.tokens import tokens
+from workflow_scripts.core.text.normalisation import words
+from workflow_scripts.core.text.text_tokens import tokens
 from workflow_scripts.stages.judge.features.feature import Feature, Models
-from workflow_scripts.stages.judge.pairs import Numbers, Pairs, numbers_of
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs, numbers_of
 
 
 def overlap(reference: str, paraphrase: str, order: int) -> float:

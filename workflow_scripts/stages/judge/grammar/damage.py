@@ -20,7 +20,7 @@ from workflow_scripts.core.text.letters import (
     replaced,
     swapped,
 )
-from workflow_scripts.stages.judge.grammar.tokens import is_word, normal
+from workflow_scripts.stages.judge.grammar.known_tokens import is_word, normal
 
 # How many of the most frequent short words are function words, and how long those are at most.
 _FUNCTION_WORDS, _SHORT = 60, 5

@@ -11,7 +11,7 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.core.files.manifest import sha256, shard_paths
-from workflow_scripts.core.files.shard import Input
+from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.stages.judge.grammar.damage import Damager
 from workflow_scripts.stages.judge.grammar.training import DEFAULTS, split, train, validate
 

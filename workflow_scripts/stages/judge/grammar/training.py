@@ -16,11 +16,11 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.core.statistics.rounding import DECIMALS
+from workflow_scripts.stages.judge.grammar.convolutions import PADDING, UNKNOWN, Batch, Network
 from workflow_scripts.stages.judge.grammar.damage import Damager
-from workflow_scripts.stages.judge.grammar.model import Encoding, Grammar
-from workflow_scripts.stages.judge.grammar.network import PADDING, UNKNOWN, Batch, Network
+from workflow_scripts.stages.judge.grammar.grammar_model import Encoding, Grammar
+from workflow_scripts.stages.judge.grammar.known_tokens import is_word, normal, tokens
 from workflow_scripts.stages.judge.grammar.sequences import Seen
-from workflow_scripts.stages.judge.grammar.tokens import is_word, normal, tokens
 
 Tokens = list[str]
 

@@ -19,7 +19,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path, write_json
 from workflow_scripts.core.files.manifest import read_json, verify, write_record
 from workflow_scripts.core.statistics.rounding import DECIMALS
-from workflow_scripts.stages.judge.grammar.network import (
+from workflow_scripts.stages.judge.grammar.convolutions import (
     EDGE,
     FIRST_WORD,
     PADDING,
@@ -27,8 +27,8 @@ from workflow_scripts.stages.judge.grammar.network import (
     Batch,
     Network,
 )
+from workflow_scripts.stages.judge.grammar.known_tokens import OTHER, grams, normal, shape, tokens
 from workflow_scripts.stages.judge.grammar.sequences import Seen, hashes
-from workflow_scripts.stages.judge.grammar.tokens import OTHER, grams, normal, shape, tokens
 
 DESCRIPTION, WEIGHTS, RECORD = "grammar.json", "grammar.safetensors", "model"
 # The models that come with the project, by their names.
@@ -138,7 +138,7 @@ class Grammar:
         if not folder.is_dir():
             raise InputError(
                 f"{model}: no folder of a grammar model; give one that "
-                f"workflow_scripts.stages.judge.grammar.train wrote, or {' or '.join(SHIPPED)}"
+                f"workflow_scripts.judge.grammar.train wrote, or {' or '.join(SHIPPED)}"
             )
         verify(folder / RECORD)
         description = read_json(folder / DESCRIPTION, RECORD)

@@ -15,9 +15,9 @@ import numpy as np
 
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.files.rows import PairRow, ReferenceScoreRow
-from workflow_scripts.core.files.shard import Input, Tally, write_shard
+from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
-from workflow_scripts.stages.dual_filter.scores import Direction, score_pairs
+from workflow_scripts.stages.dual_filter.pair_scores import Direction, score_pairs
 
 
 def score_references(

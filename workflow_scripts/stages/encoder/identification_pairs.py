@@ -23,12 +23,12 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.tables import TableWriter, count_rows, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, count_rows, read_rows
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
+from workflow_scripts.stages.embed.embedding import RECORD as EMBEDDING_RECORD
+from workflow_scripts.stages.embed.embedding import load
 from workflow_scripts.stages.embed.evaluation import read_collected
-from workflow_scripts.stages.embed.model import RECORD as EMBEDDING_RECORD
-from workflow_scripts.stages.embed.model import load
 from workflow_scripts.stages.embed.prepared import key
 from workflow_scripts.stages.encoder.neighbours import (
     NONE,

@@ -8,8 +8,8 @@ from typing import Any
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.shard import Input
-from workflow_scripts.core.files.tables import TableWriter
+from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.core.progress import progress
 from workflow_scripts.stages.generate.tagger import Tagger, Tags
 from workflow_scripts.stages.lexicon.results import TAGS, read_words

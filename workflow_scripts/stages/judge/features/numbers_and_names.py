@@ -6,10 +6,10 @@ from decimal import Decimal
 
 import regex
 
-from workflow_scripts.core.text.tokens import parts, tokens, words_in_place
-from workflow_scripts.plan.catalogues.features import ENGLISH
+from workflow_scripts.core.text.text_tokens import parts, tokens, words_in_place
+from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.stages.judge.features.feature import Feature, Models
-from workflow_scripts.stages.judge.pairs import Numbers, Pairs, numbers_of
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs, numbers_of
 
 _THOUSANDS = regex.compile(r"\p{N}{1,3}(?:\.\p{N}{3})+|\p{N}{1,3}(?:,\p{N}{3})+")
 _MARK = regex.compile(r"[.,:]")

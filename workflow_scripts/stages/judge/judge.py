@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
-from workflow_scripts.stages.judge.pairs import Numbers
+from workflow_scripts.stages.judge.known_pairs import Numbers
 
 FILE = "judge.json"
 DEFAULT = "default"

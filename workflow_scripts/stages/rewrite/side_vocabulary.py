@@ -9,7 +9,7 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.files.manifest import shard_paths, verify, verify_file, write_record
-from workflow_scripts.stages.rewrite import templates
+from workflow_scripts.stages.rewrite import syntax_templates
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.subword.train import TooLargeError, train_on_shards
 
@@ -66,7 +66,9 @@ def symbols(table: Path) -> list[str]:
         InputError: the table is damaged.
     """
     verify(table)
-    return templates.symbols(templates.known_labels(templates.read_table(table)))
+    return syntax_templates.symbols(
+        syntax_templates.known_labels(syntax_templates.read_table(table))
+    )
 
 
 def main(argv: list[str] | None = None) -> None:

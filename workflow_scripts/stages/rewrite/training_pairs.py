@@ -20,7 +20,7 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths
 from workflow_scripts.core.files.rows import PairRow
-from workflow_scripts.core.files.shard import Input, Stream, Tally, write_shard
+from workflow_scripts.core.files.shard_frame import Input, Stream, Tally, write_shard
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.plan.catalogues.rewriters import DEV, TEST, TRAIN
 from workflow_scripts.stages.corpus.spill import Spill

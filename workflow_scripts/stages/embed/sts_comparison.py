@@ -21,10 +21,10 @@ from workflow_scripts.core.progress import progress
 from workflow_scripts.core.statistics.rounding import DECIMALS
 from workflow_scripts.stages.embed.baselines import baselines
 from workflow_scripts.stages.embed.correlations import Similarities, gain, overlaps, result
+from workflow_scripts.stages.embed.embedding import RECORD, load
 from workflow_scripts.stages.embed.evaluation import read_collected, without_tested
-from workflow_scripts.stages.embed.model import RECORD, load
-from workflow_scripts.stages.embed.readers import DataSet, parted
 from workflow_scripts.stages.embed.sts import model_similarities
+from workflow_scripts.stages.embed.sts_readers import DataSet, parted
 
 
 def tested(

@@ -7,8 +7,8 @@ their case, punctuation and blanks. In English, contractions count as what they 
 import re
 from collections.abc import Callable
 
-from workflow_scripts.core.text.text import letters_and_digits
-from workflow_scripts.plan.catalogues.features import ENGLISH
+from workflow_scripts.core.text.normalisation import letters_and_digits
+from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 
 # English only. The ending of a word, and the words in its place. 's stands for "is" after these
 # words; after others it may be a possessive. 'd stands for "would", as it mostly does.

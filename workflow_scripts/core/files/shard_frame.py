@@ -25,6 +25,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 import pyarrow as pa
 
 from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.parquet import TableWriter, count_rows, read_batches, read_rows
 from workflow_scripts.core.files.rows import (
     CandidatesRow,
     JudgedRow,
@@ -35,7 +36,6 @@ from workflow_scripts.core.files.rows import (
     ScoredRow,
     SegmentRow,
 )
-from workflow_scripts.core.files.tables import TableWriter, count_rows, read_batches, read_rows
 from workflow_scripts.core.progress import progress
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from workflow_scripts.core.files.tab_separated import read_rows
 from workflow_scripts.core.statistics.numbers import finite
 from workflow_scripts.stages.judge import rating_file
 from workflow_scripts.stages.judge.fitting import Examples
-from workflow_scripts.stages.judge.pairs import Numbers, Pairs
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 
 LABEL_COLUMNS = ("source", "reference", "paraphrase", "forward_nll", "backward_nll", "label")
 TEXT_COLUMNS = ("ref_id", "ref_sent")

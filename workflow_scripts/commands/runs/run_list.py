@@ -4,11 +4,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from workflow_scripts.commands.status.jobs import jobs_of_run
+from workflow_scripts.commands.status.run_jobs import jobs_of_run
 from workflow_scripts.commands.status.units import run_status
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.report.terminal import fitted_table
-from workflow_scripts.plan.run.runs import RUNS, read_config
+from workflow_scripts.plan.run.run_folders import RUNS, read_config
 
 
 class RunLine(NamedTuple):

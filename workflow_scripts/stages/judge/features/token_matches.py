@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow_scripts.stages.judge.features.feature import Feature, Models
-from workflow_scripts.stages.judge.pairs import Numbers, Pairs
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 
 # The last layer, the one below it, and the next: their places from the end.
 LAYERS = 3

@@ -9,7 +9,7 @@ from typing import Any
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.rows import PairRow, PairScoreRow, Side
-from workflow_scripts.core.files.shard import Input, Tally, write_shard
+from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
 from workflow_scripts.nmt.scoring import score

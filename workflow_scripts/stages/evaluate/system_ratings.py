@@ -18,14 +18,14 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ParaphrasesRow, ScoredRow
-from workflow_scripts.core.files.tables import read_rows
 from workflow_scripts.core.progress import progress
-from workflow_scripts.core.text.text import words
+from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.evaluate.diversity import Comparison, mean, sentence
 from workflow_scripts.stages.evaluate.exact_lengths import LENGTHS
 from workflow_scripts.stages.evaluate.lengths import ENDS, place
-from workflow_scripts.stages.judge.agreement import agreement
+from workflow_scripts.stages.judge.annotator_agreement import agreement
 from workflow_scripts.stages.judge.rating_file import CONTROL, Rating, read_ratings
 from workflow_scripts.stages.judge.ratings import (
     add_sums,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from workflow_scripts.testbed.chart import Chart
 from workflow_scripts.testbed.clauses import THATLESS
 from workflow_scripts.testbed.constituents import Found, Marks, Stated
+from workflow_scripts.testbed.question_tags import question_tags
 from workflow_scripts.testbed.structure import Meaning, Mood, well_formed
-from workflow_scripts.testbed.tags import question_tags
-from workflow_scripts.testbed.tokens import tokenised
+from workflow_scripts.testbed.treebank_tokens import tokenised
 
 
 @dataclass(frozen=True, slots=True)

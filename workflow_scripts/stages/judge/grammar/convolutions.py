@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from workflow_scripts.stages.judge.grammar.known_tokens import SHAPES
 from workflow_scripts.stages.judge.grammar.sequences import FEATURES
-from workflow_scripts.stages.judge.grammar.tokens import SHAPES
 
 # Of the tokens of a batch: none, the edges of a sentence, words that the vocabulary lacks.
 PADDING, EDGE, UNKNOWN, FIRST_WORD = 0, 1, 2, 3

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths
+from workflow_scripts.core.files.parquet import count_rows, read_rows
 from workflow_scripts.core.files.rows import ScoredCandidate, ScoredRow, Side
 from workflow_scripts.core.files.seal import canonical
-from workflow_scripts.core.files.tables import count_rows, read_rows
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.layout import Layout
 from workflow_scripts.plan.schema import filled

@@ -23,7 +23,7 @@ from workflow_scripts.core.text.letters import (
     swapped,
 )
 from workflow_scripts.plan.catalogues.rewriters import KINDS
-from workflow_scripts.stages.generate.words import split_word
+from workflow_scripts.stages.generate.constraint_words import split_word
 from workflow_scripts.stages.rewrite import english_damage
 from workflow_scripts.stages.rewrite.keyboards import neighbours
 

@@ -15,11 +15,11 @@ from typing import Any
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import shard_paths, verify, verify_file, write_record
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import Paraphrase, ParaphrasesRow, ScoredRow
-from workflow_scripts.core.files.tables import read_rows
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.statistics.bootstrap import BLOCKS
-from workflow_scripts.plan.groups import OTHER, group_of
+from workflow_scripts.plan.reference_groups import OTHER, group_of
 from workflow_scripts.stages.evaluate.group import Group
 from workflow_scripts.stages.evaluate.measures import in_processes
 from workflow_scripts.stages.subword.segmenter import Segmenter, segmenter_path

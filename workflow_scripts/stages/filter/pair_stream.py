@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths, verify
-from workflow_scripts.core.files.tables import read_batches
+from workflow_scripts.core.files.parquet import read_batches
 
 BATCH = 8192
 

@@ -5,7 +5,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 
 from collections.abc import Iterator
 
-from workflow_scripts.plan.catalogues.features import NEEDS, column_features
+from workflow_scripts.plan.catalogues.pair_features import NEEDS, column_features
 from workflow_scripts.plan.catalogues.rewriters import (
     rewriter,
     rewriter_of,

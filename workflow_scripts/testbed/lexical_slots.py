@@ -8,7 +8,7 @@ from typing import NamedTuple
 from workflow_scripts.testbed.auxiliaries import TaggedWords
 from workflow_scripts.testbed.forest import Mark
 from workflow_scripts.testbed.structure import SOMEONE
-from workflow_scripts.testbed.words import LEXICON, EnglishVerb
+from workflow_scripts.testbed.word_list import LEXICON, EnglishVerb
 
 # What a lexical slot expresses: a concept; or a concept with a number, or with a verb form and
 # maybe a particle.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow_scripts.stages.filter.ngrams import Counts
-from workflow_scripts.stages.filter.tokens import Tokens
+from workflow_scripts.stages.filter.token_numbers import Tokens
 
 # sacrebleu's smoothing methods with the values that it uses by default.
 SACREBLEU = {"exp": None, "floor": 0.1, "add-k": 1, "none": None}

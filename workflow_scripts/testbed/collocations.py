@@ -2,9 +2,9 @@
 
 from functools import cache
 
+from workflow_scripts.testbed.lexical_slots import PRONOUNS
 from workflow_scripts.testbed.structure import NounPhrase, Tense
-from workflow_scripts.testbed.vocabulary import PRONOUNS
-from workflow_scripts.testbed.words import LEXICON, Noun, Verb, suits
+from workflow_scripts.testbed.word_list import LEXICON, Noun, Verb, suits
 
 # Kinds of nouns that can belong to someone.
 OWNED = frozenset(

@@ -14,7 +14,7 @@ from workflow_scripts.plan.run.events import (
     is_written,
     read_events,
 )
-from workflow_scripts.plan.run.runs import root_of
+from workflow_scripts.plan.run.run_folders import root_of
 
 RUNNING, INTERRUPTED = "running", "interrupted"
 # Progress lines come every ten seconds.

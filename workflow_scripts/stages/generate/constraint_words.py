@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from workflow_scripts.core.text.text import spellings
+from workflow_scripts.core.text.normalisation import spellings
 
 Phrase = tuple[str, ...]  # the pieces of a forbidden word
 

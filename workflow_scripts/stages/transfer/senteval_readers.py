@@ -13,7 +13,7 @@ from typing import NamedTuple
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.packed_lines import read_lines
 from workflow_scripts.core.statistics.numbers import finite
-from workflow_scripts.core.text.text import letters_and_digits
+from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.stages.transfer.tasks import (
     LABEL_FIRST,
     LABEL_LAST,
