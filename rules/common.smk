@@ -26,7 +26,12 @@ from workflow_scripts.plan.run.events import record_events
 from workflow_scripts.plan.finished import Finished
 from workflow_scripts.plan.layout import unit_name
 from workflow_scripts.plan.run.results_lock import ResultsLock
-from workflow_scripts.plan.run.run_folders import cancel_orphans, cancel_orphans_in, link_run, remove_stale_locks
+from workflow_scripts.plan.run.run_folders import (
+    cancel_orphans,
+    cancel_orphans_in,
+    link_run,
+    remove_stale_locks,
+)
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.core.files.space import advise_on_full_disks
 from workflow_scripts.stages.corpus.stage import Corpus
@@ -34,12 +39,10 @@ from workflow_scripts.stages.embed.stage import Embed
 from workflow_scripts.stages.encoder.stage import Encoder
 from workflow_scripts.stages.evaluate.stage import Evaluate
 from workflow_scripts.stages.filter.stage import Filter
-from workflow_scripts.stages.generate.stage import Generate, needs_idf
 from workflow_scripts.stages.judge.stage import Judge
 from workflow_scripts.stages.lexicon.stage import Lexicon
 from workflow_scripts.stages.release.stage import Release
 from workflow_scripts.stages.rewrite.stage import Rewrite
-from workflow_scripts.stages.score.stage import Score
 from workflow_scripts.stages.select.stage import Select
 from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.subword.stage import Subword
@@ -72,8 +75,7 @@ except InputError as error:
 
 # The declarations of stages that the functions below ask more than the layout does.
 CORPUS, SUBWORD, TRAIN = map(LAYOUT.stage, (Corpus, Subword, Train))
-GENERATE, JUDGE, SELECT = map(LAYOUT.stage, (Generate, Judge, Select))
-SCORE = LAYOUT.stage(Score)
+JUDGE, SELECT = map(LAYOUT.stage, (Judge, Select))
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
 REWRITE, LEXICON = map(LAYOUT.stage, (Rewrite, Lexicon))
 TRANSFER, ENCODER = map(LAYOUT.stage, (Transfer, Encoder))
@@ -84,8 +86,6 @@ TABLES = RELEASE.released_tables()
 PAIRS = selection.pairs(config)
 # The unit with the scores of the references themselves, which not every run has.
 REFERENCE_SCORES = ("score", "references")
-# The units of systems whose candidates are judged.
-JUDGED = {("judge", instance) for instance in JUDGE.instances()}
 # A job's shell gets the whole command as one argument, of 128 KiB at most; it has few of these.
 ARGUMENT_BYTES = 16384
 # Given to jobs as resources: unlike params, another value is no reason to run again.
@@ -128,6 +128,90 @@ def listed(values):
     values = [str(value) for value in values]
     text = argument(values)
     return [f"@{text}"] if text.startswith("@") else values
+
+
+def declared(stage, name, wildcards):
+    """What a stage declares of one of its jobs: see `Job`."""
+    return getattr(LAYOUT.declaration(stage), f"{name}_job")(wildcards)
+
+
+def reads(stage, name):
+    """Input function, for `unpack`: the files that a job reads.
+
+    The job of a finished unit reads the user's files alone: what the unit was made of may be gone.
+    With `ancient` inputs it would still stand between jobs. Snakemake passes over all that depends on
+    a job that must run, since the one leads to the other; through a finished unit it does not, and
+    what stands behind it would be left unmade. And it would make again what is gone.
+    """
+
+    def files(wildcards):
+        job = declared(stage, name, wildcards)
+        users = {"users": [ancient(path) for path in job.users]}
+        if is_spared(wildcards):
+            return users
+        told = {option: path for option, path in job.reads.items() if path}
+        return {**told, "awaits": list(job.awaits), **users}
+
+    return files
+
+
+def command(stage, name):
+    """Params function: the command line of a job, as a list of words."""
+
+    def line(wildcards, output):
+        job = declared(stage, name, wildcards)
+        unit = (stage, job.instance)
+        require_version(unit, wildcards)
+        options = {"output": output[0] if output else None, **job.reads}
+        options.update((each, output[each]) for each in job.outputs)
+        if job.config:
+            options["config"] = settings_argument(unit)
+        if job.inputs:
+            options["inputs"] = inputs_argument(unit)
+        return [f"stages.{job.command}", *words_of({**options, **job.options})]
+
+    return line
+
+
+def words_of(options):
+    """The words of a command line, which `core/command.py` reads: options by name, without empty ones."""
+    words = []
+    for name, value in options.items():
+        if value is None or value == []:
+            continue
+        words.append(f"--{name.replace('_', '-')}")
+        if isinstance(value, list):
+            words += listed(value)
+        else:
+            words.append(argument(value) if isinstance(value, dict) else str(value))
+    return words
+
+
+def run(*machine):
+    """The shell of a job: its command, and what it is told of the machine: `--device cpu`.
+
+    That is given as resources: unlike params, another value is no reason to run again.
+    """
+    fields = {each: f"resources.{each}" for each in machine} | {"threads": "threads"}
+    told = [f" --{each.replace('_', '-')} {{{fields[each]}:q}}" for each in machine]
+    return f"python -m workflow_scripts.{{params.command:q}}{''.join(told)} 2>&1 | tee {{log:q}}"
+
+
+def require_version(unit, wildcards):
+    """End with an error where a folder was asked for that is not of this configuration."""
+    version = getattr(wildcards, "version", None)
+    if version is not None and version != LAYOUT.key(*unit):
+        raise WorkflowError(
+            f"{unit_name(*unit)}/{version} is not of this configuration, whose version is "
+            f"{LAYOUT.key(*unit)}"
+        )
+
+
+def is_spared(wildcards, with_trained=True):
+    """Whether a job is of a finished unit, or of a trained one of which the manifest is missing."""
+    if not workflow.is_main_process or not hasattr(wildcards, "version"):
+        return False
+    return wildcards.version in spared_versions(with_trained)
 
 
 def grows(first):
@@ -469,17 +553,6 @@ def judge_options(wildcards):
     return options
 
 
-def judged_shard(wildcards):
-    """Input function: the shard of probabilities, where the system has a judge."""
-    unit = ("judge", wildcards.system)
-    return [f"{LAYOUT.folder(*unit)}/{wildcards.shard}.parquet"] if unit in JUDGED else []
-
-
-def judged_options(wildcards):
-    """Params function: the option that names it."""
-    return [word for path in judged_shard(wildcards) for word in ("--judged", path)]
-
-
 def pieces_folder(wildcards):
     """Params function: the folder with the vocabulary by which the pieces of a system count."""
     return LAYOUT.folder(*SELECT.pieces(wildcards.system))
@@ -488,71 +561,6 @@ def pieces_folder(wildcards):
 def pieces_file(wildcards):
     """Input function: the record of that vocabulary, or of the model that it belongs to."""
     return f"{pieces_folder(wildcards)}/model.json"
-
-
-def merged_files(wildcards):
-    """Input function: the files of other runs that a system merges."""
-    return list(SCORE.inputs(wildcards.merge))
-
-
-def bounding_manifests(wildcards):
-    """Input function: the manifests of what a threshold needs besides the scores."""
-    return [manifest_path(unit) for unit in SELECT.bounding(wildcards.system).values()]
-
-
-def bounding_options(wildcards):
-    """Params function: the options that name these folders, and the file of a judge."""
-    options = []
-    for option, unit in SELECT.bounding(wildcards.system).items():
-        folder = LAYOUT.folder(*unit)
-        options += [option, f"{folder}/judge.json" if option == "--judge" else folder]
-    return options
-
-
-def early_shards(suffix):
-    """Input function: the early shards of the bitext that make up one late shard."""
-
-    def paths(wildcards):
-        names = selection.early_shards(config, wildcards.shard)
-        return [f"{LAYOUT.folder(*PAIRS)}/{name}{suffix}" for name in names]
-
-    return paths
-
-
-def idf_file(wildcards):
-    """Input function: the document frequencies, if the system needs them."""
-    if not needs_idf(config, wildcards.system):
-        return []
-    return [f"{LAYOUT.folder('generate', 'idf')}/idf.parquet"]
-
-
-def pair_files(wildcards):
-    """Input function: the files of paraphrases that the system's constraints come from."""
-    return GENERATE.pair_files(wildcards.system)
-
-
-def writer_folder(wildcards):
-    """Params function: the folder of the model that writes a system's candidates."""
-    return LAYOUT.folder(*GENERATE.writer(wildcards.system))
-
-
-def writer_model(wildcards):
-    """Input function: the record of that model."""
-    return f"{writer_folder(wildcards)}/model.json"
-
-
-def held_out_pairs(wildcards):
-    """Input function: the pairs of a rewriter, if a system takes only what it holds out."""
-    return [manifest_path(unit) for unit in GENERATE.held_out(wildcards.system)]
-
-
-def held_out_options(wildcards):
-    """Params function: the options that name their shards."""
-    return [
-        word
-        for unit in GENERATE.held_out(wildcards.system)
-        for word in ("--held-out", LAYOUT.folder(*unit), "--held-out-shards", len(EARLY))
-    ]
 
 
 def bilingual_folders(wildcards):
@@ -932,7 +940,7 @@ def spare_finished(made_by):
     """
 
     def spared(item):
-        if is_flagged(item, "ancient"):  # the user's files
+        if is_flagged(item, "ancient") or is_flagged(item, "unpack"):  # the user's files; `reads`
             return item._file
 
         def files(wildcards):

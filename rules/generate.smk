@@ -5,14 +5,12 @@ rule generate:
 
 rule generate_sample:
     input:
-        pairs="<pairs>/manifest.json",
+        unpack(reads("generate", "sample")),
     output:
         sample="<results>/generate/references/{version}/sample.json",
         record="<results>/generate/references/{version}/sampling.json",
     params:
-        config=unit_config("generate", "references"),
-        folder=unit_folder(*PAIRS),
-        shards=len(EARLY),
+        command=command("generate", "sample"),
     log:
         "<results>/logs/generate/references/{version}/sample.log",
     benchmark:
@@ -23,20 +21,17 @@ rule generate_sample:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.generate.sample_references --config {params.config:q}"
-        " --folder {params.folder:q} --shards {params.shards}"
-        " --output {output.sample:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule generate_references:
     input:
-        sample="<results>/generate/references/{version}/sample.json",
-        pairs=early_shards(".parquet"),
+        unpack(reads("generate", "references")),
     output:
         references="<results>/generate/references/{version}/{shard}.parquet",
         record="<results>/generate/references/{version}/{shard}.json",
     params:
-        config=unit_config("generate", "references"),
+        command=command("generate", "references"),
     log:
         "<results>/logs/generate/references/{version}/{shard}.log",
     benchmark:
@@ -47,21 +42,17 @@ rule generate_references:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.generate.references --config {params.config:q}"
-        " --sample {input.sample:q} --inputs {input.pairs:q}"
-        " --output {output.references:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule generate_idf:
     input:
-        pairs="<pairs>/manifest.json",
+        unpack(reads("generate", "idf")),
     output:
         idf="<results>/generate/idf/{version}/idf.parquet",
         record="<results>/generate/idf/{version}/idf.json",
     params:
-        config=unit_config("generate", "idf"),
-        folder=unit_folder(*PAIRS),
-        shards=len(EARLY),
+        command=command("generate", "idf"),
     log:
         "<results>/logs/generate/idf/{version}/idf.log",
     benchmark:
@@ -72,21 +63,17 @@ rule generate_idf:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.generate.idf --config {params.config:q}"
-        " --folder {params.folder:q} --shards {params.shards}"
-        " --output {output.idf:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule generate_words:
     input:
-        pairs="<pairs>/manifest.json",
+        unpack(reads("generate", "words")),
     output:
         words="<results>/generate/words/{version}/words.txt",
         record="<results>/generate/words/{version}/words.json",
     params:
-        config=unit_config("generate", "words"),
-        folder=unit_folder(*PAIRS),
-        shards=len(EARLY),
+        command=command("generate", "words"),
     log:
         "<results>/logs/generate/words/{version}/words.log",
     benchmark:
@@ -97,26 +84,17 @@ rule generate_words:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.generate.known_words --folder {params.folder:q}"
-        " --shards {params.shards} --output {output.words:q} 2>&1 | tee {log:q}"
+        run()
 
 
-# The files of pairs count by their content, which names the folder; a later time alone is no reason to run.
 rule generate_shard:
     input:
-        references="<references>/{shard}.parquet",
-        idf=idf_file,
-        pairs=ancient(pair_files),
-        model=writer_model,
-        held_out=held_out_pairs,
+        unpack(reads("generate", "shard")),
     output:
         candidates="<results>/generate/{system}/{version}/{shard}.parquet",
         record="<results>/generate/{system}/{version}/{shard}.json",
     params:
-        config=unit_config("generate"),
-        inputs=unit_inputs("generate"),
-        model=writer_folder,
-        held_out=held_out_options,
+        command=command("generate", "shard"),
     log:
         "<results>/logs/generate/{system}/{version}/{shard}.log",
     benchmark:
@@ -130,9 +108,4 @@ rule generate_shard:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.stages.generate.candidates --config {params.config:q}"
-        " --inputs {params.inputs:q}"
-        " --input {input.references:q} --idf {input.idf:q} --model {params.model:q}"
-        " {params.held_out:q}"
-        " --device {resources.device} --batch-rows {resources.batch_rows} --threads {threads}"
-        " --output {output.candidates:q} 2>&1 | tee {log:q}"
+        run("device", "batch_rows", "threads")

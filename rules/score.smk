@@ -5,16 +5,12 @@ rule score:
 
 rule score_references:
     input:
-        references="<references>/{shard}.parquet",
-        forward="<forward>/model.json",
-        backward="<backward>/model.json",
+        unpack(reads("score", "references")),
     output:
         scores="<results>/score/references/{version}/{shard}.parquet",
         record="<results>/score/references/{version}/{shard}.json",
     params:
-        config=unit_config("score", "references"),
-        forward=unit_folder("train", "forward"),
-        backward=unit_folder("train", "backward"),
+        command=command("score", "references"),
     log:
         "<results>/logs/score/references/{version}/{shard}.log",
     benchmark:
@@ -28,22 +24,17 @@ rule score_references:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.stages.score.reference_scores --config {params.config:q}"
-        " --input {input.references:q} --forward {params.forward:q} --backward {params.backward:q}"
-        " --device {resources.device} --batch-tokens {resources.batch_tokens} --threads {threads}"
-        " --output {output.scores:q} 2>&1 | tee {log:q}"
+        run("device", "batch_tokens", "threads")
 
 
 rule score_shard:
     input:
-        candidates=unit_file("generate", "{shard}.parquet", "{searched}"),
-        model="<backward>/model.json",
+        unpack(reads("score", "shard")),
     output:
         scored="<results>/score/{searched}/{version}/{shard}.parquet",
         record="<results>/score/{searched}/{version}/{shard}.json",
     params:
-        config=unit_config("score", "{searched}"),
-        model=unit_folder("train", "backward"),
+        command=command("score", "shard"),
     log:
         "<results>/logs/score/{searched}/{version}/{shard}.log",
     benchmark:
@@ -57,24 +48,17 @@ rule score_shard:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.stages.score.shard --config {params.config:q}"
-        " --input {input.candidates:q} --model {params.model:q}"
-        " --device {resources.device} --batch-tokens {resources.batch_tokens} --threads {threads}"
-        " --output {output.scored:q} 2>&1 | tee {log:q}"
+        run("device", "batch_tokens", "threads")
 
 
-# What other runs selected counts by its content, which names the folder; a later time alone is no
-# reason to run.
 rule score_merge:
     input:
-        selected=ancient(merged_files),
+        unpack(reads("score", "merge")),
     output:
         scored="<results>/score/{merge}/{version}/{shard}.parquet",
         record="<results>/score/{merge}/{version}/{shard}.json",
     params:
-        config=unit_config("score", "{merge}"),
-        inputs=unit_inputs("score", "{merge}"),
-        shard=lambda wildcards: int(wildcards.shard),
+        command=command("score", "merge"),
     log:
         "<results>/logs/score/{merge}/{version}/{shard}.log",
     benchmark:
@@ -85,19 +69,17 @@ rule score_merge:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.score.merge --config {params.config:q} --inputs {params.inputs:q}"
-        " --shard {params.shard:q} --output {output.scored:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule score_merge_pieces:
     input:
-        selected=ancient(merged_files),
+        unpack(reads("score", "merge_pieces")),
     output:
         pieces="<results>/score/{merge}/{version}/reference.model",
         record="<results>/score/{merge}/{version}/model.json",
     params:
-        config=unit_config("score", "{merge}"),
-        inputs=unit_inputs("score", "{merge}"),
+        command=command("score", "merge_pieces"),
     log:
         "<results>/logs/score/{merge}/{version}/pieces.log",
     benchmark:
@@ -108,5 +90,4 @@ rule score_merge_pieces:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.score.merge --config {params.config:q} --inputs {params.inputs:q}"
-        " --output {output.pieces:q} 2>&1 | tee {log:q}"
+        run()

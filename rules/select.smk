@@ -5,16 +5,12 @@ rule select:
 
 rule select_threshold:
     input:
-        scored=unit_file("score", "manifest.json"),
-        bounding=bounding_manifests,
+        unpack(reads("select", "threshold")),
     output:
         threshold="<results>/select/{system}/{version}/threshold.json",
         record="<results>/select/{system}/{version}/thresholding.json",
     params:
-        config=unit_config("select"),
-        folder=unit_folder("score"),
-        bounding=bounding_options,
-        shards=len(LATE),
+        command=command("select", "threshold"),
     log:
         "<results>/logs/select/{system}/{version}/threshold.log",
     benchmark:
@@ -25,24 +21,17 @@ rule select_threshold:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.select.threshold --config {params.config:q}"
-        " --folder {params.folder:q} {params.bounding:q} --shards {params.shards}"
-        " --output {output.threshold:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule select_shard:
     input:
-        scored=unit_file("score", "{shard}.parquet"),
-        judged=judged_shard,
-        threshold="<results>/select/{system}/{version}/threshold.json",
-        model=pieces_file,
+        unpack(reads("select", "shard")),
     output:
         paraphrases="<results>/select/{system}/{version}/{shard}.parquet",
         record="<results>/select/{system}/{version}/{shard}.json",
     params:
-        config=unit_config("select"),
-        judged=judged_options,
-        model=pieces_folder,
+        command=command("select", "shard"),
     log:
         "<results>/logs/select/{system}/{version}/{shard}.log",
     benchmark:
@@ -53,6 +42,4 @@ rule select_shard:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.select.shard --config {params.config:q}"
-        " --input {input.scored:q} {params.judged:q} --threshold {input.threshold:q}"
-        " --model {params.model:q} --output {output.paraphrases:q} 2>&1 | tee {log:q}"
+        run()

@@ -17,7 +17,7 @@ def outputs(folder: Path) -> Outputs:
     sample = folder / "sample.json"
     sample_references.main(arguments(config, folder=folder, shards=2, output=sample))
     chosen = folder / "references" / "0000.parquet"
-    references.main(arguments(config, sample=sample, inputs=shards, output=chosen))
+    references.main(arguments(config, sample=sample, pairs=shards, output=chosen))
     counted = folder / "idf" / "idf.parquet"
     idf.main(arguments({"corpora": ["train"]}, folder=folder, shards=2, output=counted))
     outputs: Outputs = {
@@ -57,7 +57,7 @@ def outputs(folder: Path) -> Outputs:
             **{"precision": "fp32", "seed": 1},
         }
         output = folder / name / "0000.parquet"
-        options = {"input": given, "model": model, "output": output, "device": "cpu"}
+        options = {"references": given, "model": model, "output": output, "device": "cpu"}
         candidates.main(arguments(config, idf=counted, **options))
         outputs[name] = table(output, "candidates")
         outputs[f"{name}_record"] = counts(output.with_suffix(".json"))

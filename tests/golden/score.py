@@ -41,7 +41,7 @@ def outputs(folder: Path) -> Outputs:
     for name, bound in (("all", None), ("pruned", 2.2)):
         config = {"prune_above": bound, "precision": "fp32"}
         output = folder / f"{name}.parquet"
-        score.main(arguments(config, input=given, model=model, output=output, device="cpu"))
+        score.main(arguments(config, candidates=given, model=model, output=output, device="cpu"))
         outputs[name] = table(output, "scored")
         outputs[f"{name}_record"] = counts(output.with_suffix(".json"))
     return outputs

@@ -25,7 +25,7 @@ def outputs(folder: Path) -> Outputs:
         select.main(
             arguments(
                 config,
-                input=scores,
+                scored=scores,
                 threshold=found,
                 model=model,
                 output=output,
@@ -57,7 +57,7 @@ def judged(folder: Path, scores: Path, model: Path) -> Outputs:
     found, output = folder / "by_judge" / "threshold.json", folder / "by_judge" / "0000.parquet"
     where = {"folder": folder, "judged": probabilities.parent}
     threshold.main(arguments(config, **where, shards=1, output=found))
-    given = {"input": scores, "judged": probabilities, "threshold": found}
+    given = {"scored": scores, "judged": probabilities, "threshold": found}
     select.main(arguments(config, **given, model=model, output=output))
     return {
         "judged": table(output, "paraphrases"),

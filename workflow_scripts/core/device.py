@@ -1,11 +1,15 @@
 """The device that computes."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from workflow_scripts.core.errors import InputError
 
 if TYPE_CHECKING:
     import torch
+
+
+# As the configuration and commands name it.
+Device: TypeAlias = Literal["auto", "cpu", "cuda"]
 
 
 def choose_device(name: str) -> "torch.device":

@@ -14,8 +14,10 @@ class Batch(NamedTuple):
     what: str
 
 
-SEARCH_BATCH = Batch("--batch-rows", 512, "hypotheses at once")
-SCORING_BATCH = Batch("--batch-tokens", 4096, "target tokens at once")
+# How much is computed at once, where nothing else is said: hypotheses, and target tokens.
+SEARCHED_ROWS, SCORED_TOKENS = 512, 4096
+SEARCH_BATCH = Batch("--batch-rows", SEARCHED_ROWS, "hypotheses at once")
+SCORING_BATCH = Batch("--batch-tokens", SCORED_TOKENS, "target tokens at once")
 
 
 def parse_with_compute(

@@ -7,7 +7,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from workflow_scripts.plan.config import Config
@@ -128,6 +128,8 @@ class Stage(ABC):
         """
         return {}
 
+    # And of each rule `<stage>_<name>` what its job reads and is told, as `<name>_job(wildcards)`.
+
     def jobs(self, instance: Instance) -> int:
         """Return the number of jobs that make a unit, without its manifest."""
         return self.shards(instance) + len(self.records(instance))
@@ -137,6 +139,22 @@ class Stage(ABC):
     def unit(self, instance: Instance = None) -> Unit:
         """Return one of the stage's units."""
         return (self.name, instance)
+
+    def folder(self, instance: Instance = None) -> str:
+        """Return the folder of one of the stage's units."""
+        return self.layout.folder(self.name, instance)
+
+    def file(self, unit: Unit, name: str) -> str:
+        """Return the path of a file in the folder of a unit."""
+        return f"{self.layout.folder(*unit)}/{name}"
+
+    def manifest(self, unit: Unit) -> str:
+        """Return the path of a unit's manifest."""
+        return self.file(unit, "manifest.json")
+
+    def named_folders(self, units: Mapping[str, Unit]) -> list[str]:
+        """Return `<name>=<folder>` of units, as commands take them."""
+        return [f"{name}={self.layout.folder(*unit)}" for name, unit in units.items()]
 
     def shard_files(self, instance: Instance, suffix: str = ".parquet") -> list[str]:
         """Return the names of one file of each shard of a unit."""

@@ -55,7 +55,7 @@ def run_main(folder, model, pairs, config=CONFIG, batch_rows=64, idf=None, input
             )
     write_record(folder / "references.parquet", len(pairs), len(pairs), {})
     output = folder / "candidates.parquet"
-    files = ["--input", folder / "references.parquet", "--model", model, "--output", output]
+    files = ["--references", folder / "references.parquet", "--model", model, "--output", output]
     files += ["--idf", idf] if idf else []
     files += more
     files += ["--inputs", json.dumps(inputs)] if inputs else []

@@ -80,7 +80,7 @@ def test_the_command_lines(tmp_path):
     assert json.loads(chosen.read_text())["references"] == {"a": 40, "b": 25}
 
     def gather(config):
-        files = ["--sample", chosen, "--output", output, "--inputs", *inputs]
+        files = ["--sample", chosen, "--output", output, "--pairs", *inputs]
         references.main(["--config", json.dumps(config), *map(str, files)])
 
     gather(config)

@@ -26,7 +26,7 @@ def write_references(folder):
 
 def run(models, references, output, *options):
     arguments = ["--config", json.dumps({"precision": "fp32"}), "--device", "cpu"]
-    arguments += ["--input", references, "--output", output, *options]
+    arguments += ["--references", references, "--output", output, *options]
     arguments += ["--forward", models["forward"], "--backward", models["backward"]]
     main(list(map(str, arguments)))
     return list(read_rows(output, "reference_scores"))
@@ -57,7 +57,7 @@ def test_the_backward_nll_is_that_of_a_candidate_with_the_same_text(tmp_path, mo
             writer.write({**row, **counts, "candidates": [same | {"forward_nll": 0.5}]})
     write_record(candidates, len(rows), len(rows), {})
     arguments = ["--config", json.dumps({"prune_above": None, "precision": "fp32"})]
-    arguments += ["--input", candidates, "--model", models["backward"], "--device", "cpu"]
+    arguments += ["--candidates", candidates, "--model", models["backward"], "--device", "cpu"]
     shard.main(list(map(str, [*arguments, "--output", tmp_path / "scored.parquet"])))
     for row, scored in zip(rows, read_rows(tmp_path / "scored.parquet", "scored"), strict=True):
         (candidate,) = scored["candidates"]

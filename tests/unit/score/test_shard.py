@@ -115,7 +115,7 @@ def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model
     def run_main(name, prune_above):
         output = tmp_path / name
         config = json.dumps({"prune_above": prune_above, "precision": "fp32"})
-        files = ["--input", candidates, "--model", backward_model, "--output", output]
+        files = ["--candidates", candidates, "--model", backward_model, "--output", output]
         main(["--config", config, *map(str, files), "--device", "cpu", "--batch-tokens", "64"])
         return output
 

@@ -130,7 +130,7 @@ def test_main_writes_every_reference_and_adds_up(tmp_path, segmenter):
     write_record(tmp_path / RECORD, 0, 0, {}, files=[tmp_path / "threshold.json"])
 
     def run_main(output):
-        inputs = ["--input", str(scored), "--threshold", str(tmp_path / "threshold.json")]
+        inputs = ["--scored", str(scored), "--threshold", str(tmp_path / "threshold.json")]
         outputs = ["--model", str(segmenter.parent), "--output", str(output)]
         main(["--config", json.dumps(CONFIG), *inputs, *outputs])
         return output.read_bytes()
@@ -207,11 +207,11 @@ def test_probabilities_of_other_candidates_are_refused(tmp_path, segmenter):
         write_shard(path, "judged", judged)
         with pytest.raises(InputError, match="c:1 has other candidates than were judged"):
             select_shard(
+                JUDGED,
                 tmp_path / "scored.parquet",
                 tmp_path / "threshold.json",
-                segmenter,
+                segmenter.parent,
                 tmp_path / "out.parquet",
-                JUDGED,
                 path,
             )
 

@@ -46,14 +46,14 @@ def test_from_references_to_paraphrases(nmt_oracle, models, tmp_path):
     run(
         generate.main,
         GENERATE,
-        input=tmp_path / "references.parquet",
+        references=tmp_path / "references.parquet",
         model=models["forward"],
         output=tmp_path / "candidates.parquet",
     )
     run(
         score.main,
         {"prune_above": None, "precision": "fp32"},
-        input=tmp_path / "candidates.parquet",
+        candidates=tmp_path / "candidates.parquet",
         model=models["backward"],
         output=tmp_path / "0000.parquet",
     )
@@ -67,7 +67,7 @@ def test_from_references_to_paraphrases(nmt_oracle, models, tmp_path):
     run(
         select.main,
         {"method": "cluster", "clusters": 7, "best": 5},
-        input=tmp_path / "0000.parquet",
+        scored=tmp_path / "0000.parquet",
         threshold=tmp_path / "threshold.json",
         model=models["forward"],
         output=tmp_path / "selected.parquet",

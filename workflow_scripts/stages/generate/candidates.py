@@ -3,7 +3,6 @@
 Of a system that a rewriter writes: outputs of the rewriter, which reads the reference itself.
 """
 
-import argparse
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +10,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
+import torch
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify
 from workflow_scripts.core.files.rows import CandidatesRow, GeneratedCandidate, ReferenceRow, Side
@@ -19,7 +22,7 @@ from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.nmt.kinds import model_files
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.options import SEARCH_BATCH, parse_with_compute
+from workflow_scripts.nmt.options import SEARCHED_ROWS
 from workflow_scripts.nmt.positive import resolve
 from workflow_scripts.nmt.vocabulary import BOS, EOS, Vocabulary
 from workflow_scripts.stages.generate.constraint_words import words_of
@@ -250,38 +253,44 @@ def with_results(
 
 
 def generate_shard(
-    input_path: Path,
-    model_folder: Path,
-    idf_path: Path | None,
-    output: Path,
     config: dict[str, Any],
-    device: str,
-    batch_rows: int,
-    inputs: dict[str, str],
-    held_out: list[Path] | None = None,
+    references: Path,
+    model: Path,
+    output: Path,
+    inputs: dict[str, str] | None = None,
+    idf: Path | None = None,
+    held_out: Path | None = None,
+    held_out_shards: int = 0,
+    device: Device = "auto",
+    batch_rows: int = SEARCHED_ROWS,
+    threads: int = 1,
 ) -> None:
-    """Stream a `references` shard into a `candidates` shard with its record.
+    """Generate the candidates of every reference of a shard.
 
-    Memory is bounded by `batch_rows` and the longest sentence, not by the shard. Every reference
-    gives one row; one that the model can't read (empty, or too long for it) has no candidates, and
-    all its samples count as unfinished. `inputs` are the hashes of the user's files that are read
-    at the start.
+    A `references` shard becomes a `candidates` shard. `model` is the folder of the forward
+    model or of a rewriter, `idf` the document frequencies that some constraints need. Memory is
+    bounded by `batch_rows` and the longest sentence, not by the shard. Every reference gives
+    one row; one that the model can't read (empty, or too long for it) has no candidates, and
+    all its samples count as unfinished. `inputs` are the hashes of the user's files that are
+    read at the start.
 
-    With `held_out`, the shards of a rewriter's pairs, only the references that judge the rewriter
-    give a row, and the ids of these are in memory. The others are counted as rejected.
+    With `held_out`, a folder with so many shards of a rewriter's pairs, only the references
+    that judge the rewriter give a row, and the ids of these are in memory. The others are
+    counted as rejected.
     """
-    references = Input(input_path, "references").rows()
-    wanted = held_out_references(held_out) if held_out else None
-    verify(model_folder / "model")
+    torch.set_num_threads(threads)
+    pairs = Input(references, "references").rows()
+    wanted = held_out_references(shard_paths(held_out, held_out_shards)) if held_out else None
+    verify(model / "model")
     constraints = config["constraints"]
-    segmenter = Segmenter(model_folder / "reference.model")
-    with unchanged(inputs):
-        make_sets = set_maker(constraints, config["seed"], segmenter.pieces, idf_path)
+    segmenter = Segmenter(model / "reference.model")
+    with unchanged(inputs or {}):
+        make_sets = set_maker(constraints, config["seed"], segmenter.pieces, idf)
     variants = len((constraints or {}).get("variants", []))
     # A shortlist is in the folder of a run only if the run is to generate with it.
-    has_shortlist = model_files(model_folder).shortlist is not None
-    model = load_model(model_folder, device, config["precision"], shortlist=has_shortlist)
-    source_segmenter = Segmenter(model_folder / "source.model")
+    has_shortlist = model_files(model).shortlist is not None
+    writer = load_model(model, device, config["precision"], shortlist=has_shortlist)
+    source_segmenter = Segmenter(model / "source.model")
     total: Counter[str] = Counter()
     tally = Tally(extra=total)
 
@@ -294,7 +303,7 @@ def generate_shard(
 
     def with_candidates(rows: Iterator[ReferenceRow]) -> Iterator[CandidatesRow]:
         for row, counts in generate(
-            taken(rows), model, source_segmenter, segmenter, make_sets, config, batch_rows
+            taken(rows), writer, source_segmenter, segmenter, make_sets, config, batch_rows
         ):
             yield row
             total.update(counts)
@@ -303,7 +312,7 @@ def generate_shard(
                 total["skipped"] += variants - len({each["variant"] for each in row["sets"]})
 
     write_shard(
-        references,
+        pairs,
         with_candidates,
         output,
         "candidates",
@@ -314,36 +323,7 @@ def generate_shard(
     )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Generate the candidates of every reference of a shard."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--input", type=Path, required=True, help="shard of references")
-    parser.add_argument(
-        "--model", type=Path, required=True, help="folder of the forward model or rewriter"
-    )
-    parser.add_argument(
-        "--idf", type=Path, nargs="?", help="document frequencies, if the constraints need them"
-    )
-    parser.add_argument(
-        "--held-out", type=Path, help="folder of a rewriter's pairs: only what judges it is read"
-    )
-    parser.add_argument("--held-out-shards", type=int, default=0, help="of that folder")
-    add_inputs(parser)
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parse_with_compute(parser, argv, SEARCH_BATCH)
-    generate_shard(
-        arguments.input,
-        arguments.model,
-        arguments.idf,
-        arguments.output,
-        arguments.config,
-        arguments.device,
-        arguments.batch_rows,
-        arguments.inputs,
-        shard_paths(arguments.held_out, arguments.held_out_shards) if arguments.held_out else None,
-    )
-
+main = command(generate_shard)
 
 if __name__ == "__main__":
     run(main)

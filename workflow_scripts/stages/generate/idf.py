@@ -4,7 +4,6 @@ This definition gives Table 2 of ParaBank (Hu et al., AAAI 2019). Only lower-cas
 count, as they stand: ParaBank chooses its constraints among these alone (section 3.2).
 """
 
-import argparse
 import heapq
 import math
 import tempfile
@@ -15,7 +14,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
@@ -137,16 +137,7 @@ def read_idf(path: Path, config: dict[str, Any]) -> dict[str, float]:
     return found
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Count in how many training references each word stands."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--folder", type=Path, required=True, help="with shards of pairs")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    count_shards(arguments.folder, arguments.shards, arguments.output, arguments.config)
-
+main = command(count_shards)
 
 if __name__ == "__main__":
     run(main)

@@ -3,11 +3,11 @@
 All references count, whether they are paraphrased or not. The words stand one a line, sorted.
 """
 
-import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.parquet import read_rows
@@ -39,15 +39,7 @@ def read_words(path: Path) -> frozenset[str]:
     return frozenset(path.read_text(encoding="utf-8").split("\n")[:-1])
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Collect the words that the references of the bitext hold."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--folder", type=Path, required=True, help="with shards of pairs")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--output", type=Path, required=True, help="words.txt")
-    arguments = parser.parse_args(argv)
-    write_words(arguments.folder, arguments.shards, arguments.output)
-
+main = command(write_words)
 
 if __name__ == "__main__":
     run(main)

@@ -1,11 +1,11 @@
 """Gather the sampled references of several early shards into one late shard."""
 
-import argparse
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_json
 from workflow_scripts.core.files.rows import PairRow
@@ -39,33 +39,23 @@ def read_sample(path: Path, config: dict[str, Any]) -> dict[str, Any]:
     return sample
 
 
-def gather(inputs: list[Path], sample_path: Path, output: Path, config: dict[str, Any]) -> None:
+def gather(config: dict[str, Any], sample: Path, pairs: list[Path], output: Path) -> None:
     """Stream the sampled references of `pairs` shards, in order, into one shard."""
-    sample = read_sample(sample_path, config)
+    chosen = read_sample(sample, config)
     tally = Tally()
 
     def sampled(rows: Iterator[PairRow]) -> Iterator[PairRow]:
         for row in rows:
-            reason = rejection(row, sample["cutoffs"], sample["seed"])
+            reason = rejection(row, chosen["cutoffs"], chosen["seed"])
             if reason:
                 tally.rejected[reason] += 1
             else:
                 yield row
 
-    pairs = Input(inputs, "pairs")
-    write_shard(pairs.rows(), sampled, output, "references", "references", tally)
+    write_shard(Input(pairs, "pairs").rows(), sampled, output, "references", "references", tally)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Gather the sampled references of several early shards into one late shard."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--sample", type=Path, required=True, help="of sample_references")
-    parser.add_argument("--inputs", type=Path, nargs="+", required=True, help="shards of pairs")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    gather(arguments.inputs, arguments.sample, arguments.output, arguments.config)
-
+main = command(gather)
 
 if __name__ == "__main__":
     run(main)

@@ -5,7 +5,6 @@ the references with the smallest numbers. All that has to be written down is the
 (number, id) in it, the cut-off, and any shard can be filtered by itself.
 """
 
-import argparse
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
@@ -132,16 +132,7 @@ def write_sample(folder: Path, shards: int, output: Path, config: dict[str, Any]
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Decide which references are paraphrased."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--folder", type=Path, required=True, help="with shards of pairs")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    write_sample(arguments.folder, arguments.shards, arguments.output, arguments.config)
-
+main = command(write_sample)
 
 if __name__ == "__main__":
     run(main)

@@ -7,6 +7,7 @@ from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.merges import only_merges
 from workflow_scripts.plan.catalogues.rewriters import rewriter_of
 from workflow_scripts.plan.config import Config
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.generate.checks import for_language, left_variants, notes, problems
@@ -144,3 +145,62 @@ class Generate(Stage):
         language = self.config["languages"]["reference"]["code"]
         key = f"systems.{system}.{TAGGER_KEY}"
         return parser_files(tagger["folder"], language, tagger["package"], key, TAGGING)
+
+    def sample_job(self, at: Wildcards) -> Job:
+        """Return the job that decides which references are paraphrased."""
+        return self._reads_all("sample_references", "references")
+
+    def idf_job(self, at: Wildcards) -> Job:
+        """Return the job that counts in how many references each word stands."""
+        return self._reads_all("idf", "idf")
+
+    def words_job(self, at: Wildcards) -> Job:
+        """Return the job that collects the words of the references."""
+        return self._reads_all("known_words", "words", config=False)
+
+    def _reads_all(self, module: str, instance: str, config: bool = True) -> Job:
+        """Return a job that reads all pairs of the bitext."""
+        pairs = selection.pairs(self.config)
+        return Job(
+            f"generate.{module}",
+            instance,
+            awaits=[self.manifest(pairs)],
+            options={"folder": self.layout.folder(*pairs), "shards": self.layout.shards(*pairs)},
+            config=config,
+        )
+
+    def references_job(self, at: Wildcards) -> Job:
+        """Return the job that gathers the references of a shard."""
+        pairs = selection.pairs(self.config)
+        early = selection.early_shards(self.config, at.shard)
+        return Job(
+            "generate.references",
+            "references",
+            reads={
+                "sample": self.file(self.unit("references"), "sample.json"),
+                "pairs": [self.file(pairs, f"{name}.parquet") for name in early],
+            },
+        )
+
+    def shard_job(self, at: Wildcards) -> Job:
+        """Return the job that writes the candidates of a shard."""
+        idf = self.file(self.unit("idf"), "idf.parquet")
+        writer, held_out = self.writer(at.system), self.held_out(at.system)
+        options: dict[str, Any] = {"model": self.layout.folder(*writer)}
+        for unit in held_out:
+            options |= {
+                "held_out": self.layout.folder(*unit),
+                "held_out_shards": self.layout.shards(*unit),
+            }
+        return Job(
+            "generate.candidates",
+            at.system,
+            reads={
+                "references": self.file(self.unit("references"), f"{at.shard}.parquet"),
+                "idf": idf if needs_idf(self.config, at.system) else None,
+            },
+            awaits=[self.file(writer, "model.json"), *map(self.manifest, held_out)],
+            users=self.pair_files(at.system),
+            options=options,
+            inputs=True,
+        )

@@ -5,7 +5,6 @@ reference. Each paraphrase is tagged with where it comes from. A shard of a merg
 references whose hash says so, whatever shards the other runs had, so each job reads all of theirs.
 """
 
-import argparse
 import hashlib
 import shutil
 from collections import Counter
@@ -13,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.files.input_files import unchanged
@@ -187,20 +187,25 @@ def copy_pieces(config: dict[str, Any], output: Path) -> None:
     write_record(output.with_name(PIECES_RECORD), 0, 0, {}, files=[output])
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Write one shard of what other runs have selected, or the vocabulary of the first of them."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    add_inputs(parser)
-    parser.add_argument("--shard", type=int, help="its number; without it the vocabulary")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    with unchanged(arguments.inputs):
-        if arguments.shard is None:
-            copy_pieces(arguments.config, arguments.output)
-        else:
-            merge_shard(arguments.config, arguments.shard, arguments.output)
+def write_merged(
+    config: dict[str, Any], inputs: dict[str, str], output: Path, shard: int | None = None
+) -> None:
+    """Write one shard of what other runs have selected, or the vocabulary of the first of them.
 
+    Args:
+        config: of the unit.
+        inputs: the hashes of the files of these runs, by path.
+        output: the shard or the vocabulary.
+        shard: its number; None for the vocabulary.
+    """
+    with unchanged(inputs):
+        if shard is None:
+            copy_pieces(config, output)
+        else:
+            merge_shard(config, shard, output)
+
+
+main = command(write_merged)
 
 if __name__ == "__main__":
     run(main)

@@ -4,7 +4,6 @@ Their sums say what a sum means with the models at hand: what people wrote as tr
 same sources.
 """
 
-import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import tee
@@ -12,11 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.rows import PairRow, ReferenceScoreRow
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
-from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
+from workflow_scripts.nmt.options import SCORED_TOKENS
 from workflow_scripts.stages.dual_filter.pair_scores import Direction, score_pairs
 
 
@@ -44,44 +46,37 @@ def score_references(
 
 
 def score_shard(
-    input_path: Path, forward: Direction, backward: Direction, output: Path, batch_tokens: int
+    config: dict[str, Any],
+    references: Path,
+    forward: Path,
+    backward: Path,
+    output: Path,
+    device: Device = "auto",
+    batch_tokens: int = SCORED_TOKENS,
+    threads: int = 1,
 ) -> None:
-    """Stream a `references` shard into a `reference_scores` shard with its record.
+    """Score the references of a shard themselves, both ways.
 
-    Memory does not grow with the shard. The record counts as `unreadable` the references of an
-    infinite sum.
+    A `references` shard becomes a `reference_scores` shard. `forward` and `backward` are the
+    folders of the models; `batch_tokens` target tokens are scored at once. Memory does not grow
+    with the shard. The record counts as `unreadable` the references of an infinite sum.
     """
+    torch.set_num_threads(threads)
+    there = Direction(forward, "source", "reference", device, config["precision"])
+    back = Direction(backward, "reference", "source", device, config["precision"])
     total: Counter[str] = Counter()
 
     def scored(rows: Iterator[PairRow]) -> Iterator[ReferenceScoreRow]:
-        for row in score_references(rows, forward, backward, batch_tokens):
+        for row in score_references(rows, there, back, batch_tokens):
             yield row
             total["unreadable"] += row["sum"] == np.inf
 
-    references = Input(input_path, "references").rows()
     tally = Tally(extra=total)
-    write_shard(references, scored, output, "reference_scores", "score", tally, shown="written")
+    rows = Input(references, "references").rows()
+    write_shard(rows, scored, output, "reference_scores", "score", tally, shown="written")
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Score the references of a shard themselves, both ways."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--input", type=Path, required=True, help="shard of references")
-    parser.add_argument("--forward", type=Path, required=True, help="folder of that model")
-    parser.add_argument("--backward", type=Path, required=True, help="folder of that model")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parse_with_compute(parser, argv, SCORING_BATCH)
-    config: dict[str, Any] = arguments.config
-    on = {"device": arguments.device, "precision": config["precision"]}
-    score_shard(
-        arguments.input,
-        Direction(arguments.forward, "source", "reference", **on),
-        Direction(arguments.backward, "reference", "source", **on),
-        arguments.output,
-        arguments.batch_tokens,
-    )
-
+main = command(score_shard)
 
 if __name__ == "__main__":
     run(main)

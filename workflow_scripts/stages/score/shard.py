@@ -1,6 +1,5 @@
 """Score the distinct candidates of every reference of a shard with the backward model."""
 
-import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -8,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.rows import (
     CandidatesRow,
@@ -20,7 +22,7 @@ from workflow_scripts.core.files.rows import (
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
+from workflow_scripts.nmt.options import SCORED_TOKENS
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
@@ -142,28 +144,37 @@ def score_stream(
 
 
 def score_shard(
-    input_path: Path,
-    model_folder: Path,
-    output: Path,
     config: dict[str, Any],
-    device: str,
-    batch_tokens: int,
+    candidates: Path,
+    model: Path,
+    output: Path,
+    device: Device = "auto",
+    batch_tokens: int = SCORED_TOKENS,
+    threads: int = 1,
 ) -> None:
-    """Stream a `candidates` shard into a `scored` shard with its record.
+    """Score the distinct candidates of every reference with the backward model.
 
-    Memory does not grow with the shard. A text that the model can't read (too long for it) has
-    an infinite backward NLL: only a quantile that reaches as far lets it pass.
+    A `candidates` shard becomes a `scored` shard. `model` is the model's folder; `batch_tokens`
+    target tokens are scored at once. Memory does not grow with the shard. A text that the model
+    can't read (too long for it) has an infinite backward NLL: only a quantile that reaches as
+    far lets it pass.
     """
-    candidates = Input(input_path, "candidates").rows(batch_size=64)
-    verify(model_folder / "model")
-    model = load_model(model_folder, device, config["precision"])
-    reference_segmenter = Segmenter(model_folder / "reference.model")
-    source_segmenter = Segmenter(model_folder / "source.model")
+    torch.set_num_threads(threads)
+    rows_of_candidates = Input(candidates, "candidates").rows(batch_size=64)
+    verify(model / "model")
+    backward = load_model(model, device, config["precision"])
+    reference_segmenter = Segmenter(model / "reference.model")
+    source_segmenter = Segmenter(model / "source.model")
     total: Counter[str] = Counter()
 
     def scored(rows: Iterator[CandidatesRow]) -> Iterator[ScoredRow]:
         for row in score_stream(
-            rows, model, reference_segmenter, source_segmenter, config["prune_above"], batch_tokens
+            rows,
+            backward,
+            reference_segmenter,
+            source_segmenter,
+            config["prune_above"],
+            batch_tokens,
         ):
             yield row
             sums = [candidate["sum"] for candidate in row["candidates"]]
@@ -174,27 +185,11 @@ def score_shard(
 
     tally = Tally(extra=total)
     write_shard(
-        candidates, scored, output, "scored", "score", tally, shown="written", group_rows=64
+        rows_of_candidates, scored, output, "scored", "score", tally, shown="written", group_rows=64
     )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Score the distinct candidates of every reference of a shard with the backward model."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--input", type=Path, required=True, help="shard of candidates")
-    parser.add_argument("--model", type=Path, required=True, help="folder of the backward model")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parse_with_compute(parser, argv, SCORING_BATCH)
-    score_shard(
-        arguments.input,
-        arguments.model,
-        arguments.output,
-        arguments.config,
-        arguments.device,
-        arguments.batch_tokens,
-    )
-
+main = command(score_shard)
 
 if __name__ == "__main__":
     run(main)

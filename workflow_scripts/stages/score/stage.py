@@ -12,6 +12,7 @@ from workflow_scripts.plan.catalogues.merged_runs import (
     SelectedRun,
     selected_runs,
 )
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.select.stage import Select
@@ -97,3 +98,39 @@ class Score(Stage):
     def merged_runs(self, system: str) -> list[SelectedRun]:
         """Return the other runs that a system merges."""
         return selected_runs(self.config, system, Select.version)
+
+    def references_job(self, at: Wildcards) -> Job:
+        """Return the job that scores a shard of the references themselves."""
+        roles = {role: ("train", role) for role in ("forward", "backward")}
+        return Job(
+            "score.reference_scores",
+            "references",
+            reads={"references": self.file(("generate", "references"), f"{at.shard}.parquet")},
+            awaits=[self.file(unit, "model.json") for unit in roles.values()],
+            options={role: self.layout.folder(*unit) for role, unit in roles.items()},
+        )
+
+    def shard_job(self, at: Wildcards) -> Job:
+        """Return the job that scores the candidates of a shard."""
+        model = ("train", "backward")
+        return Job(
+            "score.shard",
+            at.searched,
+            reads={"candidates": self.file(("generate", at.searched), f"{at.shard}.parquet")},
+            awaits=[self.file(model, "model.json")],
+            options={"model": self.layout.folder(*model)},
+        )
+
+    def merge_job(self, at: Wildcards) -> Job:
+        """Return the job that writes a shard of what other runs have selected."""
+        return Job(
+            "score.merge",
+            at.merge,
+            users=list(self.inputs(at.merge)),
+            options={"shard": int(at.shard)},
+            inputs=True,
+        )
+
+    def merge_pieces_job(self, at: Wildcards) -> Job:
+        """Return the job that brings their vocabulary along."""
+        return Job("score.merge", at.merge, users=list(self.inputs(at.merge)), inputs=True)

@@ -1,6 +1,5 @@
 """Select the paraphrases of every reference of a shard."""
 
-import argparse
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -8,7 +7,8 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.manifest import read_json, verify_file
 from workflow_scripts.core.files.rows import JudgedCandidate, Paraphrase, ParaphrasesRow, ScoredRow
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
@@ -182,24 +182,27 @@ class Summary:
 
 
 def select_shard(
-    input_path: Path,
-    threshold_path: Path,
-    segmenter_file: Path,
-    output: Path,
     config: dict[str, Any],
-    judged_path: Path | None = None,
+    scored: Path,
+    threshold: Path,
+    model: Path,
+    output: Path,
+    judged: Path | None = None,
 ) -> None:
-    """Stream a `scored` shard into a `paraphrases` shard with its record.
+    """Select the paraphrases of every reference: a `scored` shard becomes a `paraphrases` shard.
 
-    Memory does not grow with the shard. Every reference gives one row, also without paraphrases.
+    `model` is the folder with the vocabulary by which pieces count; with a judge, `judged` is
+    the shard of its probabilities. Memory does not grow with the shard. Every reference gives
+    one row, also without paraphrases.
 
     Raises:
         InputError: the `judged` shard is of other candidates, or another file is damaged.
     """
-    scored = Input(input_path, "scored").rows(batch_size=64)
-    judged = iter(Input(judged_path, "judged").rows(batch_size=64).items) if judged_path else None
+    candidates = Input(scored, "scored").rows(batch_size=64)
+    of_judge = iter(Input(judged, "judged").rows(batch_size=64).items) if judged else None
+    segmenter_file = segmenter_path(model, "reference")
     verify_file(segmenter_file, "model")
-    max_sum, bound = read_bounds(threshold_path)
+    max_sum, bound = read_bounds(threshold)
     segmenter = Segmenter(segmenter_file)
     tally = Tally()
 
@@ -207,8 +210,8 @@ def select_shard(
         summary = Summary()
         for row in rows:
             probabilities = None
-            if judged is not None:
-                probabilities = same_candidates(input_path, row, next(judged, None))
+            if of_judge is not None:
+                probabilities = same_candidates(scored, row, next(of_judge, None))
             selected, rejected = select(
                 row, config, max_sum, segmenter.pieces, probabilities, bound
             )
@@ -216,30 +219,10 @@ def select_shard(
             summary.add(selected, rejected)
         tally.extra = summary.as_dict()
 
-    write_shard(scored, with_paraphrases, output, "paraphrases", "select", tally)
+    write_shard(candidates, with_paraphrases, output, "paraphrases", "select", tally)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Select the paraphrases of every reference of a shard."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--input", type=Path, required=True, help="shard of scored candidates")
-    parser.add_argument("--judged", type=Path, help="shard of their probabilities, with a judge")
-    parser.add_argument("--threshold", type=Path, required=True, help="of the threshold module")
-    parser.add_argument(
-        "--model", type=Path, required=True, help="folder of the forward model, for its pieces"
-    )
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    select_shard(
-        arguments.input,
-        arguments.threshold,
-        segmenter_path(arguments.model, "reference"),
-        arguments.output,
-        arguments.config,
-        arguments.judged,
-    )
-
+main = command(select_shard)
 
 if __name__ == "__main__":
     run(main)

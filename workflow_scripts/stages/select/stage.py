@@ -3,6 +3,7 @@
 from typing import Any
 
 from workflow_scripts.plan.catalogues.judges import judge_of
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.judge.stage import fitted_units
@@ -40,16 +41,16 @@ class Select(Stage):
     def bounding(self, system: str) -> dict[str, Unit]:
         """Return what a system's threshold needs besides its scores, by the option that names it.
 
-        That are the scores of the references, the probabilities, or the judge with its labels.
+        That is the scores of the references, the probabilities, or the judge with its labels.
         """
         keep = self.settings(system)["keep"]
         found: dict[str, Unit] = {}
         if "reference_quantile" in keep:
-            found["--references"] = ("score", "references")
+            found["references"] = ("score", "references")
         if any(key in keep for key in PROBABILITIES):
-            found["--judged"] = ("judge", system)
+            found["judged"] = ("judge", system)
         if "precision" in keep:
-            (found["--judge"],) = fitted_units(self.config, system)
+            (found["judge"],) = fitted_units(self.config, system)
         return found
 
     def shards(self, instance: str) -> int:
@@ -75,3 +76,37 @@ class Select(Stage):
         if judge_of(self.config, instance) is None:
             return {key: each for key, each in settings.items() if key != "judge"}
         return {**settings, "language": self.config["languages"]["reference"]["code"]}
+
+    def threshold_job(self, at: Wildcards) -> Job:
+        """Return the job of the threshold on the scores of a system."""
+        scored, bounding = ("score", at.system), self.bounding(at.system)
+        options = {name: self.layout.folder(*unit) for name, unit in bounding.items()}
+        if "judge" in options:
+            options["judge"] += "/judge.json"
+        return Job(
+            "select.threshold",
+            at.system,
+            awaits=[self.manifest(unit) for unit in (scored, *bounding.values())],
+            options={
+                "folder": self.layout.folder(*scored),
+                "shards": self.shards(at.system),
+                **options,
+            },
+        )
+
+    def shard_job(self, at: Wildcards) -> Job:
+        """Return the job that selects the paraphrases of a shard."""
+        shard, pieces = f"{at.shard}.parquet", self.pieces(at.system)
+        judged = ("judge", at.system)
+        judges = judge_of(self.config, at.system) is not None
+        return Job(
+            "select.shard",
+            at.system,
+            reads={
+                "scored": self.file(("score", at.system), shard),
+                "judged": self.file(judged, shard) if judges else None,
+                "threshold": self.file(self.unit(at.system), "threshold.json"),
+            },
+            awaits=[self.file(pieces, "model.json")],
+            options={"model": self.layout.folder(*pieces)},
+        )

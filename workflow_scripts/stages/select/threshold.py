@@ -4,7 +4,6 @@ The quantile is one of all candidates' sums, or of the sums of the references th
 judge has its say, the threshold has a bound on its probability besides.
 """
 
-import argparse
 import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -15,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import shard_paths, verify, verify_file, write_record
@@ -182,30 +182,31 @@ def read_reference_sums(paths: list[Path]) -> Iterator[NDArray[np.float32]]:
 
 
 def find_threshold(
+    config: dict[str, Any],
     folder: Path,
     shards: int,
     output: Path,
-    keep: dict[str, Any],
-    reference_folder: Path | None = None,
-    judged_folder: Path | None = None,
+    references: Path | None = None,
+    judged: Path | None = None,
     judge: Path | None = None,
 ) -> None:
-    """Write the threshold for the `scored` shards of a folder as JSON.
+    """Find the threshold for the `scored` shards of a folder, and write it as JSON.
 
     Args:
+        config: of the unit, whose `keep` says what kind of threshold it is.
         folder: with the shards.
         shards: their number.
         output: the file.
-        keep: what the configuration says.
-        reference_folder: with as many `reference_scores` shards; only a quantile of the references
-            needs it.
-        judged_folder: with as many `judged` shards, where a judge has its say. The threshold then
+        references: a folder with as many `reference_scores` shards; only a quantile of the
+            references needs it.
+        judged: a folder with as many `judged` shards, where a judge has its say. The threshold then
             has `probability`, what `probability_bound` returns.
         judge: judge.json, which a bound of wanted precision needs.
     """
+    keep = config["keep"]
     paths = shard_paths(folder, shards)
-    reference_paths = shard_paths(reference_folder, shards) if reference_folder else []
-    judged_paths = shard_paths(judged_folder, shards) if judged_folder else []
+    reference_paths = shard_paths(references, shards) if references else []
+    judged_paths = shard_paths(judged, shards) if judged else []
     for path in (*paths, *reference_paths, *judged_paths):
         verify(path)
     if judge is not None:
@@ -218,7 +219,7 @@ def find_threshold(
             size=lambda some: len(some.sums) + len(some.pruned),
         )
 
-    sums = partial(read_reference_sums, reference_paths) if reference_folder else None
+    sums = partial(read_reference_sums, reference_paths) if references else None
     result = threshold(scores, keep, sums)
     if any(key in keep for key in PROBABILITIES):
         rows = partial(read_judged, paths, judged_paths)
@@ -228,27 +229,7 @@ def find_threshold(
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Find the threshold on the sum of both NLLs, and on a judge's probability, over all shards."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--folder", type=Path, required=True, help="with shards of the score stage")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--references", type=Path, help="with shards of the references' scores")
-    parser.add_argument("--judged", type=Path, help="with shards of the judge stage")
-    parser.add_argument("--judge", type=Path, help="judge.json of the judge that was fitted")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    find_threshold(
-        arguments.folder,
-        arguments.shards,
-        arguments.output,
-        arguments.config["keep"],
-        arguments.references,
-        arguments.judged,
-        arguments.judge,
-    )
-
+main = command(find_threshold)
 
 if __name__ == "__main__":
     run(main)

@@ -1,0 +1,95 @@
+"""The command line of a job, which follows from the signature of the function that it starts.
+
+The parameter `folder: Path` is the option `--folder FOLDER`; one with a default may be left out. So
+the interface of a job is written once, as a signature: rules, people and tests give it by the same
+names, and a wrong or missing one is an error before the work begins.
+"""
+
+import argparse
+import inspect
+import types
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol, Union, get_args, get_origin, get_type_hints
+
+from workflow_scripts.core.cli import json_argument, words
+
+_WORDS = (Path, str, int, float)
+
+
+class Main(Protocol):
+    """The `main` of a module."""
+
+    def __call__(self, argv: list[str] | None = None) -> None:
+        """Do what a command line says, by default that of the process."""
+
+
+def command(function: Callable[..., None]) -> Main:
+    """Return the `main` of a module: it parses a command line, and calls `function`.
+
+    A parameter's type says what its option takes: Path, str, int or float one word; Literal one of
+    these; bool none; a sequence of them several words; dict[str, Path] several NAME=PATH; anything
+    else is JSON, or `@` and the file that holds it. `@@FILE` stands for words in a file.
+
+    Raises:
+        SystemExit: of the function that is returned: an option is wrong or missing; it says which.
+    """
+
+    def main(argv: list[str] | None = None) -> None:
+        function(**vars(_parser(function).parse_args(words(argv))))
+
+    main.__doc__ = function.__doc__
+    return main
+
+
+def _parser(function: Callable[..., None]) -> argparse.ArgumentParser:
+    lines = (inspect.getdoc(function) or "").splitlines()
+    parser = argparse.ArgumentParser(description=lines[0] if lines else None, allow_abbrev=False)
+    kinds = get_type_hints(function)
+    for name, parameter in inspect.signature(function).parameters.items():
+        required = parameter.default is parameter.empty
+        settings: dict[str, Any] = {"required": required, **_takes(kinds[name])}
+        if not required:
+            settings["default"] = parameter.default
+        if settings.get("action") == "store_true":
+            del settings["required"]
+        parser.add_argument(f"--{name.replace('_', '-')}", dest=name, **settings)
+    return parser
+
+
+def _takes(kind: Any) -> dict[str, Any]:
+    """Return what argparse must know of an option whose parameter has this type."""
+    if get_origin(kind) in (Union, types.UnionType):
+        kinds = [each for each in get_args(kind) if each is not type(None)]
+        return _takes(kinds[0]) if len(kinds) == 1 else {"type": json_argument}
+    if kind in _WORDS:
+        return {"type": kind}
+    if kind is bool:
+        return {"action": "store_true"}
+    if get_origin(kind) is Literal:
+        return {"choices": get_args(kind)}
+    if kind == dict[str, Path]:
+        return {"nargs": "*", "action": _Named}
+    if get_origin(kind) in (list, Sequence) and get_args(kind)[0] in _WORDS:
+        return {"nargs": "*", "type": get_args(kind)[0]}
+    return {"type": json_argument, "metavar": "JSON"}
+
+
+class _Named(argparse.Action):
+    """Collects NAME=PATH, several of them, as a dict."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Store the paths by their names."""
+        named = {}
+        for value in values:
+            name, sign, path = value.partition("=")
+            if not sign:
+                parser.error(f"argument {option_string}: {value!r} is no NAME=PATH")
+            named[name] = Path(path)
+        setattr(namespace, self.dest, named)
