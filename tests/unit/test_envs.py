@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.commands import started
 from tests.configs import run_on_testbed
 from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.train import sockeye2
@@ -145,7 +146,8 @@ def modules_of(environment_name):
     for rules in ROOT.glob("rules/*.smk"):
         for rule in re.split(r"(?m)^(?=rule )", rules.read_text(encoding="utf-8")):
             if f"envs/{environment_name}.yaml" in rule:
-                module = re.search(r"python -m (workflow_scripts[\w.]+)", rule)[1]
+                name = rule.removeprefix("rule ").partition(":")[0]
+                module = f"workflow_scripts.{started()[name]}"
                 yield module
                 yield from NAMED.get(module, [])
 

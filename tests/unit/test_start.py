@@ -4,12 +4,13 @@ A large run starts thousands of jobs, most of them on text alone. One needless i
 another module, costs each of them up to two seconds.
 """
 
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.commands import started
 
 ROOT = Path(__file__).resolve().parents[2]
 # From a twentieth of a second (jsonschema) to two seconds (sockeye, with what it loads).
@@ -37,9 +38,8 @@ LOADED = {
     "torch matplotlib": "rewrite.continued train.take_over",
     "torch matplotlib sockeye": "rewrite.train train.sockeye",
 }
-RULES = "".join(file.read_text(encoding="utf-8") for file in ROOT.glob("rules/*.smk"))
 # Those of the stages go by what is behind `stages.`.
-COMMANDS = set(re.findall(r"python -m workflow_scripts\.(?:stages\.)?([\w.]+)", RULES))
+COMMANDS = {module.removeprefix("stages.") for module in started().values()}
 LISTED = " ".join(LOADED.values()).split()
 # Tells for each module in turn which of the slow packages it is the first to load.
 PROGRAM = """

@@ -148,21 +148,21 @@ class Generate(Stage):
 
     def sample_job(self, at: Wildcards) -> Job:
         """Return the job that decides which references are paraphrased."""
-        return self._reads_all("sample_references", "references")
+        return self._reads_all("generate.sample_references", "references")
 
     def idf_job(self, at: Wildcards) -> Job:
         """Return the job that counts in how many references each word stands."""
-        return self._reads_all("idf", "idf")
+        return self._reads_all("generate.idf", "idf")
 
     def words_job(self, at: Wildcards) -> Job:
         """Return the job that collects the words of the references."""
-        return self._reads_all("known_words", "words", config=False)
+        return self._reads_all("generate.known_words", "words", config=False)
 
-    def _reads_all(self, module: str, instance: str, config: bool = True) -> Job:
+    def _reads_all(self, command: str, instance: str, config: bool = True) -> Job:
         """Return a job that reads all pairs of the bitext."""
         pairs = selection.pairs(self.config)
         return Job(
-            f"generate.{module}",
+            command,
             instance,
             awaits=[self.manifest(pairs)],
             options={"folder": self.layout.folder(*pairs), "shards": self.layout.shards(*pairs)},

@@ -1,0 +1,92 @@
+"""The command line of a job follows from the signature of its function."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device
+
+TOLD: dict[str, Any] = {}
+
+
+def job(
+    config: dict[str, Any],
+    folder: Path,
+    shards: int,
+    output: Path,
+    some_pairs: list[Path] | None = None,
+    units: dict[str, Path] | None = None,
+    language: str | None = None,
+    share: float = 0.5,
+    device: Device = "auto",
+    quick: bool = False,
+) -> None:
+    """Do the work.
+
+    More is told here.
+    """
+    TOLD.clear()
+    TOLD.update(locals())
+
+
+main = command(job)
+NEEDED = ["--config", '{"seed": 1}', "--folder", "a b", "--shards", "2", "--output", "out"]
+
+
+def test_options_are_the_parameters_with_their_types_and_defaults():
+    main(NEEDED)
+    assert {
+        **{"config": {"seed": 1}, "folder": Path("a b"), "shards": 2, "output": Path("out")},
+        **{"some_pairs": None, "units": None, "language": None, "share": 0.5},
+        **{"device": "auto", "quick": False},
+    } == TOLD
+
+
+def test_options_that_may_be_left_out():
+    more = ["--some-pairs", "1", "2", "--units", "a=x/y=z", "b=", "--language", "de"]
+    main([*NEEDED, *more, "--share", ".25", "--device", "cpu", "--quick"])
+    assert TOLD["some_pairs"] == [Path("1"), Path("2")]
+    assert TOLD["units"] == {"a": Path("x/y=z"), "b": Path()}
+    assert (TOLD["language"], TOLD["share"], TOLD["device"]) == ("de", 0.25, "cpu")
+    assert TOLD["quick"] is True
+
+
+def test_long_values_come_in_files(tmp_path):
+    (tmp_path / "config.json").write_text('{"seed": 7}', encoding="utf-8")
+    (tmp_path / "pairs.json").write_text(json.dumps(["1", "2"]), encoding="utf-8")
+    config = ["--config", f"@{tmp_path / 'config.json'}"]
+    main([*NEEDED, *config, "--some-pairs", f"@@{tmp_path / 'pairs.json'}"])
+    assert TOLD["config"] == {"seed": 7}
+    assert TOLD["some_pairs"] == [Path("1"), Path("2")]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (NEEDED[2:], "required: --config"),
+        ([*NEEDED, "--shard", "1"], "unrecognized arguments: --shard"),
+        ([*NEEDED, "--shards", "two"], "--shards: invalid int value: 'two'"),
+        ([*NEEDED, "--device", "tpu"], "invalid choice: 'tpu'"),
+        ([*NEEDED, "--units", "a"], "'a' is no NAME=PATH"),
+        ([*NEEDED, "--config", "{"], "--config: invalid"),
+    ],
+)
+def test_a_wrong_or_missing_name_is_an_error_before_the_work(words, message, capsys):
+    TOLD.clear()
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+    assert not TOLD
+
+
+def test_help_says_what_the_command_does(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    told = capsys.readouterr().out
+    assert "Do the work." in told
+    assert "More is told" not in told
+    assert "--some-pairs" in told
