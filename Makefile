@@ -127,9 +127,9 @@ lint: $(STAMP)
 	$(RUN) mypy workflow_scripts
 	$(RUN) snakemake --lint
 
-# A dead link, a lost anchor or a page in no group ends it. The variable: no advertisement.
+# A dead link, a lost anchor or a page in no group ends it (not with --quiet). The variable: no advertisement.
 docs: $(STAMP)
-	$(RUN) NO_MKDOCS_2_WARNING=1 mkdocs build --quiet
+	$(RUN) NO_MKDOCS_2_WARNING=1 mkdocs build
 
 test: setup lint docs slurm-packages
 	$(RUN) python -m pytest -n $(CORES) tests
