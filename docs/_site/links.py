@@ -30,6 +30,12 @@ PAGES = {
     "kubernetes.md": "profiles/kubernetes/README.md",
     "contributing.md": "CONTRIBUTING.md",
     "changelog.md": "CHANGELOG.md",
+    "results.md": "reports/README.md",
+    **{
+        f"results-{path.stem}.md": f"reports/{path.name}"
+        for path in sorted((ROOT / "reports").glob("*.md"))
+        if path.stem != "README"
+    },
 }
 SITE_PAGES = {path: page for page, path in PAGES.items()}
 log = logging.getLogger("mkdocs.plugins.links")

@@ -1,4 +1,4 @@
-"""Runs of several source languages, merged to one corpus (docs/merge.md)."""
+"""Runs of several source languages, merged to one corpus (docs/systems.md)."""
 
 from collections import Counter
 

@@ -30,7 +30,8 @@ _TABLE = r",? Tables? (\d+)\b"
 FILES = [
     path
     for folder, pattern in (
-        *(("docs", "*.md"), ("workflow_scripts", "**/*.py"), ("workflow_scripts", "**/*.j2")),
+        *(("docs", "*.md"), ("reports", "*.md"), ("workflow_scripts", "**/*.py")),
+        ("workflow_scripts", "**/*.j2"),
         *(("recipes", "**/*.yaml"), ("tests", "**/*.py"), (".", "config.yaml")),
     )
     for path in sorted((ROOT / folder).glob(pattern))

@@ -38,6 +38,27 @@ def test_every_page_is_there(site):
     assert not list(site.rglob("*.py"))
 
 
+def test_the_site_is_short_enough_to_be_read():
+    """Pages for users, results, and entries of the navigation, at most."""
+    docs = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in docs) <= 60_000
+    reports = list((ROOT / "reports").glob("*.md"))
+    assert 0 < sum(len(page.read_text(encoding="utf-8").split()) for page in reports) <= 25_000
+    nav = load_config(str(ROOT / "mkdocs.yml")).nav
+    assert sum(len(entries) for group in nav for entries in group.values()) <= 30
+
+
+def test_nobody_is_said_to_have_read_who_did_not():
+    """Labels of ours are a language model's."""
+    said = re.compile(
+        r"(?i)(read|judged|labelled) by (a|one|two) (person|people|readers?)"
+        r"|a person (found|read)|there was one reader"
+    )
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "reports").glob("*.md")]
+    found = {page.name: said.findall(page.read_text(encoding="utf-8")) for page in pages}
+    assert {name: each for name, each in found.items() if each} == {}
+
+
 def test_nothing_is_loaded_from_elsewhere(site):
     for file in site.glob("*.html"):
         html = file.read_text(encoding="utf-8")

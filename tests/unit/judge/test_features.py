@@ -51,7 +51,7 @@ class LanguageModel:
 
 
 def test_the_page_has_a_row_for_each_feature_and_says_what_it_needs():
-    page = (ROOT / "docs" / "judge-features.md").read_text("utf-8")
+    page = (ROOT / "docs" / "judge.md").read_text("utf-8")
     table = page[page.index("| feature | value") : page.index("A number can be unknown")]
     rows = [line.split("|") for line in table.splitlines()[2:] if line]
     needs = {name: row[4].strip() for row in rows for name in re.findall(r"`(\w+)`", row[1])}

@@ -230,11 +230,11 @@ def properties_at(path: str) -> dict[str, Node]:
 
 def test_the_pages_have_their_tables():
     assert set(TABLES) == {
-        "canonicaliser.md rewriters.<name>.noise",
+        "rewrite-kinds.md rewriters.<name>.noise",
         "corpus.md corpora.<name>",
         "embed.md embeddings.<name>.model",
         "embed.md embeddings.<name>.training",
-        "encoder-tasks.md encoder_tasks",
+        "encoder.md encoder_tasks",
         "filter.md training_sets.<name>",
         "generate.md systems.<name>.constraints",
         "generate.md systems.<name>.search",

@@ -1,1 +1,1 @@
-"""How far a run is: read from its records, its events and the logs of its jobs (docs/status.md)."""
+"""How far a run is: read from its records, its events and the logs of its jobs (docs/runs.md)."""

@@ -1,4 +1,4 @@
-"""Show how far a run is, once or again and again (docs/status.md)."""
+"""Show how far a run is, once or again and again (docs/runs.md)."""
 
 import argparse
 import json

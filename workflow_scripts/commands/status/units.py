@@ -31,7 +31,7 @@ class JobError(TypedDict):
 class UnitStatus:
     """One unit: a stage, or one instance of it.
 
-    It has one record for each shard, and others (docs/status.md). `done`, `running`, `failed` and
+    It has one record for each shard, and others (docs/runs.md). `done`, `running`, `failed` and
     `waiting` count them. `rate` is in `unit` per second, summed over the jobs that run, or over all
     finished jobs; `seconds_left` assumes as many jobs at a time as now. `damaged` says which of its
     records and its manifest, and of its files if they were verified, are not what their stage

@@ -1,4 +1,4 @@
-"""Every file of a run against the hash in its record (docs/status.md, "Is it whole?")."""
+"""Every file of a run against the hash in its record (docs/runs.md, "Is it whole?")."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which judges a run has, and what they need: the entries of `judges` (docs/select.md).
+"""Which judges a run has, and what they need: the entries of `judges` (docs/judge.md).
 
 The Snakefile imports this module: only the standard library.
 """

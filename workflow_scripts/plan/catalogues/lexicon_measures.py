@@ -1,4 +1,4 @@
-"""What lexicons are measured against: `evaluate.lexicons` (docs/lexicon-measures.md).
+"""What lexicons are measured against: `evaluate.lexicons` (docs/lexicon.md).
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """

@@ -1,4 +1,4 @@
-"""The other runs that a system merges, as its declaration needs them (docs/merge.md).
+"""The other runs that a system merges, as its declaration needs them (docs/systems.md).
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """

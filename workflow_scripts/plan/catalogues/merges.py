@@ -1,4 +1,4 @@
-"""Systems that merge what other runs selected: `systems.<name>.merge` (docs/merge.md).
+"""Systems that merge what other runs selected: `systems.<name>.merge` (docs/systems.md).
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """

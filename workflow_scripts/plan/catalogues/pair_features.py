@@ -1,4 +1,4 @@
-"""Features of pairs as a run's plan sees them: what each needs (docs/judge-features.md).
+"""Features of pairs as a run's plan sees them: what each needs (docs/judge.md).
 
 The Snakefile imports this module: only the standard library.
 """

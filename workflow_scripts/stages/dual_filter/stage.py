@@ -1,4 +1,4 @@
-"""The stage `dual_filter`: pairs that two models believe (docs/dual_filter.md)."""
+"""The stage `dual_filter`: pairs that two models believe (docs/clean.md)."""
 
 from typing import Any
 

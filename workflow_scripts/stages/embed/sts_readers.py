@@ -98,7 +98,7 @@ def read_data_sets(paths: Iterable[str | Path], language: str = "en") -> list[Da
                 _check_name(data_set.name, file, places)
                 found[data_set.name] = data_set
         if not known:
-            raise InputError(f"{path}: no STS data set in it; docs/sts.md says which are known")
+            raise InputError(f"{path}: no STS data set in it; docs/embed.md says which are known")
     return [found[name] for name in sorted(found)]
 
 

@@ -1,6 +1,6 @@
 """Embeddings in the tables of the papers: by training set, by data set, and what they gained.
 
-All correlations are those of sts.json (docs/sts.md) x 100, as the papers print them.
+All correlations are those of sts.json (docs/embed.md) x 100, as the papers print them.
 """
 
 import re

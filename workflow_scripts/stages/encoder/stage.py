@@ -34,7 +34,7 @@ class Encoder(Stage):
     """Units of each encoder: its pairs, maybe what it is tuned from, the encoder, maybe its tasks.
 
     An instance is `<encoder>-pairs`, `<encoder>-scratch` (where it is trained from scratch),
-    `<encoder>`, or, where the run has tasks (docs/encoder-tasks.md), `<encoder>-tasks` or
+    `<encoder>`, or, where the run has tasks (docs/encoder.md), `<encoder>-tasks` or
     `<encoder>-comparison`.
     """
 

@@ -3,7 +3,7 @@
 Both are compared over the same references, variant by variant: those that have an output of the
 variant in both systems. All distinct outputs of a variant count, whether or not they were
 selected. The semantic score is the cosine of an encoder that no training has seen, x 100, where the
-paper asks people; the modified BLEU is the paper's. docs/rewrite-variants.md says what the paper's
+paper asks people; the modified BLEU is the paper's. docs/rewrite-kinds.md says what the paper's
 deviations are of.
 """
 

@@ -307,7 +307,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument(
         "--scored", type=Path, required=True, help="folder of the score stage, for variants"
     )
-    parser.add_argument("--ratings", type=Path, required=True, help="of people (docs/ratings.md)")
+    parser.add_argument("--ratings", type=Path, required=True, help="of people (docs/annotate.md)")
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--output", type=Path, required=True, help="ratings.json")
     add_inputs(parser)

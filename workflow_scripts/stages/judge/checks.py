@@ -14,7 +14,7 @@ from workflow_scripts.plan.schema import filled
 
 _OWN = (
     "fit one to labels of your own: {labels: FILE, features: [...], grammar: run} "
-    "(docs/select.md#a-judge-of-your-own)"
+    "(docs/judge.md#a-judge-of-your-own)"
 )
 
 

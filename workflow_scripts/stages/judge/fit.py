@@ -116,13 +116,13 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument(
         "--ratings",
         type=Path,
-        help="of people, in the format of ParaBank's candidates.tsv (docs/ratings.md)",
+        help="of people, in the format of ParaBank's candidates.tsv (docs/annotate.md)",
     )
     parser.add_argument("--reference-texts", type=Path, help="of the ratings: ref_id, ref_sent")
     parser.add_argument(
         "--good", type=float, default=GOOD_RATING, help="least mean rating of a good pair"
     )
-    parser.add_argument("--features", nargs="+", help="names (docs/judge-features.md)")
+    parser.add_argument("--features", nargs="+", help="names (docs/judge.md)")
     parser.add_argument("--language", default="en", help="of the references, ISO 639")
     parser.add_argument("--encoder", type=Path, help="folder; without it the one that is installed")
     parser.add_argument("--grammar", type=Path, help="folder; without it the English one")

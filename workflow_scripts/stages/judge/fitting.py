@@ -50,7 +50,7 @@ _BINS = 5
 
 @dataclass(frozen=True)
 class Examples:
-    """Pairs that people judged.
+    """Judged pairs: labels, or ratings of people.
 
     Attributes:
         name: `labels` or `ratings`.
@@ -295,7 +295,7 @@ def fit(
     seed: int = 1,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Judge:
-    """Return a judge of some features, fitted to people's judgments.
+    """Return a judge of some features, fitted to labels or ratings.
 
     The first of the files is the one whose good pairs the probability is calibrated to.
 

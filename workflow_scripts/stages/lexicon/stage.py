@@ -14,7 +14,7 @@ from workflow_scripts.stages.syntax.parser_files import TAGGING, parser_files
 
 # What follows a lexicon's name in the names of its units; the lexicon itself has the bare name.
 WORDS, COUNTS, TAGS = "-words", "-counts", "-tags"
-# A unit of a lexicon that is measured (docs/lexicon-measures.md).
+# A unit of a lexicon that is measured (docs/lexicon.md).
 MEASURES = "-measures"
 
 

@@ -76,7 +76,7 @@ def _template_problems(where: str, name: str, config: Config) -> Iterator[str]:
     if not selection.parsed(config):
         yield (
             f"{where}.templates: templates are cut from trees, and no parser is configured; set "
-            "evaluate.syntax (docs/syntax.md), or take the key out"
+            "evaluate.syntax (docs/evaluate.md), or take the key out"
         )
     if block.get("samples") and block["continued"] is None:
         yield (

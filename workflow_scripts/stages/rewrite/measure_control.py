@@ -1,4 +1,4 @@
-"""Measure how well a rewriter follows templates, on held-out pairs (docs/syntax-control.md)."""
+"""Measure how well a rewriter follows templates, on held-out pairs (docs/rewrite-kinds.md)."""
 
 import argparse
 import heapq

@@ -1,4 +1,4 @@
-"""Damage on the text that a rewriter reads, so that it learns to repair (docs/canonicaliser.md).
+"""Damage on the text that a rewriter reads, so that it learns to repair (docs/rewrite-kinds.md).
 
 Words are what stands between blanks, without the punctuation at its ends. A word with anything but
 letters in it (digits, URLs, addresses, hyphens) is never damaged. A word with a capital inside a

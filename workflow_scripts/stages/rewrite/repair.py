@@ -2,7 +2,7 @@
 
 Held-out sentences get one damage each, of every kind that they have a place for; the rewriter, a
 spelling corrector, and whoever does nothing are judged by the words that they then write
-(docs/canonicaliser.md).
+(docs/rewrite-kinds.md).
 """
 
 import argparse

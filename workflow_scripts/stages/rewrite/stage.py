@@ -38,7 +38,7 @@ class Rewrite(Stage):
     """Four units of each rewriter: its pairs, their segments, the model, and its measures.
 
     An instance is `<rewriter>-pairs`, `<rewriter>-subword`, `<rewriter>` or `<rewriter>-measures`.
-    One with templates has three more (docs/syntax-control.md): `<rewriter>-parses`,
+    One with templates has three more (docs/rewrite-kinds.md): `<rewriter>-parses`,
     `<rewriter>-templates` and `<rewriter>-control`.
     """
 

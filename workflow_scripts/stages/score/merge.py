@@ -1,4 +1,4 @@
-"""The candidates of a system that merges other runs: what these have selected (docs/merge.md).
+"""The candidates of a system that merges other runs: what these have selected (docs/systems.md).
 
 References that differ only in case, punctuation and blanks are one, and so are paraphrases of one
 reference. Each paraphrase is tagged with where it comes from. A shard of a merge has the

@@ -1,4 +1,4 @@
-"""The stage `score`: NLLs of the candidates, and of the references (docs/score.md)."""
+"""The stage `score`: NLLs of the candidates, and of the references (docs/select.md)."""
 
 from functools import cache
 from typing import Any

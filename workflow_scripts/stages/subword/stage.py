@@ -1,4 +1,4 @@
-"""The stage `subword`: vocabularies and segmented training data (docs/subword.md)."""
+"""The stage `subword`: vocabularies and segmented training data (docs/train.md)."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The stage `syntax`: constituency trees of both sides (docs/syntax.md)."""
+"""The stage `syntax`: constituency trees of both sides (docs/evaluate.md)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Numbers that tell good paraphrases from bad ones (docs/judge-features.md)."""
+"""Numbers that tell good paraphrases from bad ones (docs/judge.md)."""
 
 from workflow_scripts.stages.judge.features.feature import Feature, Models
 from workflow_scripts.stages.judge.features.registry import FEATURES, compute
