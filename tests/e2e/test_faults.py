@@ -1,4 +1,4 @@
-"""A short selection of the faults that `make test-faults` tries: a kill in each stage, and others."""
+"""A selection of the faults that `make test-faults` tries: a kill in each stage, and others."""
 
 import random
 

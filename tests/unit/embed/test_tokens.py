@@ -12,6 +12,7 @@ VOCABULARY = ["a", "dog", "u.s.", "it's", ".", "café", "b"]
 texts = st.text(alphabet="aAbdogDOG.,!' \n\t\u00a0éÉß\u2028İ", max_size=30)
 
 
+@pytest.mark.slow
 @given(st.lists(texts, min_size=1, max_size=4))
 @example(["The dog, U.S. - it's A dog!", ""])
 def test_words_are_those_of_the_library(sentences):

@@ -113,6 +113,7 @@ def changed(what: Any) -> Iterator[tuple[str, Any]]:
             yield field.name, replace(what, **{field.name: other})
 
 
+@pytest.mark.slow
 def test_two_realisations_mean_the_same():
     checker = Checker()
     for index, what in enumerate(MEANINGS):
@@ -122,6 +123,7 @@ def test_two_realisations_mean_the_same():
         assert checker.same_meaning(one, one)
 
 
+@pytest.mark.rest
 def test_a_change_of_any_slot_is_another_meaning():
     checker = Checker()
     slots = Counter()

@@ -32,6 +32,7 @@ def tree_words(tree: str) -> list[str]:
     return re.findall(r"\(\S+ ([^()\s]+)\)", tree)
 
 
+@pytest.mark.slow
 def test_parsing_gives_the_meaning_and_the_choices_back():
     for what, one in SAMPLE:
         assert (what, one.variations) in {
@@ -39,11 +40,13 @@ def test_parsing_gives_the_meaning_and_the_choices_back():
         }, one.text
 
 
+@pytest.mark.slow
 def test_nearly_unambiguous():
     ambiguous = [one for _, one in SAMPLE if len({r.meaning for r in readings(one.text)}) > 1]
     assert len(ambiguous) <= len(SAMPLE) // 500
 
 
+@pytest.mark.slow
 def test_every_realisation_of_some_meanings_parses_back():
     for index in range(0, 600, 15):
         what = meaning(3, index)
@@ -53,6 +56,7 @@ def test_every_realisation_of_some_meanings_parses_back():
             assert what in {reading.meaning for reading in readings(one.text)}, one.text
 
 
+@pytest.mark.slow
 def test_counts_are_those_of_the_list():
     for index in range(40):
         what = meaning(4, index)
@@ -61,6 +65,7 @@ def test_counts_are_those_of_the_list():
             assert len(list(realisations(what))) == count
 
 
+@pytest.mark.slow
 def test_draws_are_among_the_realisations():
     checked = 0
     for what, one in SAMPLE[:100]:

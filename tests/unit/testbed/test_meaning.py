@@ -13,6 +13,7 @@ from workflow_scripts.testbed.word_list import LEXICON
 MEANINGS = [meaning(1, index) for index in range(21_000)]
 
 
+@pytest.mark.slow
 def test_distinct_meanings_have_distinct_sentences():
     assert len(set(MEANINGS)) == len(MEANINGS)
     assert len({source(one) for one in MEANINGS}) == len(MEANINGS)
