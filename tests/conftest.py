@@ -1,7 +1,8 @@
-"""Fixtures of all tests."""
+"""Fixtures of all tests, the order in which they run, and the runs that they share."""
 
 import fcntl
 import itertools
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from tests import oracles
 from tests.e2e import micro
-from tests.e2e.pipeline import Pipeline
+from tests.e2e.pipeline import Pipeline, result_sums
 from tests.processes import none_left
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,11 +55,56 @@ def nmt_oracle(request: pytest.FixtureRequest) -> oracles.Oracle:
     return oracles.large(request.getfixturevalue("data_dir"))
 
 
+# Files of tests that take long, in the order in which they begin: what is long at the end keeps one
+# worker while the others have nothing to do. All others come after them.
+_FIRST = ("tests/slurm/", "tests/e2e/", "tests/rules/")
+_SUMS = ".sums.json"
+_CHANGED = pytest.StashKey[list[str]]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put long tests first, and keep a file of unit tests, which share fixtures, on one worker."""
+    for item in items:
+        file = item.nodeid.partition("::")[0]
+        if not file.startswith(_FIRST):
+            item.add_marker(pytest.mark.xdist_group(file))
+    items.sort(key=lambda item: [not item.nodeid.startswith(folder) for folder in _FIRST])
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Let the session fail if a test changed a run that tests share."""
+    if hasattr(session.config, "workerinput"):
+        return
+    root = session.config._tmp_path_factory.getbasetemp()
+    changed = []
+    for path in sorted(root.glob(f"*{_SUMS}")):
+        before = json.loads(path.read_text(encoding="utf-8"))
+        after = result_sums(root / path.name.removesuffix(_SUMS))
+        names = before.items() ^ after.items()
+        changed += sorted({f"{path.name.removesuffix(_SUMS)}/{name}" for name, _ in names})
+    session.config.stash[_CHANGED] = changed
+    if changed:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Name the files of shared runs that a test changed."""
+    if changed := config.stash.get(_CHANGED, []):
+        terminalreporter.section("files of a shared run that a test changed", red=True)
+        terminalreporter.write_line("\n".join(changed))
+
+
 @pytest.fixture(scope="session")
 def once(
     tmp_path_factory: pytest.TempPathFactory, worker_id: str
 ) -> Callable[[str, Callable[[Path], None]], Path]:
-    """Make a folder once for all workers of pytest-xdist, which then share it."""
+    """Make a folder once for all workers of pytest-xdist, which then share it.
+
+    No test may change the results of a run in it: the end of the session looks.
+    """
     root = tmp_path_factory.getbasetemp()
     if worker_id != "master":
         root = root.parent
@@ -68,6 +114,8 @@ def once(
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not (root / name).exists():
                 make(root / f"{name}.unfinished")
+                sums = json.dumps(result_sums(root / f"{name}.unfinished"))
+                (root / f"{name}{_SUMS}").write_text(sums, encoding="utf-8")
                 (root / f"{name}.unfinished").rename(root / name)
         return root / name
 
@@ -89,6 +137,16 @@ def finished(bitext: Path, once) -> Pipeline:
 
 @pytest.fixture
 def copy_of(tmp_path: Path) -> Callable[[Pipeline], Pipeline]:
-    """Make copies of a run in the folder of the test."""
+    """Make copies of a run in the folder of the test, whose results are hard links.
+
+    For tests that read, remove and replace files; `own_copy_of` is for those that change them.
+    """
     numbers = itertools.count()
-    return lambda pipeline: pipeline.copy(tmp_path / f"copy{next(numbers)}")
+    return lambda pipeline: pipeline.copy(tmp_path / f"copy{next(numbers)}", linked=True)
+
+
+@pytest.fixture
+def own_copy_of(tmp_path: Path) -> Callable[[Pipeline], Pipeline]:
+    """Make copies of a run in the folder of the test, to be damaged in place."""
+    numbers = itertools.count()
+    return lambda pipeline: pipeline.copy(tmp_path / f"own{next(numbers)}")

@@ -22,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT_SECONDS = 3600
 # Below a stage folder, what is not data: Sockeye's work folder, and durations.
 _NO_DATA = ("work", "timings.json")
+# Folders of results/ that are no stage.
+_NO_STAGE = ("logs", "benchmarks")
 
 
 def environment() -> dict[str, str]:
@@ -58,9 +60,21 @@ class Pipeline:
         """Return the same working directory with another configuration."""
         return Pipeline(self.folder, config)
 
-    def copy(self, folder: Path) -> "Pipeline":
-        """Return a copy of the working directory; all that is finished here is finished there."""
-        shutil.copytree(self.folder, folder, symlinks=True)
+    def copy(self, folder: Path, linked: bool = False) -> "Pipeline":
+        """Return a copy of the working directory; all that is finished here is finished there.
+
+        Args:
+            folder: where the copy is made.
+            linked: data files of stages are hard links, which nobody may change in place.
+        """
+
+        def copied(source: str, target: str) -> None:
+            if linked and is_data(os.path.relpath(source, self.folder)):
+                os.link(source, target)
+            else:
+                shutil.copy2(source, target)
+
+        shutil.copytree(self.folder, folder, symlinks=True, copy_function=copied)
         return Pipeline(folder, self.config)
 
     # --- Snakemake ---------------------------------------------------------------------------
@@ -162,6 +176,28 @@ class Pipeline:
             for path in sorted(units[name].rglob("*"))
             if path.is_file() and not set(path.relative_to(units[name]).parts) & set(_NO_DATA)
         }
+
+
+def is_data(name: str) -> bool:
+    """Tell whether a path below a working directory is of a stage's data, and a final name."""
+    results, stage, *parts = (*Path(name).parts, "", "")
+    return (
+        results == "results"
+        and stage not in _NO_STAGE
+        and bool("".join(parts))
+        and not set(parts) & set(_NO_DATA)
+        and not any(part.startswith(".") for part in (stage, *parts))
+    )
+
+
+def result_sums(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 and the time of every data file of the results in a working directory."""
+    found = {}
+    for path in sorted((folder / "results").rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if is_data(name) and path.is_file() and not path.is_symlink():
+            found[name] = f"{sha256(path)} {path.stat().st_mtime_ns}"
+    return found
 
 
 def sha256(path: Path) -> str:

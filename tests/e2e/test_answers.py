@@ -9,7 +9,7 @@ import pytest
 from tests.e2e import micro
 from workflow_scripts.core.files.parquet import read_rows
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 
 def test_right_answers_are_in_report_and_tables(finished, copy_of):

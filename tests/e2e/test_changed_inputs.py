@@ -11,7 +11,7 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 # Stands for `python` in jobs: before the import of one corpus begins, another program changes it.
 PYTHON = """#!/bin/sh

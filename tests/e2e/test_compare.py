@@ -19,7 +19,7 @@ from workflow_scripts.stages.evaluate.results import read_measures
 from workflow_scripts.stages.generate.constraint_words import words_of
 from workflow_scripts.stages.release.summary import describe
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 SYSTEMS = ["bt2017", "paranmt", "parabank", "parabank2"]
 # Of the micro bitext: its 420 training references know few rare words.

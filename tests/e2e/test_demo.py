@@ -23,6 +23,7 @@ def demo(once):
     return Pipeline(once("demo", lambda folder: Pipeline(folder, config).run()), config)
 
 
+@pytest.mark.rest
 def test_nothing_is_trained_but_embeddings(demo):
     assert not (demo.folder / "results" / "subword").exists()
     for role in ("forward", "backward"):
@@ -30,6 +31,7 @@ def test_nothing_is_trained_but_embeddings(demo):
     assert (demo.unit("embed.word-all-parabank2_demo-seed1") / "manifest.json").exists()
 
 
+@pytest.mark.rest
 def test_it_prints_references_with_their_paraphrases_by_both_systems(demo):
     command = [
         sys.executable,

@@ -16,7 +16,7 @@ from tests.unit.corpus.server import serving
 from workflow_scripts.commands.status.__main__ import look
 from workflow_scripts.plan.resolve import resolve
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 ENTRY = """
 import json, sys

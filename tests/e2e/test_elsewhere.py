@@ -8,7 +8,7 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline, sha256
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 # What tells of the machine and of the time: nothing of it is released or read by a later stage.
 _OF_THE_MACHINE = {"logs", "benchmarks", "work", ".arguments", ".input_hashes.json", "timings.json"}

@@ -11,7 +11,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.stages.embed.embedding import load
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 # Neither the training set `whole` nor an embedding of it is named by the run.
 FOLDS = {"column": "alike", "of": 2, "keep": [2]}
@@ -24,9 +24,9 @@ CHANGES = {
 }
 
 
-def test_pairs_are_scored_by_an_embedding_of_unfiltered_pairs(finished, copy_of, monkeypatch):
+def test_pairs_are_scored_by_an_embedding_of_unfiltered_pairs(finished, own_copy_of, monkeypatch):
     tested = finished.unit("embed.sts").name
-    pipeline = copy_of(finished).with_config(micro.merged(finished.config, CHANGES))
+    pipeline = own_copy_of(finished).with_config(micro.merged(finished.config, CHANGES))
     planned = pipeline.planned("filter", "embed", "evaluate")
     assert planned == {
         **{"filter_training_set": 2, "embed_train": 1, "filter_embedding_score": 1},

@@ -9,7 +9,7 @@ from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.stages.embed import evaluation, sts_comparison, train
 from workflow_scripts.testbed.noise import clean
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 MEANINGS = 2000
 # A high rate and few epochs; LSTMs need more of them, and dropout to see more than single words.

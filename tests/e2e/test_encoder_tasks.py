@@ -10,7 +10,7 @@ from tests.rules.test_commands import damage, flipped, in_process, jobs, run_alo
 from tests.unit.encoder.tasks.samples import sick, stsb_dev
 from workflow_scripts.core.errors import InputError
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 SCRATCH = {
     **{"layers": 1, "hidden": 16, "heads": 2, "feed_forward": 32, "vocab_size": 100},
@@ -35,12 +35,14 @@ CHANGES = {
 }
 
 
-def test_both_states_of_an_encoder_are_tuned_on_the_tasks(finished, copy_of, tmp_path, monkeypatch):
+def test_both_states_of_an_encoder_are_tuned_on_the_tasks(
+    finished, own_copy_of, tmp_path, monkeypatch
+):
     sick(tmp_path / "SICK")
     stsb_dev(tmp_path / "sts")
     folders = {"SICK-E": str(tmp_path / "SICK"), "STS-B": str(tmp_path / "sts")}
     changes = micro.merged(CHANGES, {"encoder_tasks": {"data": folders}})
-    pipeline = copy_of(finished).with_config(micro.merged(finished.config, changes))
+    pipeline = own_copy_of(finished).with_config(micro.merged(finished.config, changes))
     assert pipeline.planned("encoder") == {
         **{"encoder_pairs": 1, "encoder_scratch": 1, "encoder_tune": 1},
         **{"encoder_task": 8, "encoder_tasks": 1, "manifest": 5, "encoder": 1},

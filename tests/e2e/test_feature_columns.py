@@ -11,7 +11,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.text.text_tokens import known_words
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 CHANGES = {
     "columns": {
@@ -26,8 +26,8 @@ CHANGES = {
 }
 
 
-def test_features_bound_training_sets_and_stand_in_tables(finished, copy_of, monkeypatch):
-    pipeline = copy_of(finished).with_config(micro.merged(finished.config, CHANGES))
+def test_features_bound_training_sets_and_stand_in_tables(finished, own_copy_of, monkeypatch):
+    pipeline = own_copy_of(finished).with_config(micro.merged(finished.config, CHANGES))
     write_model(pipeline.folder / finished.config["data"] / "encoder")
     planned = pipeline.planned("filter", "evaluate")
     assert planned == {

@@ -10,7 +10,7 @@ from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline, sha256, stages_of
 from tests.golden.models import fixed_model
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 NOISE = {f"web:{line}" for line in range(1, micro.SIZES["web"] + 1, 3)}
 MAX_SUM = 5.0  # far from both: clean pairs are below 4, noise is above 6

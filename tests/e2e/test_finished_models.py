@@ -14,7 +14,7 @@ from tests.unit.corpus.server import serving
 from tests.unit.nmt.marian_files import write_binary
 from tests.unit.nmt.test_hugging_face import made
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 SIDES = ("source", "reference")
 WRONG = hashlib.sha256(b"another file").hexdigest()

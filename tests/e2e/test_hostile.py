@@ -14,6 +14,7 @@ LINES = 100_000
 REFERENCES = 300
 
 
+@pytest.mark.rest
 def test_hostile_lines_are_all_accounted_for_and_none_is_executed(tmp_path):
     pipeline = hostile.run(tmp_path, LINES, REFERENCES)
     assert pipeline.manifest("clean")["rows_out"] > LINES / 2

@@ -48,6 +48,7 @@ def trapped(tmp_path):
     return folder
 
 
+@pytest.mark.rest
 @pytest.mark.e2e
 def test_jobs_here_and_on_a_cluster_import_nothing_from_the_working_directory(
     bitext, finished, trapped

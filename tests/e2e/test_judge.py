@@ -14,7 +14,7 @@ from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.testbed import generate
 from workflow_scripts.testbed.checker import Checker
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 FEATURES = ["grammar", "unknown_words", "overlap_1", "forward_worst", "backward_gain"]
 RULES = ("judge_grammar", "judge_fit", "judge_shard")
@@ -129,8 +129,8 @@ def test_the_probability_decides_and_is_released(run):
     assert "Nothing to be done" in run.run("--dry-run")
 
 
-def test_commands_run_alone_and_refuse_damaged_files(run, copy_of, monkeypatch):
-    pipeline = copy_of(run)
+def test_commands_run_alone_and_refuse_damaged_files(run, own_copy_of, monkeypatch):
+    pipeline = own_copy_of(run)
     output = pipeline.run("judge", "--dry-run", "--forceall", "--printshellcmds")
     monkeypatch.chdir(pipeline.folder)
     found = {job.rule: job for job in jobs(output) if job.rule in RULES}

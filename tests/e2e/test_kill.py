@@ -1,8 +1,7 @@
-"""A run that is killed in stage after stage, each time started again.
+"""A training that is killed goes on from its last checkpoint, and ends as if nothing had been.
 
-It must end with what an undisturbed run writes, byte for byte. `kill -9` leaves no chance to clean
-up. It hits all processes (as a power cut does), or the job alone (as the kernel does when memory is
-short), or Snakemake alone, whose job then goes on beside its successor's.
+`kill -9` leaves no chance to clean up. It hits the job alone (as the kernel does when memory is
+short) or all processes (as a power cut does). Kills of other stages: test_faults.
 """
 
 import json
@@ -18,28 +17,12 @@ import psutil
 import pytest
 
 from tests.e2e import micro
+from tests.e2e.faults.undisturbed import STAGES, Undisturbed
 from tests.e2e.pipeline import Pipeline, environment
 
 pytestmark = pytest.mark.e2e
 
-# Module, below workflow_scripts, in whose job the run is killed; the folder where it writes, its
-# stage first; and who is killed. In the order of the flow, and each time up to the stage alone, so
-# that each kill finds its job unfinished.
-KILLS = [
-    ("corpus.importer", "corpus", "all"),
-    ("clean.shard", "clean", "all"),
-    ("subword.train", "subword", "all"),
-    ("subword.segment", "subword", "all"),
-    ("train.sockeye", "train/forward", "all"),
-    ("train.sockeye", "train/forward", "job"),
-    ("generate.candidates", "generate/micro", "snakemake"),
-    ("score.shard", "score", "job"),
-    ("select.shard", "select", "all"),
-    ("embed.train", "embed", "all"),
-    ("evaluate.measures", "evaluate", "all"),
-    ("release.export", "release", "all"),
-    ("release.report", "release", "all"),
-]
+TRAINING = ("train.sockeye", "train/forward")
 PATIENCE_SECONDS = 300
 SNAPSHOT = re.compile(r"/snapshot\.\d+/")  # a whole one
 RESUMED = "Resuming from saved state"
@@ -110,29 +93,30 @@ def metrics_of(pipeline: Pipeline, role: str) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def test_run_that_was_killed_in_every_stage_ends_with_the_same_bytes(finished, tmp_path):
-    pipeline = Pipeline(tmp_path / "work", finished.config)
-    for kill in KILLS:
-        kill_in(pipeline, *kill)
-        assert not pipeline.folders("release"), kill
-    pipeline.run()
+@pytest.mark.parametrize("victims", [["job"], pytest.param(["all", "job"], marks=pytest.mark.rest)])
+def test_training_that_was_killed_is_resumed_and_ends_with_the_same_bytes(
+    finished, tmp_path, victims
+):
+    before = STAGES[: STAGES.index("train")]
+    pipeline = Undisturbed(finished).begun(tmp_path / "work", before)
+    for victim in victims:
+        kill_in(pipeline, *TRAINING, victim)
+        assert not [each for each in pipeline.folders("train") if "forward" in each.parts]
+    pipeline.run("train")
 
-    resumed = [role for role in ("forward", "backward") if RESUMED in log_of(pipeline, role)]
-    assert resumed
+    assert RESUMED in log_of(pipeline, "forward")
     assert not any(RESUMED in log_of(finished, role) for role in ("forward", "backward"))
-    for role in ("forward", "backward"):
-        first, second = metrics_of(finished, role), metrics_of(pipeline, role)
-        assert second["updates"] == first["updates"]
-        assert second["validation_perplexity"] == pytest.approx(
-            first["validation_perplexity"], rel=0.01
-        )
-    expected = finished.hashes()
-    release = pipeline.unit("release").relative_to(pipeline.folder.resolve())
-    assert {f"{release}/micro/paraphrases.tsv.zst", f"{release}/report.html"} <= expected.keys()
-    assert pipeline.hashes() == expected
-    assert "Nothing to be done" in pipeline.run("--dry-run")
+    first, second = metrics_of(finished, "forward"), metrics_of(pipeline, "forward")
+    assert second["updates"] == first["updates"]
+    assert second["validation_perplexity"] == pytest.approx(
+        first["validation_perplexity"], rel=0.01
+    )
+    units = ("train.forward", "train.backward")
+    assert pipeline.hashes(*units) == finished.hashes(*units)
+    assert "Nothing to be done" in pipeline.run("train", "--dry-run")
 
 
+@pytest.mark.rest
 def test_second_run_in_the_same_folder_is_refused_while_the_first_is_alive(bitext, tmp_path):
     pipeline = Pipeline(tmp_path / "work", micro.config(bitext))
     locks = pipeline.folder / ".snakemake" / "locks"

@@ -8,7 +8,7 @@ from tests.e2e.pipeline import Pipeline, stages_of
 from tests.unit.lexicon.conftest import PAIRS
 from workflow_scripts.stages.lexicon.measures_results import read_measures
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 CHANGES = {
     "run": {"training_sets": ["short"], "embeddings": [], "rewriters": [], "lexicons": ["phrases"]},

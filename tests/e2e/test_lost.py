@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.micro import merged
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 
 def lose(pipeline, unit, *names):
@@ -245,8 +245,8 @@ def test_a_lost_file_that_is_put_back_makes_nothing_again(finished, copy_of):
 
 @pytest.mark.parametrize("kept", [(".snakemake",), ()], ids=["all", "results alone"])
 @pytest.mark.parametrize("start", [1_700_000_000, 2_500_000_000], ids=["past", "future"])
-def test_a_copy_without_times_makes_nothing_again(finished, copy_of, kept, start):
-    pipeline = copy_of(finished)
+def test_a_copy_without_times_makes_nothing_again(finished, own_copy_of, kept, start):
+    pipeline = own_copy_of(finished)
     paths = [path for path in (pipeline.folder / "results").rglob("*") if path.is_file()]
     # As `cp -r` leaves them: in any order, here the one that Snakemake likes least.
     for second, path in enumerate(sorted(paths, key=lambda path: -path.stat().st_mtime_ns)):
@@ -260,8 +260,8 @@ def test_a_copy_without_times_makes_nothing_again(finished, copy_of, kept, start
     assert {path: path.stat().st_mtime_ns for path in paths} == times
 
 
-def test_a_unit_of_other_content_than_its_readers_knew_is_followed(finished, copy_of):
-    pipeline = copy_of(finished)
+def test_a_unit_of_other_content_than_its_readers_knew_is_followed(finished, own_copy_of):
+    pipeline = own_copy_of(finished)
     manifest = pipeline.unit("select.micro") / "manifest.json"
     times = (manifest.stat().st_atime_ns, manifest.stat().st_mtime_ns)
     manifest.write_text(manifest.read_text("utf-8") + " ", "utf-8")
@@ -273,9 +273,9 @@ def test_a_unit_of_other_content_than_its_readers_knew_is_followed(finished, cop
 
 
 def test_a_model_of_other_content_is_not_vouched_for_where_something_else_is_forced(
-    finished, copy_of
+    finished, own_copy_of
 ):
-    pipeline = copy_of(finished)
+    pipeline = own_copy_of(finished)
     manifest = pipeline.unit("subword.main") / "manifest.json"
     manifest.write_text(manifest.read_text("utf-8") + " ", "utf-8")
     output = pipeline.run("--dry-run", "--forcerun", "release")
@@ -285,8 +285,8 @@ def test_a_model_of_other_content_is_not_vouched_for_where_something_else_is_for
 
 
 @pytest.mark.parametrize("unit", ["train.forward", "select.micro", "release"])
-def test_a_changed_digit_of_a_manifest_is_found_while_planning(finished, copy_of, unit):
-    pipeline = copy_of(finished)
+def test_a_changed_digit_of_a_manifest_is_found_while_planning(finished, own_copy_of, unit):
+    pipeline = own_copy_of(finished)
     manifest = pipeline.unit(unit) / "manifest.json"
     content = manifest.read_text("utf-8")
     manifest.write_text(content.replace('"version": ', '"version": 1', 1), "utf-8")

@@ -84,8 +84,8 @@ def test_manifests_name_what_they_were_made_from(finished, manifests):
     assert set(manifests["release"]["upstream"]) == released
 
 
-def test_flipped_byte_stops_the_run_and_what_it_says_to_do_helps(finished, copy_of):
-    pipeline = copy_of(finished)
+def test_flipped_byte_stops_the_run_and_what_it_says_to_do_helps(finished, own_copy_of):
+    pipeline = own_copy_of(finished)
     select, damaged = pipeline.unit("select.micro"), pipeline.unit("score.micro") / "0000.parquet"
     before = pipeline.hashes()
     content, status = bytearray(damaged.read_bytes()), damaged.stat()

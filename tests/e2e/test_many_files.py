@@ -10,7 +10,7 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 PAIRS = 1600
 SIDES = {"source": "cs", "reference": "en"}

@@ -9,7 +9,7 @@ from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 from workflow_scripts.core.files.parquet import read_rows
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 LANGUAGES = {"cs": "micro", "de": "second"}
 

@@ -55,6 +55,7 @@ def test_wrong_configuration_is_named_by_its_key(pipeline, changes, expected):
     assert not (pipeline.folder / "results").exists()
 
 
+@pytest.mark.rest
 def test_fifo_is_named_with_its_key_and_nobody_waits(pipeline, data):
     (data / "dev.en").unlink()
     os.mkfifo(data / "dev.en")
@@ -62,6 +63,7 @@ def test_fifo_is_named_with_its_key_and_nobody_waits(pipeline, data):
     assert f"corpora.dev.reference: {data}/dev.en is not a file but a FIFO" in output
 
 
+@pytest.mark.rest
 def test_aliases_of_aliases_are_refused_and_nobody_waits(pipeline):
     levels = [f"[{', '.join([f'*l{level}'] * 10)}]" for level in range(9)]
     bomb = "".join(f"  l{n}: &l{n} {each}\n" for n, each in enumerate(["[x, x]", *levels]))
@@ -71,6 +73,7 @@ def test_aliases_of_aliases_are_refused_and_nobody_waits(pipeline):
     assert "configuration: it stands for more than 5,000,000 values, by aliases" in output
 
 
+@pytest.mark.rest
 def test_missing_file_is_named_with_its_key_before_anything_runs(pipeline, data):
     (data / "dev.en").unlink()
     output = unharmed(pipeline.fail())
@@ -78,6 +81,7 @@ def test_missing_file_is_named_with_its_key_before_anything_runs(pipeline, data)
     assert not (pipeline.folder / "results" / "corpus").exists()
 
 
+@pytest.mark.rest
 def test_missing_model_folder_is_named_with_its_key(pipeline, tmp_path):
     own = {key: str(tmp_path / key) for key in ("folder", "source_model", "reference_model")}
     changes = {"models": {"own": own}, "train": {"models": {"forward": "own"}}}
@@ -85,6 +89,7 @@ def test_missing_model_folder_is_named_with_its_key(pipeline, tmp_path):
     assert f"models.own: {tmp_path}/folder/config: No such file or directory" in output
 
 
+@pytest.mark.rest
 def test_unequal_line_counts_stop_the_run_with_both_counts(pipeline, data):
     lines = (data / "train.en").read_text(encoding="utf-8").splitlines()
     micro.write_lines(data / "train.en", lines[:-3])
@@ -96,6 +101,7 @@ def test_unequal_line_counts_stop_the_run_with_both_counts(pipeline, data):
     assert not list((pipeline.folder / "results" / "corpus" / "train").rglob("*.parquet"))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("content", [b"", b"\n\n   \n"])
 def test_empty_corpus_stops_the_run(pipeline, data, content):
     for side in ("cs", "en"):
@@ -105,6 +111,7 @@ def test_empty_corpus_stops_the_run(pipeline, data, content):
     assert "error: corpora.dev: no pair in it" in output
 
 
+@pytest.mark.rest
 def test_bad_lines_are_rejected_with_file_and_line_and_counted(pipeline, data):
     source, reference = data / "train.cs", data / "train.en"
     sources, references = (path.read_bytes().split(b"\n") for path in (source, reference))
@@ -128,6 +135,7 @@ def test_bad_lines_are_rejected_with_file_and_line_and_counted(pipeline, data):
     assert (manifest["rows_in"], manifest["rows_out"]) == (420, 417)
 
 
+@pytest.mark.rest
 def test_vocabulary_too_large_says_the_largest_possible(pipeline):
     changes = {"subword": {"vocab_size": {"reference": 5000}}}
     output = changed(pipeline, changes).fail("subword")

@@ -7,7 +7,7 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.pipeline import ROOT, Pipeline
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 CLONED = ("Snakefile", "config.yaml", "config", "envs", "profiles", "rules", "workflow_scripts")
 

@@ -75,6 +75,7 @@ def test_nothing_but_whole_files_is_left_behind(finished):
     assert not list((finished.folder / ".snakemake" / "incomplete").iterdir())
 
 
+@pytest.mark.rest
 def test_another_threshold_selects_into_new_folders_and_changing_back_costs_nothing(
     finished, copy_of
 ):
@@ -102,6 +103,7 @@ def test_another_threshold_selects_into_new_folders_and_changing_back_costs_noth
     assert NOTHING in back.with_config(second.config).run("--dry-run")
 
 
+@pytest.mark.rest
 def test_a_threshold_in_terms_of_the_references_needs_no_new_scores(finished, copy_of):
     first = copy_of(finished)
     keep = {"quantile": None, "reference_quantile": 0.9}
@@ -120,6 +122,7 @@ def test_a_threshold_in_terms_of_the_references_needs_no_new_scores(finished, co
     assert "Bounds" in (second.unit("release") / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.rest
 def test_two_configurations_live_side_by_side(finished, copy_of):
     first = copy_of(finished)
     before = first.hashes()
@@ -139,6 +142,7 @@ def test_two_configurations_live_side_by_side(finished, copy_of):
     assert NOTHING in first.run("--dry-run")
 
 
+@pytest.mark.rest
 def test_forcing_a_stage_runs_all_of_it_and_what_follows_with_the_same_result(finished, copy_of):
     pipeline = copy_of(finished)
     before = pipeline.hashes()
@@ -162,6 +166,7 @@ def test_forcing_a_stage_runs_all_of_it_and_what_follows_with_the_same_result(fi
     assert NOTHING in pipeline.run("--dry-run")
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("stage", "rules"),
     [
@@ -186,6 +191,7 @@ def test_what_changes_no_output_is_no_reason_to_run_again(finished, copy_of):
     assert NOTHING in pipeline.run("--dry-run")
 
 
+@pytest.mark.rest
 def test_newer_file_of_the_same_content_is_no_reason_to_run_again(bitext, tmp_path):
     data = shutil.copytree(bitext, tmp_path / "data")
     pipeline = Pipeline(tmp_path / "work", micro.config(data))

@@ -10,7 +10,7 @@ from workflow_scripts.core.files.manifest import shard_paths
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.stages.generate.held_out import held_out_references
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 BEAM = {
     "search": {"method": "beam", "beam_size": 3, "nbest": 1},

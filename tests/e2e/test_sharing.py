@@ -13,7 +13,7 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 PATIENCE_SECONDS = 300
 

@@ -10,7 +10,7 @@ from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 from workflow_scripts.commands.status.__main__ import look
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 
 def states(pipeline):

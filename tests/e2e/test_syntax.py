@@ -21,8 +21,9 @@ SYNTAX = {
 }
 
 
-def test_trees_are_made_kept_and_measured(finished, copy_of, monkeypatch):
-    pipeline = copy_of(finished)
+@pytest.mark.rest
+def test_trees_are_made_kept_and_measured(finished, own_copy_of, monkeypatch):
+    pipeline = own_copy_of(finished)
     config = micro.merged(pipeline.config, {"evaluate": {"syntax": SYNTAX}})
     pipeline = pipeline.with_config(config)
     planned = pipeline.planned("syntax")
@@ -66,9 +67,9 @@ def test_trees_are_made_kept_and_measured(finished, copy_of, monkeypatch):
         in_process(job)()
 
 
-def test_a_missing_parser_stops_the_run_before_it_starts(tmp_path, copy_of, finished):
+def test_a_missing_parser_stops_the_run_before_it_starts(tmp_path, own_copy_of, finished):
     changes = {"evaluate": {"syntax": {**SYNTAX, "folder": str(tmp_path / "none")}}}
-    pipeline = copy_of(finished).with_config(micro.merged(finished.config, changes))
+    pipeline = own_copy_of(finished).with_config(micro.merged(finished.config, changes))
     output = pipeline.fail("--dry-run")
     assert "evaluate.syntax.folder" in output
     assert "stanza.download('en'" in output

@@ -33,6 +33,7 @@ def pipeline(bitext, tmp_path):
     return Pipeline(tmp_path / "work", micro.config(bitext))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("stage", FLOW)
 def test_target_builds_just_up_to_its_stage(pipeline, stage):
     planned = pipeline.planned(stage)
@@ -43,6 +44,7 @@ def test_target_builds_just_up_to_its_stage(pipeline, stage):
     assert not (pipeline.folder / "results" / stage).exists()
 
 
+@pytest.mark.rest
 def test_target_of_the_filter_needs_its_models_alone(bitext, tmp_path):
     changes = {"dual_filter": {"enabled": True}, "run": {"corpora": ["train", "web", "held_out"]}}
     config = micro.merged(micro.config(bitext), changes)
@@ -53,6 +55,7 @@ def test_target_of_the_filter_needs_its_models_alone(bitext, tmp_path):
     assert planned["dual_filter_scores"] == planned["dual_filter_kept"] == 2
 
 
+@pytest.mark.rest
 def test_target_of_a_filter_that_is_off_builds_nothing(pipeline):
     assert set(pipeline.planned("dual_filter")) <= {"dual_filter"}
 

@@ -10,7 +10,7 @@ from tests.unit.transfer.conftest import write_senteval
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.transfer.tasks import TASKS
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 CHANGES = {
     "run": {"rewriters": []},
@@ -18,8 +18,8 @@ CHANGES = {
 }
 
 
-def test_embeddings_are_tested_and_stand_in_the_release(finished, copy_of, monkeypatch):
-    pipeline = copy_of(finished).with_config(micro.merged(finished.config, CHANGES))
+def test_embeddings_are_tested_and_stand_in_the_release(finished, own_copy_of, monkeypatch):
+    pipeline = own_copy_of(finished).with_config(micro.merged(finished.config, CHANGES))
     write_senteval(pipeline.folder / finished.config["data"] / "senteval")
     planned = pipeline.planned("transfer")
     assert planned["transfer_tasks"] == 1

@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e import micro
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 
 def rows(release, name):

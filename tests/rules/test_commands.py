@@ -111,6 +111,7 @@ def run_alone(job: Job, folder: Path) -> None:
     assert (folder / log).read_text(encoding="utf-8") == done.stdout
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("rule", RULES)
 def test_command_runs_alone_with_the_same_result(printed, workplace, rule):
     run_alone(printed[rule], workplace.folder)
@@ -219,7 +220,7 @@ def damage(path: Path, how: Callable[[Path, bytes], bytes]) -> bytes:
         *("release_export", "release_datasheet", "release_report", "release_tables", "manifest"),
     ],
 )
-@pytest.mark.parametrize("how", [flipped, truncated])
+@pytest.mark.parametrize("how", [flipped, pytest.param(truncated, marks=pytest.mark.rest)])
 def test_damage_is_found_by_whoever_reads_it(printed, workplace, monkeypatch, rule, how):
     job = printed[rule]
     monkeypatch.chdir(workplace.folder)

@@ -153,6 +153,7 @@ def test_commands_of_the_profile_are_programs(command):
     assert (PROFILE / f"{command}.py").stat().st_mode & stat.S_IXUSR
 
 
+@pytest.mark.rest
 @pytest.mark.e2e
 def test_jobs_run_in_pods_and_an_evicted_one_is_submitted_again_with_more(
     bitext, tmp_path, kubectl

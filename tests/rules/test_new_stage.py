@@ -115,6 +115,7 @@ def test_a_new_stage_touches_few_files_and_none_of_another_stage(workflow):
     assert not [name for name in touched if name.startswith(tuple(others))]
 
 
+@pytest.mark.rest
 def test_the_new_stage_reads_the_release_and_writes_one_file_a_shard(toy_run):
     folder = toy_run.unit("toy")
     lines = [(folder / f"000{shard}.tsv").read_text("utf-8").splitlines() for shard in range(2)]
@@ -125,6 +126,7 @@ def test_the_new_stage_reads_the_release_and_writes_one_file_a_shard(toy_run):
     assert manifest["config"] == {"min_words": 1, "systems": ["micro"]}
 
 
+@pytest.mark.rest
 def test_nothing_else_is_made_again_and_commands_know_the_stage(toy_run, workflow):
     assert not toy_run.planned("toy")
     assert not toy_run.planned()
@@ -140,6 +142,7 @@ def test_nothing_else_is_made_again_and_commands_know_the_stage(toy_run, workflo
     assert "100%" in line
 
 
+@pytest.mark.rest
 def test_its_rules_are_written_as_all_rules_are(workflow):
     structure = workflow / "tests" / "rules" / "test_structure.py"
     done = subprocess.run(

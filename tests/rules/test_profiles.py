@@ -74,6 +74,7 @@ def resources(output):
     return {rule: dict(each.split("=") for each in text.split(", ")) for rule, text in found}
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("profile", CLUSTERS)
 def test_dry_run_asks_for_gpus_and_for_more_at_each_attempt(bitext, tmp_path, profile):
     first = resources(dry_run(bitext, tmp_path, profile))
@@ -88,6 +89,7 @@ def test_dry_run_asks_for_gpus_and_for_more_at_each_attempt(bitext, tmp_path, pr
             assert int(third[rule][name]) == 3 * int(first[rule][name]) > 0
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("profile", CLUSTERS)
 def test_small_shards_share_jobs(bitext, tmp_path, profile):
     output = dry_run(bitext, tmp_path, profile)
@@ -101,6 +103,7 @@ def test_small_shards_share_jobs(bitext, tmp_path, profile):
     }
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("gpus", [0, 1])
 def test_gpu_count_limits_jobs_only_where_there_is_a_gpu(bitext, tmp_path, monkeypatch, gpus):
     tools = tmp_path / "bin"

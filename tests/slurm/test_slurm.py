@@ -19,7 +19,8 @@ import yaml
 from tests.e2e.pipeline import ROOT, Pipeline
 from tests.slurm.cluster import cluster, obstacle
 
-pytestmark = pytest.mark.e2e
+# One cluster at a time: on one worker.
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("slurm")]
 
 PROFILE = ROOT / "profiles" / "slurm"
 PATIENCE_SECONDS = 1200
@@ -139,6 +140,19 @@ def locks(pipeline: Pipeline) -> list[str]:
     return [path.name for path in (pipeline.folder / ".snakemake" / "locks").glob("*")]
 
 
+def test_a_job_runs_with_the_profile_and_makes_the_same_bytes(finished, copy_of):
+    pipeline = copy_of(finished)
+    (pipeline.unit("release") / "report.html").unlink()
+    with started(pipeline, *arguments()) as snakemake:
+        assert snakemake.wait(timeout=PATIENCE_SECONDS) == 0, said(pipeline)
+    (job,) = slurm_jobs("release_report")
+    assert (job.state, job.partition) == ("COMPLETED", "cpu")
+    assert pipeline.hashes() == finished.hashes()
+    assert not locks(pipeline)
+    assert NOTHING in pipeline.run("--dry-run")
+
+
+@pytest.mark.rest
 def test_killed_run_with_a_cancelled_job_and_one_short_of_memory_ends_with_the_same_bytes(
     finished, tmp_path
 ):
@@ -177,6 +191,7 @@ def test_killed_run_with_a_cancelled_job_and_one_short_of_memory_ends_with_the_s
     assert NOTHING in pipeline.run("--dry-run")
 
 
+@pytest.mark.rest
 def test_ctrl_c_cancels_jobs_and_a_termination_waits_for_them_and_neither_leaves_a_lock(
     finished, copy_of
 ):

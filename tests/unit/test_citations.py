@@ -71,10 +71,12 @@ def test_a_section_that_no_paper_has_is_found(text, expected):
     assert wrong(text) == expected
 
 
+@pytest.mark.slow
 def test_enough_is_cited_for_the_test_to_mean_something():
     assert sum(len(list(cited(path.read_text(encoding="utf-8")))) for path in FILES) > 100
 
 
+@pytest.mark.slow
 def test_docs_and_code_cite_sections_and_tables_that_the_papers_have():
     found = {
         path.relative_to(ROOT).as_posix(): each

@@ -152,6 +152,7 @@ def modules_of(environment_name):
                 yield from NAMED.get(module, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_environment_has_all_that_its_rules_import(name):
     todo, seen, packages = list(modules_of(name)), set(), set()

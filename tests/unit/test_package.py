@@ -46,6 +46,7 @@ def installed(wheel):
     return target
 
 
+@pytest.mark.rest
 def test_it_has_every_file_of_the_modules_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
@@ -64,6 +65,7 @@ def test_it_asks_for_what_the_stages_import(wheel):
     assert "torch" in {each.partition("==")[0] for each in metadata.get_all("Requires-Dist")}
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("module", ["nmt.translate", "nmt.score", "clean.shard", "status"])
 def test_its_commands_work_from_elsewhere(installed, tmp_path, module):
     done = python(f"workflow_scripts.{module}", "--help", folder=tmp_path, installed=installed)

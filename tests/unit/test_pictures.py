@@ -20,6 +20,7 @@ def shapes(picture, kind):
     return [each for each in found if each.get("class").split()[0] == kind]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", ["flow.svg", "rooms.svg"])
 def test_a_picture_is_that_of_the_code(name):
     assert (DOCS / name).read_text(encoding="utf-8") == pictures()[name], (
@@ -78,6 +79,7 @@ def test_a_dot_for_each_arrow_and_none_else():
     assert texts == ["a", "b", "1 < 2", "c", "legend"]
 
 
+@pytest.mark.slow
 def test_every_import_against_the_order_is_red():
     red = [each for each in shapes(rooms.picture(), "dot") if each.get("class") == "dot up"]
     assert len(red) == len({(room_of(file.split("/")), room) for file, room in UPWARD})

@@ -104,6 +104,7 @@ def needs(package):
             yield requirement
 
 
+@pytest.mark.slow
 def test_the_lock_lacks_nothing_that_its_packages_ask_for():
     """As pip installs it with --no-deps, nobody else would notice."""
     locked = here("lock.txt") | here("torch.txt")
@@ -140,6 +141,7 @@ def other_kenlm(tmp_path):
     return packages
 
 
+@pytest.mark.slow
 def test_another_archive_of_kenlm_is_not_run(other_kenlm, tmp_path):
     prefix, ran = tmp_path / "prefix", tmp_path / "ran"
     (prefix / "bin").mkdir(parents=True)

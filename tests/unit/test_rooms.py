@@ -98,6 +98,7 @@ def test_every_package_has_its_place():
     assert len(list(ROOT.glob("core/*.py"))) <= 13  # and no more: what is in core is of every room
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", ORDER)
 def test_a_room_imports_only_rooms_before_it(room):
     found = {

@@ -31,6 +31,7 @@ def site(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_every_page_is_there(site):
     pages = {file.name for file in (ROOT / "docs").glob("*.md")} | links.PAGES.keys()
     assert pages

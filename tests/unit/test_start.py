@@ -61,12 +61,14 @@ def first_loads(commands):
     return [tuple(line.split()) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_most_commands_of_the_rules_load_nothing_slow():
     assert len(LISTED) == len(set(LISTED))
     assert COMMANDS.issuperset(LISTED)
     assert not first_loads(sorted(COMMANDS.difference(LISTED)))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(("packages", "commands"), LOADED.items(), ids=LOADED)
 def test_the_others_load_what_they_need_and_no_more(packages, commands):
     """The first of the commands loads all that they may load, so that no later one is a first."""

@@ -30,7 +30,6 @@ from tests.e2e.faults.undisturbed import (
     Event,
     Undisturbed,
     finished_files,
-    is_data,
     outcome,
 )
 from tests.e2e.faults.volume import (
@@ -43,7 +42,7 @@ from tests.e2e.faults.volume import (
     read_log,
     write_tree,
 )
-from tests.e2e.pipeline import Pipeline
+from tests.e2e.pipeline import Pipeline, is_data
 
 _SOURCE = Path(__file__).with_name("power_log.c")
 _LOCK_BYTES = 4096

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.e2e.pipeline import Pipeline, sha256
+from tests.e2e.pipeline import Pipeline, is_data, sha256
 from workflow_scripts.stages.catalogue import STAGES as DECLARED
 
 # Stages of the micro run, in the order of the flow; the last three have tests of their own.
@@ -14,10 +14,6 @@ _WITHOUT = ("dual_filter", "judge", "syntax", "lexicon", "transfer", "encoder")
 STAGES = tuple(stage.name for stage in DECLARED if stage.name not in _WITHOUT)
 TRAINED = STAGES[: STAGES.index("train") + 1]
 SCORED = STAGES[: STAGES.index("score") + 1]
-# Folders of results/ that are no stage.
-_NO_STAGE = ("logs", "benchmarks")
-# Files and folders of a stage that only its own job reads.
-_NO_DATA = ("work", "timings.json")
 
 
 class Event(NamedTuple):
@@ -86,18 +82,6 @@ def finished_files(pipeline: Pipeline) -> Iterator[str]:
         name = str(path.relative_to(pipeline.folder))
         if is_data(name) and path.is_file():
             yield name
-
-
-def is_data(name: str) -> bool:
-    """Tell whether a path below a working directory is of a stage's data, and a final name."""
-    results, stage, *parts = (*Path(name).parts, "", "")
-    return (
-        results == "results"
-        and stage not in _NO_STAGE
-        and bool("".join(parts))
-        and not set(parts) & set(_NO_DATA)
-        and not any(part.startswith(".") for part in (stage, *parts))
-    )
 
 
 def _benchmarked(folder: Path) -> Iterator[float]:

@@ -16,11 +16,13 @@ SENTENCES = {
 }
 
 
+@pytest.mark.slow
 def test_the_known_codes_are_those_of_the_detector():
     labels = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True).labels
     assert set(map(str, labels)) == {*DETECTED, "zxx"}  # no language
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", SENTENCES)
 def test_a_sentence_is_in_its_own_language_alone(code):
     probability = confidence()

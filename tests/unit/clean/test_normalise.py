@@ -63,6 +63,7 @@ def test_numbers_keep_their_value_where_moses_changes_it():
     assert normalise("1\u00a0000 1\u202f000") == "1 000 1 000"
 
 
+@pytest.mark.slow
 @given(mixed | st.text())
 def test_the_shortcut_is_the_identity_on_what_it_skips(text):
     rules = " ".join(module._apply_rules(text).split())

@@ -73,6 +73,7 @@ def test_copies_stay_when_asked_for():
 WISH = ("Přeji vám hezký den.", "I wish you a nice day.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pair", "reason"),
     [
@@ -263,6 +264,7 @@ texts = st.text(st.characters(exclude_characters="\n\x00", exclude_categories=["
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(texts, texts), max_size=30))
 def test_any_text_is_kept_normalised_or_rejected(pairs):
     config = {**CONFIG, "charset": {"source": "utf-8", "reference": "latin-1"}}

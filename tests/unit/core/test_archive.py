@@ -261,6 +261,7 @@ def header_of(kind, size):
     return member.tobuf(tarfile.GNU_FORMAT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.XGLTYPE])
 def test_header_that_claims_gigabytes_is_refused(tmp_path, kind):
     path = gigabytes_of_zeros(tmp_path / "x.tgz", header_of(kind, 3 << 30), 1 << 28)

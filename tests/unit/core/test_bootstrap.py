@@ -64,6 +64,7 @@ def test_difference_is_paired():
     assert widths[2] < min(widths[:2]) / 2
 
 
+@pytest.mark.slow
 def test_coverage():
     # The 95 % interval holds the population's value in about 95 of 100 samples from it.
     random = np.random.default_rng(5)

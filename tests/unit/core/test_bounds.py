@@ -26,6 +26,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOMBS)
 def test_aliases_that_stand_for_millions_are_refused_by_name(tmp_path, name):
     path = tmp_path / "bomb.yaml"
@@ -39,6 +40,7 @@ def test_aliases_that_stand_for_millions_are_refused_by_name(tmp_path, name):
         validate(config)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -57,6 +59,7 @@ def test_too_many_levels_are_refused_by_name(tmp_path, text):
         resolve([path], [])
 
 
+@pytest.mark.rest
 @pytest.mark.slow
 def test_large_configurations_pass():
     files = [f"/data/of/a/corpus/part-{number:06}.en.gz" for number in range(100_000)]
@@ -68,6 +71,7 @@ def test_large_configurations_pass():
         require_bounded(list(range(MOST_NODES)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

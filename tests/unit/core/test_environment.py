@@ -44,6 +44,7 @@ def test_a_python_of_another_encoding_is_refused(monkeypatch):
         require_utf8()
 
 
+@pytest.mark.slow
 def test_a_command_in_another_encoding_says_so():
     command = [sys.executable, "-m", "workflow_scripts.commands.status", "--help"]
     odd = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

@@ -61,6 +61,7 @@ def _write_many(path, letter):
         write_text(path, letter * 10_000)
 
 
+@pytest.mark.slow
 def test_two_writers_do_not_corrupt_each_other(tmp_path):
     path = tmp_path / "a.txt"
     write_text(path, "a" * 10_000)
@@ -147,6 +148,7 @@ def readers(tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_a_changed_digit_anywhere_is_found(readers):
     for file, read in readers.items():
         read()

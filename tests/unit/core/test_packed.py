@@ -95,6 +95,7 @@ def test_zeros_behind_and_between_streams_where_the_format_has_padding(suffix, z
                 read(packed, suffix)
 
 
+@pytest.mark.slow
 def test_files_of_the_usual_programs(suffix, tmp_path):
     program = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}[suffix]
     text = random.Random(1).randbytes(300_000) + bytes(3_000_000)
@@ -102,6 +103,7 @@ def test_files_of_the_usual_programs(suffix, tmp_path):
         assert read(packed_by(program, text, level) * 2, suffix) == text * 2
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     "options", [["--long=31"], ["-19"], ["--no-check"], ["-T2"], ["--ultra", "-22"], ["--fast=9"]]
 )
@@ -142,6 +144,7 @@ def limited(code, *arguments, megabytes):
     )
 
 
+@pytest.mark.slow
 def test_a_window_for_which_there_is_no_memory_has_a_message_of_its_own(tmp_path):
     path = tmp_path / "long.zst"
     parameters = zstandard.ZstdCompressionParameters(window_log=31, enable_ldm=True)
@@ -159,6 +162,7 @@ def test_a_window_for_which_there_is_no_memory_has_a_message_of_its_own(tmp_path
     assert "zstd -d --long=31" in ended.stderr
 
 
+@pytest.mark.rest
 def test_what_is_packed_a_thousandfold_needs_no_memory(suffix, tmp_path):
     path = tmp_path / f"zeros{suffix}"
     packer = {

@@ -122,6 +122,7 @@ def test_lines_are_those_of_a_plain_split(tmp_path_factory, data, max_bytes):
     assert [len(line) > max_bytes for line in got] == [len(line) > max_bytes for line in expected]
 
 
+@pytest.mark.slow
 def test_long_lines_need_no_memory(tmp_path):
     path = tmp_path / "long.gz"
     with gzip.open(path, "wb", compresslevel=1) as stream:

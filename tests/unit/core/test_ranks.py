@@ -8,6 +8,7 @@ from workflow_scripts.core.statistics.order_statistics import order_statistics
 floats = st.floats(allow_nan=False, width=32)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.lists(floats, max_size=6), min_size=1, max_size=5), st.data())
 def test_they_are_those_of_the_sorted_numbers(parts, data):

@@ -125,6 +125,7 @@ def test_after_a_failure_files_that_are_there_are_not_asked_for_again(served, ou
     assert len(served.ranges) == 5  # all but config.json
 
 
+@pytest.mark.slow
 def test_a_kill_in_the_middle_leaves_no_record_and_the_next_call_ends_well(served, output):
     served.go_on.clear()
     words = ["--repository", REPOSITORY, "--revision", COMMIT, "--output", str(output)]

@@ -135,6 +135,7 @@ def test_the_seed_of_the_run_is_that_of_a_testbed_without_one():
 sides = st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"")), max_size=8)
 
 
+@pytest.mark.slow
 @given(sides, st.data())
 def test_every_line_is_a_pair_or_rejected(tmp_path_factory, source, data):
     reference = data.draw(st.lists(st.binary(max_size=12), min_size=len(source)))[: len(source)]
@@ -156,6 +157,7 @@ def test_every_line_is_a_pair_or_rejected(tmp_path_factory, source, data):
             assert row.line == number
 
 
+@pytest.mark.slow
 @given(st.lists(st.binary(max_size=30).map(lambda line: line.replace(b"\n", b""))))
 def test_every_tsv_line_is_a_pair_or_rejected(tmp_path_factory, rows):
     data = b"".join(line + b"\n" for line in rows)

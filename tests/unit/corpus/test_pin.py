@@ -66,6 +66,7 @@ def digest(content):
     return hashlib.sha256(content).hexdigest()
 
 
+@pytest.mark.slow
 def test_url_without_a_hash_is_pinned_and_then_read(site, recipe):
     table = {"url": f"{site.url}/t.tsv", "sha256": None, "tsv": "t.tsv"}
     path = recipe(web={**table, "columns": {"source": 0, "reference": 1}})
@@ -79,6 +80,7 @@ def test_url_without_a_hash_is_pinned_and_then_read(site, recipe):
     assert not list(Path("downloads/.unpinned").iterdir())
 
 
+@pytest.mark.slow
 def test_what_an_earlier_call_left_is_no_part_of_what_is_pinned(site, recipe, monkeypatch):
     monkeypatch.setattr("workflow_scripts.stages.corpus.fetch.time.sleep", lambda _: None)
     table = {"url": f"{site.url}/t.tsv", "tsv": "t.tsv", "columns": {"source": 0, "reference": 1}}
@@ -99,6 +101,7 @@ def test_patterns_are_pinned_to_the_names_they_mean(site, recipe):
     assert found["reference"] == "cs-en.txt.zip/News.cs-en.en"
 
 
+@pytest.mark.slow
 def test_id_of_mtdata_is_pinned(site, recipe, monkeypatch):
     def find(identity):
         return Entry(identity, f"{site.url}/cs-en.txt.zip", in_paths=["*.cs", "*.en"], in_ext="txt")

@@ -27,6 +27,7 @@ def run_scores(models, pairs, output, *options):
     return list(read_rows(output, "pair_scores"))
 
 
+@pytest.mark.slow
 def test_untrusted_pairs_are_scored_both_ways_in_order(tmp_path, models, pairs, write_pairs):
     rows = run_scores(models, write_pairs(pairs), tmp_path / "scores.parquet")
     untrusted = [pair for pair in pairs if pair["corpus"] == "web"]
@@ -52,6 +53,7 @@ def test_untrusted_pairs_are_scored_both_ways_in_order(tmp_path, models, pairs, 
     assert record["rejected"] == {"trusted": len(pairs) - len(untrusted)}
 
 
+@pytest.mark.slow
 def test_scores_depend_neither_on_batches_nor_on_neighbours(tmp_path, models, pairs, write_pairs):
     whole = write_pairs(pairs)
     rows = run_scores(models, whole, tmp_path / "one.parquet")
@@ -91,6 +93,7 @@ def test_any_text_has_scores(tmp_path, models, write_pairs):
     assert all(math.isfinite(rows[index]["forward_nll"]) for index in (0, 1, 3, -1))
 
 
+@pytest.mark.slow
 def test_another_threshold_needs_no_rescoring(tmp_path, models, pairs, write_pairs):
     whole, scores = write_pairs(pairs), tmp_path / "scores.parquet"
     sums = [row["forward_nll"] + row["backward_nll"] for row in run_scores(models, whole, scores)]
@@ -118,6 +121,7 @@ def test_a_model_folder_that_was_changed_is_refused(tmp_path, models, pairs, wri
     assert not (tmp_path / "scores.parquet").exists()
 
 
+@pytest.mark.slow
 def test_nlls_are_those_of_sockeye(tmp_path, nmt_oracle):
     folder = nmt_oracle.copy_model(tmp_path)
     forward = Direction(folder, "source", "reference", device="cpu", precision="fp32")

@@ -52,6 +52,7 @@ def figures(folder):
     return json.loads((folder / "sts.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_each_model_stands_beside_its_untrained_self_and_overlap(folder):
     found = figures(folder)
     assert found["embeddings"].keys() == {"word-all-a", "word-all-b", "trigram-all-a"}
@@ -110,6 +111,7 @@ def test_the_point_that_is_best_on_the_development_data_is_chosen(folder, tmp_pa
     assert "tested" in trained and "dev" not in trained
 
 
+@pytest.mark.slow
 def test_no_point_is_chosen_by_pairs_that_are_reported(folder, tmp_path, capsys):
     """As STS Benchmark holds pairs of STS 2016."""
     both = list(examples.simulated_pairs(30, first=100))[:10]
@@ -175,6 +177,7 @@ def test_training_sets_of_one_kind_are_told_apart_by_their_mean_over_seeds(folde
     assert one["gain"]["low"] <= one["gain"]["pearson"] <= one["gain"]["high"]
 
 
+@pytest.mark.slow
 def test_the_same_again_is_the_same_byte_by_byte(folder):
     figures(folder)
     first = (folder / "sts.json").read_bytes(), (folder / "testing.json").read_bytes()

@@ -112,6 +112,7 @@ def test_gain_is_the_difference_of_the_means_and_lies_in_its_interval():
     assert (back["low"], back["high"]) == pytest.approx((-found["high"], -found["low"]), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_interval_is_as_wide_as_that_of_a_plain_bootstrap():
     random = np.random.default_rng(4)
     gold, one, other = random.normal(size=(3, 60))

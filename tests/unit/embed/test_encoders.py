@@ -193,6 +193,7 @@ def refused(**model):
     return ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ENCODERS)
 @pytest.mark.parametrize("second", ENCODERS)
 def test_encoders_are_added_if_they_have_one_size(first, second):

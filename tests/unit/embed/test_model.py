@@ -55,6 +55,7 @@ def test_saving_is_deterministic(built, tmp_path):
     assert contents[0] == contents[1]
 
 
+@pytest.mark.slow
 def test_a_sentence_has_one_vector_in_whatever_company(built):
     embeddings = SentenceEmbeddings(built)
     together = embeddings.encode(SENTENCES)
@@ -145,6 +146,7 @@ def test_what_the_library_saves_again_gives_the_same_vectors(tmp_path):
     )
 
 
+@pytest.mark.rest
 @pytest.mark.slow
 def test_the_module_file_runs_without_this_package(tmp_path):
     built = examples.random_model(["trigram"], "add")

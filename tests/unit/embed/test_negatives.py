@@ -1,3 +1,4 @@
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,6 +31,7 @@ def brute_force(vectors, pairs):
     return chosen
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_hardest_is_what_an_exhaustive_search_finds(data):
     count = data.draw(st.integers(1, 8))

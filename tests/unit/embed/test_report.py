@@ -23,6 +23,7 @@ def embeddings(made_up_run, embedded):
     return section
 
 
+@pytest.mark.slow
 def test_embeddings_by_training_set(embeddings):
     head, below, first, second, overlap = rows_of(captioned(embeddings, "cost (as ParaBank 2"))
     assert head == ["training set", "system", "chosen by", "pairs", "word", "trigram"]

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sentence_transformers.sentence_transformer.modules.tokenizer import WhitespaceTokenizer
 
 from tests.unit.embed.examples import flat, simulated_pairs
 from workflow_scripts.stages.embed.initial import train_pieces
@@ -12,9 +11,13 @@ VOCABULARY = ["a", "dog", "u.s.", "it's", ".", "café", "b"]
 texts = st.text(alphabet="aAbdogDOG.,!' \n\t\u00a0éÉß\u2028İ", max_size=30)
 
 
+@pytest.mark.slow
 @given(st.lists(texts, min_size=1, max_size=4))
 @example(["The dog, U.S. - it's A dog!", ""])
 def test_words_are_those_of_the_library(sentences):
+    # Here, as each worker that collects the tests would load it.
+    from sentence_transformers.sentence_transformer.modules.tokenizer import WhitespaceTokenizer
+
     library = WhitespaceTokenizer(VOCABULARY, stop_words=[], do_lower_case=True)
     expected = [library.tokenize(sentence) for sentence in sentences]
     ids, lengths = Words(VOCABULARY).ids(sentences)

@@ -68,6 +68,7 @@ def test_published_folder_is_a_model_with_its_record(tmp_path, inputs):
     assert not [path for path in (tmp_path / "work").iterdir() if path.is_dir()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoders", [["lstm"], ["word", "gran"]])
 def test_all_weights_are_trained(tmp_path, inputs, encoders):
     train.main(examples.train_arguments(tmp_path, *inputs, encoders=encoders))
@@ -78,6 +79,7 @@ def test_all_weights_are_trained(tmp_path, inputs, encoders):
     assert not [name for name in trained if torch.equal(trained[name], untrained[name])]
 
 
+@pytest.mark.slow
 def test_the_same_again_is_the_same_byte_by_byte(tmp_path, inputs):
     arguments = examples.train_arguments(tmp_path, *inputs)
     train.main(arguments)
@@ -86,6 +88,7 @@ def test_the_same_again_is_the_same_byte_by_byte(tmp_path, inputs):
     assert contents(tmp_path / "1") == first
 
 
+@pytest.mark.rest
 @pytest.mark.slow
 def test_a_killed_training_goes_on_and_ends_with_the_same_bytes(tmp_path, inputs):
     (tmp_path / "whole").mkdir()
@@ -129,6 +132,7 @@ def test_a_training_that_is_killed_while_it_tidies_up_can_be_done_again(
     assert contents(tmp_path / "1") == first
 
 
+@pytest.mark.slow
 def test_other_settings_start_over(tmp_path, inputs, capsys):
     train.main(examples.train_arguments(tmp_path, *inputs))
     first = contents(tmp_path / "1")
@@ -137,6 +141,7 @@ def test_other_settings_start_over(tmp_path, inputs, capsys):
     assert contents(tmp_path / "1")["model.safetensors"] != first["model.safetensors"]
 
 
+@pytest.mark.slow
 def test_the_best_epoch_is_chosen_by_development_data_that_is_not_tested_on(tmp_path, inputs):
     development = [(n, *pair) for n, pair in enumerate(PAIRS[20:30])]
     path = tsv(tmp_path / "development.tsv", [*development, TESTED[2]])
@@ -219,6 +224,7 @@ def test_damaged_inputs_are_found(tmp_path, inputs, name):
         train.main(examples.train_arguments(tmp_path, *inputs))
 
 
+@pytest.mark.slow
 def test_pieces_and_vectors_from_a_file(tmp_path, inputs):
     vectors = tmp_path / "vectors.txt"
     line = " ".join(["0.5"] * 8)

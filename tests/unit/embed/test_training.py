@@ -28,6 +28,7 @@ def same(one, other):
     return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("encoders", "combine"), examples.ARCHITECTURES)
 def test_going_on_from_a_checkpoint_ends_with_the_same_bits(tmp_path, encoders, combine):
     options = {"encoders": encoders, "combine": combine}
@@ -66,6 +67,7 @@ def test_a_run_depends_on_its_seeds_alone(tmp_path):
     assert not any(same(first, other) for other in others)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(("encoders", "combine"), examples.ARCHITECTURES)
 def test_training_lowers_the_loss(tmp_path, encoders, combine):
     run = training(tmp_path, {"epochs": 12}, encoders=encoders, combine=combine)
@@ -116,6 +118,7 @@ def test_scrambling_shuffles_that_share_of_the_sentences():
     assert np.bincount(firsts, minlength=12).min() > 25
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENCODERS)
 def test_sentences_are_scrambled_where_order_matters(tmp_path, name):
     runs = [training(tmp_path, {"scramble": share}, encoders=[name]) for share in (0.0, 1.0)]
@@ -147,6 +150,7 @@ def test_a_new_encoder_is_scrambled_as_it_says(tmp_path, monkeypatch):
     assert not same(weights(before), weights(after))
 
 
+@pytest.mark.slow
 def test_l2_terms_pull_to_zero_and_to_the_initial_vectors(tmp_path):
     sizes = {}
     for name, changes in (("none", {}), ("l2", {"l2_network": 1.0, "l2_vectors": 10.0})):

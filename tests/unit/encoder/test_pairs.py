@@ -302,6 +302,7 @@ def test_files_that_changed_since_the_planning_are_refused(data, tmp_path):
     assert not (tmp_path / "pairs").exists()
 
 
+@pytest.mark.slow
 def test_mining_twice_gives_the_same_pairs(data, tmp_path):
     assert mined(data, tmp_path / "one") == mined(data, tmp_path / "other")
     assert mined(data, tmp_path / "one") != mined(data, tmp_path / "third", seed=2)

@@ -92,6 +92,7 @@ def finished(config, forward, backward):
     return run_layout(config)
 
 
+@pytest.mark.slow
 def test_finished_models_that_are_here_are_measured_and_others_are_told(capsys, tmp_path):
     write_binary(tmp_path / "own")
     package = {"package": "no_such_package", "version": "1", "path": "x"}
@@ -117,6 +118,7 @@ def test_a_model_that_is_not_downloaded_yet_is_told_as_such(capsys, tmp_path):
     assert "model.pten.bin is not here yet; the run fetches it. It counts" in told
 
 
+@pytest.mark.rest
 def test_a_job_of_a_network_takes_longer_to_start():
     seconds = estimate.start_seconds()
     assert 0.05 < seconds["text"] < seconds["network"] < 60
@@ -126,6 +128,7 @@ def test_a_job_of_a_network_takes_longer_to_start():
 _STAGES_NEED = ["torch", "sockeye", "sacremoses", "sentencepiece", "rapidfuzz", "sacrebleu"]
 
 
+@pytest.mark.slow
 def test_a_python_with_snakemake_alone_names_the_environment_that_has_the_rest(tmp_path):
     root = Path(__file__).resolve().parents[3]
     text = (

@@ -148,6 +148,7 @@ def test_a_file_without_answers_and_one_that_is_not_utf8_are_errors(printed, tmp
 WORDS = st.sampled_from(["a", "b", "c", "d", "e"])
 
 
+@pytest.mark.slow
 @given(
     answers=st.dictionaries(
         st.sampled_from("pqr"),

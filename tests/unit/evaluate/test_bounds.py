@@ -142,6 +142,7 @@ def test_the_used_bound_is_measured_too(made_up_run):
             assert each["max_sum"] in by_bound(found)
 
 
+@pytest.mark.slow
 def test_the_report_has_a_row_for_each_quantile_of_the_references(made_up_run):
     page = made_up_run.section("workflow_scripts.stages.evaluate.report:bounds")
     for system in made_up_run.systems:

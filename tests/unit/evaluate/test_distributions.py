@@ -24,6 +24,7 @@ def bag(text, order):
     return Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(texts, st.integers(1, 3))
 def test_entropy_and_repetition_are_those_of_counted_ngrams(texts, order):

@@ -94,6 +94,7 @@ def sacrebleu_without_penalty(pairs):
     return bleu.score / bleu.bp if bleu.bp else 0.0
 
 
+@pytest.mark.slow
 @given(PAIRS)
 def test_bleu_agrees_with_sacrebleu(pairs):
     expected = 100 - sacrebleu_without_penalty(pairs)
@@ -101,6 +102,7 @@ def test_bleu_agrees_with_sacrebleu(pairs):
         assert diversity(pairs)["one_minus_bleu"] == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.slow
 @given(PAIRS)
 def test_ranges_and_symmetry(pairs):
     result = diversity(pairs)
@@ -111,6 +113,7 @@ def test_ranges_and_symmetry(pairs):
     assert result["length_ratio"] is None or result["length_ratio"] >= 0
 
 
+@pytest.mark.slow
 @given(PAIRS)
 def test_copies(pairs):
     copies = [(reference, reference.upper() + "!?") for reference, _ in pairs]
@@ -121,6 +124,7 @@ def test_copies(pairs):
     assert result["one_minus_bleu"] == (0.0 if longest >= 4 else 100.0)
 
 
+@pytest.mark.slow
 @given(PAIRS, PAIRS)
 def test_sums_of_parts_are_those_of_the_whole(some, others):
     def summed(pairs):

@@ -13,6 +13,7 @@ REFERENCE, PASSIVE = "The doctor bought the car.", "The car was bought by the do
 OTHER = "A cat is a cat is a cat."
 
 
+@pytest.mark.slow
 def test_known_tree_is_the_one_that_the_testbed_emits():
     for item in items(seed=1, first=0, count=4):
         tree = known_tree(item.reference)

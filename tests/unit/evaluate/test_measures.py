@@ -227,6 +227,7 @@ def test_command(tmp_path, segmenter, segmenter_path):
     assert verify(tmp_path / "evaluation")["files"].keys() == {"measures.json"}
 
 
+@pytest.mark.rest
 @pytest.mark.slow
 def test_trees(tmp_path, segmenter_path):
     syntax = {"levels": 2}
@@ -273,6 +274,7 @@ def test_changed_trees_are_refused(tmp_path, segmenter_path):
         run_main(tmp_path, segmenter_path, 1, *options, syntax={"levels": 2})
 
 
+@pytest.mark.slow
 def test_result_depends_neither_on_processes_nor_on_shards(tmp_path, segmenter_path):
     write_folders(tmp_path / "one", [ROWS])
     write_folders(tmp_path / "two", [ROWS[:1], ROWS[1:]])

@@ -72,6 +72,7 @@ def released(data_dir):
     return {key: list(pairs.values()) for key, pairs in found.items()}
 
 
+@pytest.mark.slow
 def test_the_paper_s_figures_come_out_of_the_released_outputs(released):
     assert {len(released[system, length]) for system in TABLE_4 for length in LENGTHS} == {50}
     differences, others = [], []

@@ -39,18 +39,21 @@ def draw(kind):
     return plots.ranks({"all": {"beam": [RANK | {"rank": 1}, RANK | {"rank": 2}]}})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["scores", "ranks", "bounds"])
 def test_every_plot(kind):
     check_plot(draw(kind))
     assert draw(kind) == draw(kind)
 
 
+@pytest.mark.slow
 def test_threshold():
     assert "threshold 3.5" in texts(draw("scores"))
     without = plots.score_histogram(SCORES, None, "beam")
     assert not any("threshold" in text for text in texts(without))
 
 
+@pytest.mark.slow
 def test_bounds_mark_the_quantiles_of_the_references():
     found = texts(draw("bounds"))
     assert found.count("50 %") == found.count("75 %") == 2  # in each panel
@@ -60,6 +63,7 @@ def test_bounds_mark_the_quantiles_of_the_references():
     assert "beam" in found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantiles", [QUANTILES, [{"quantile": 0.5, "max_sum": None}]])
 def test_bounds_without_candidates(quantiles):
     empty = {"used": None, "references": 0, "candidates": 0}

@@ -181,6 +181,7 @@ def figures(folders, system):
     return json.loads((folders[system] / "ratings.json").read_text())
 
 
+@pytest.mark.slow
 def test_figures_of_a_system_are_those_of_judge_ratings(rated_run):
     _, folders, file = rated_run
     found = figures(folders, "parabank2")

@@ -18,6 +18,7 @@ def statistics(made_up_run):
     return made_up_run.section(f"{SECTIONS}:statistics")
 
 
+@pytest.mark.slow
 def test_figures_are_those_of_the_measures(diversity, made_up_run):
     for system in made_up_run.systems:
         groups = json.loads(made_up_run.measures(system).read_text())["groups"]
@@ -68,6 +69,7 @@ def test_parse_entropies_are_those_of_the_statistics(statistics, made_up_run):
     assert " trees</span>" not in unparsed
 
 
+@pytest.mark.slow
 def test_tree_edit_distances_are_those_of_the_measures(diversity, made_up_run):
     groups = json.loads(made_up_run.measures("parabank2").read_text())["groups"]
     for group in groups.values():
@@ -90,6 +92,7 @@ def test_between_ranks():
     assert matrix({"between": [{"first": 1, "second": 2, "pairs": 0}]}, 2) == [[None] * 2] * 2
 
 
+@pytest.mark.slow
 def test_a_histogram_of_every_system_with_its_threshold(made_up_run):
     scores = made_up_run.section(f"{SECTIONS}:scores")
     assert scores.count("<svg") == len(made_up_run.systems)

@@ -224,6 +224,7 @@ def test_the_papers_figures_have_the_names_of_ours(shown):
     assert quotes["parabank s34", "similarity_monolingual"] == 84.47
 
 
+@pytest.mark.slow
 def test_the_report_takes_systems_with_other_groups_of_references(made_up_run, tmp_path):
     measures = json.loads(made_up_run.measures("beam").read_text("utf-8"))
     groups = measures["groups"]

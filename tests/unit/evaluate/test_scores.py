@@ -52,6 +52,7 @@ def test_by_hand(tmp_path):
     assert found["none"].result()["candidates"] == 0
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 20, width=32), max_size=50))
 def test_every_candidate_is_in_one_bin(tmp_path_factory, scores):
     path = tmp_path_factory.mktemp("scores") / "0000.parquet"

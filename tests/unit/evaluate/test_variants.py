@@ -150,6 +150,7 @@ def rows_of(table):
     return [dict(zip(table.columns, each, strict=True)) for each in table.rows]
 
 
+@pytest.mark.slow
 def test_the_tables_have_a_row_for_each_variant(varied):
     run, folder = varied
     groups = read(folder, "variants")["groups"]
@@ -209,6 +210,7 @@ def test_the_report_shows_each_variant(varied):
 TABLE_4 = {"35": 73.39, "17": 76.07, "21": 66.74, "28": 79.63, "31": 78.81, "34": 78.67}
 
 
+@pytest.mark.slow
 def test_people_s_scores_of_the_released_outputs_are_those_of_the_paper(data_dir):
     folder = data_dir / "parabank_ratings"
     given = system_ratings.read_ratings(folder / "candidates.tsv")

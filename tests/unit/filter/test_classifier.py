@@ -55,6 +55,7 @@ def train(folder, output, **config):
     return json.loads((output / "metrics.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("network", "texts"), [("average", telling), ("lstm", telling), ("lstm", ordered)]
 )
@@ -73,6 +74,7 @@ def test_it_tells_references_from_paraphrases(columns, tmp_path, network, texts,
     assert np.mean(np.array(values) < 0.5) > 0.95
 
 
+@pytest.mark.slow
 def test_averages_do_not_see_order(columns, tmp_path):
     validation = train(columns(ordered), tmp_path / "model")["validation"]
     assert validation["accuracy"] == pytest.approx(0.5)
@@ -124,6 +126,7 @@ def with_lists(tmp_path, count=200, times=1):
 GRID = {"negatives": ["random", "hardest"], "l2": [0.0, 1e-5], "test": 0.1, "pairs": 100}
 
 
+@pytest.mark.slow
 def test_references_are_divided_exactly_and_tested_apart(tmp_path):
     """Wieting et al. (2017), 5.6.1: 40,000 / 5,000 / 5,000 references with their lists."""
     folder, _ = with_lists(tmp_path)
@@ -149,6 +152,7 @@ def test_references_are_divided_exactly_and_tested_apart(tmp_path):
     assert metrics["validation"] == metrics["grid"][best]["validation"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 3])
 def test_the_test_is_of_references_that_it_has_not_learnt(tmp_path, times):
     """And only what it has not learnt has a value; a reference with several ids is one."""
@@ -200,6 +204,7 @@ def test_random_negatives_are_of_the_list_and_seeded():
     assert found != pairs_of(examples, 2, "training")
 
 
+@pytest.mark.slow
 def test_l2_draws_the_vectors_to_zero(tmp_path):
     folder, _ = with_lists(tmp_path)
     norms = []
@@ -210,6 +215,7 @@ def test_l2_draws_the_vectors_to_zero(tmp_path):
     assert norms[1] < 0.9 * norms[0]
 
 
+@pytest.mark.slow
 def test_it_starts_from_word_vectors(tmp_path, capsys):
     folder, _ = with_lists(tmp_path)
     file = tmp_path / "vectors.txt"

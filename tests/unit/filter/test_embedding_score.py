@@ -61,6 +61,7 @@ def values(path):
     return [row["value"] for row in read_rows(path, "pair_values")]
 
 
+@pytest.mark.slow
 def test_the_score_is_the_cosine_of_the_sides(model, tmp_path):
     found = values(column(tmp_path, model, PAIRS))
     vectors = [load(model).encode(pair).astype(np.float64) for pair in PAIRS]
@@ -75,6 +76,7 @@ def test_the_score_is_the_cosine_of_the_sides(model, tmp_path):
     assert (found[3] is None) == (encoder != "pieces")
 
 
+@pytest.mark.slow
 def test_it_repeats_to_the_byte_whatever_the_batches(model, tmp_path, monkeypatch):
     some = [(f"the old cat {number % 7}", f"a dog {number % 5}") for number in range(40)]
     first, second = (column(tmp_path, model, some, name).read_bytes() for name in ("a", "b"))

@@ -80,6 +80,7 @@ def test_words_that_were_changed_are_refused(words, tmp_path):
         column(tmp_path, "unknown_words", words=words)
 
 
+@pytest.mark.slow
 def test_words_make_a_column(words, tmp_path):
     # three, dogs; not, see; looks
     plain = column(tmp_path / "one", "unknown_words", language="pt", words=words)
@@ -139,6 +140,7 @@ def test_references_without_a_score_are_told(tmp_path):
         column(tmp_path, "forward_gain", reference_scores=scores)
 
 
+@pytest.mark.slow
 def test_an_encoder_makes_a_column(sentence_transformer, tmp_path):
     found = column(tmp_path, "cosine", config={"encoder": {"folder": str(sentence_transformer)}})
     model = load_encoder(sentence_transformer)
@@ -148,6 +150,7 @@ def test_an_encoder_makes_a_column(sentence_transformer, tmp_path):
         assert value == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_package_that_is_not_installed_ends_the_column_with_a_remedy(tmp_path):
     encoder = {"package": "no_such_encoder", "version": "1", "path": "model"}
     with pytest.raises(InputError, match=r"package no_such_encoder is not installed.*make setup"):

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -8,6 +9,7 @@ few = st.sampled_from([-1.5, 0.0, -0.0, 0.25, 3.0])
 numbers = st.lists(few | st.floats(-5, 5, width=32), max_size=40)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(numbers, st.integers(2, 12), st.integers(1, 5))
 def test_parts_are_those_of_a_stable_sort(values, of, batches):

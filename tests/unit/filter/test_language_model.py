@@ -51,6 +51,7 @@ def trained(folder, cutoffs, name="model.binary"):
     return folder / "model" / name
 
 
+@pytest.mark.slow
 def test_references_that_are_paraphrased_are_kept_apart(folder, kenlm):
     places = sorted(place(1, f"train:{number}") for number in range(len(SENTENCES)))
     model = trained(folder, {"train": places[19]})
@@ -61,6 +62,7 @@ def test_references_that_are_paraphrased_are_kept_apart(folder, kenlm):
     assert trained(folder, {"train": places[19]}).read_bytes() == first
 
 
+@pytest.mark.slow
 def test_perplexity_of_every_paraphrase(folder, kenlm, tmp_path):
     model = trained(folder, {"train": None})
     texts = ["The dog sees a red car.", "Car red a sees dog the.", "Zebras yawn.", "..."]
@@ -87,6 +89,7 @@ def test_perplexity_of_every_paraphrase(folder, kenlm, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_it_is_kenlms_own_value(kenlm, tmp_path):
     sentences = [text.lower().rstrip(".").split() for text in SENTENCES]
     assert estimate(iter(sentences), 2, tmp_path / "model") == len(sentences)

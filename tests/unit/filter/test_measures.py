@@ -35,6 +35,7 @@ def counts(pairs):
     return Ngrams().counts(*(pa.array(side) for side in zip(*pairs, strict=True)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", pair_measures.SACREBLEU)
 @settings(deadline=None)
 @given(pairs)
@@ -62,6 +63,7 @@ def nakov(first, second):
     return 100 * math.exp(min(0.0, 1 - (len(first) + 1) / len(second)) + logs) if second else 0.0
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(pairs)
 def test_bleu_nakov(pairs):
@@ -70,6 +72,7 @@ def test_bleu_nakov(pairs):
     assert pair_measures.bleu_nakov(found).tolist() == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(pairs)
 def test_intersection_over_union_is_that_of_evaluate(pairs):

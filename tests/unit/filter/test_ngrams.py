@@ -40,12 +40,14 @@ def expected(pairs):
     ]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(pairs)
 def test_they_are_those_of_multisets(pairs):
     assert np.stack(counted(pairs), axis=-1).reshape(-1, 3).tolist() == expected(pairs)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(pairs)
 def test_too_few_bits_for_all_pairs_make_no_difference(pairs):
@@ -54,6 +56,7 @@ def test_too_few_bits_for_all_pairs_make_no_difference(pairs):
         assert np.stack(counted(pairs), axis=-1).reshape(-1, 3).tolist() == expected(pairs)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(pairs)
 def test_runs_make_no_difference(pairs):

@@ -10,6 +10,7 @@ weighted = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(weighted, st.integers(1, 60))
 def test_the_weights_up_to_it_are_within_the_limit(numbers, limit):

@@ -1,5 +1,6 @@
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
@@ -27,6 +28,7 @@ def renamed(sentences):
     return [[names.setdefault(token, len(names)) for token in each] for each in sentences]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(sentences, sentences)
 def test_they_are_those_of_words_and_of_sacrebleu(before, sentences):
@@ -39,6 +41,7 @@ def test_they_are_those_of_words_and_of_sacrebleu(before, sentences):
     ]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(sentences)
 def test_marks_are_words_where_the_configuration_says_so(sentences):

@@ -135,6 +135,7 @@ def test_values_of_other_pairs_are_refused(chosen, values, rows, tmp_path):
         chosen([f"digit={tmp_path}"], bounds={"digit": [None, 4]})
 
 
+@pytest.mark.slow
 def test_folds_are_tenths_by_rank_of_what_is_within_the_bounds(chosen, rows):
     within = [row for row in rows if row["rank"] > 1]
     order = sorted(range(len(within)), key=lambda index: within[index]["translation_cost"])
@@ -213,6 +214,7 @@ def two_corpora(rows, tmp_path):
     return folder, named
 
 
+@pytest.mark.slow
 def test_pairs_of_some_corpora_are_taken_before_folds_are_made(two_corpora, tmp_path):
     folder, named = two_corpora
 
@@ -275,6 +277,7 @@ def test_maximum_of_tokens_counts_the_words_of_both_sides(chosen, rows):
     assert chosen(max_tokens=1)[0] == []
 
 
+@pytest.mark.slow
 def test_the_size_of_batches_makes_no_difference(chosen, monkeypatch):
     settings = {
         "folds": {"column": "overlap_1", "of": 3, "keep": [2]},

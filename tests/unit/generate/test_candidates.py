@@ -70,6 +70,7 @@ def generated(model, sentences, tmp_path_factory):
     return run_main(tmp_path_factory.mktemp("run") / "all", model, pairs)
 
 
+@pytest.mark.slow
 def test_candidates_hold_no_forbidden_phrase_and_add_up(generated, model, sentences):
     segmenter = Segmenter(model / "reference.model")
     rows = list(read_rows(generated, "candidates"))
@@ -96,12 +97,14 @@ def test_candidates_hold_no_forbidden_phrase_and_add_up(generated, model, senten
     assert record["extra"]["blocked"] == sum(row["blocked"] for row in rows)
 
 
+@pytest.mark.slow
 def test_repeating_gives_the_same_bytes(generated, model, sentences, tmp_path):
     pairs = [(number, *pair) for number, pair in enumerate(sentences)]
     again = run_main(tmp_path / "again", model, pairs)
     assert again.read_bytes() == generated.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not int8.can_compute(), reason="this torch has no products of 8-bit numbers")
 def test_in_8_bits_samples_are_as_many_and_repeat(generated, model, sentences, tmp_path):
     pairs = [(number, *pair) for number, pair in enumerate(sentences)]
@@ -114,6 +117,7 @@ def test_in_8_bits_samples_are_as_many_and_repeat(generated, model, sentences, t
         assert all(0 < each["forward_nll"] < 20 for each in row["candidates"])
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_sharding_or_batches(generated, model, sentences, tmp_path):
     pairs = [(number, *pair) for number, pair in enumerate(sentences)][::-2]
     other = run_main(tmp_path / "other", model, pairs, batch_rows=10)
@@ -146,6 +150,7 @@ def test_truncation_and_spared_words_are_those_of_the_configuration(model, sente
     assert any(each["avoid"] for row in rows for each in row["sets"])
 
 
+@pytest.mark.slow
 def test_names_of_the_source_are_spared(model, sentences, tmp_path):
     source, reference = sentences[0]
     first = words_of(reference)[0].text
@@ -158,6 +163,7 @@ def test_names_of_the_source_are_spared(model, sentences, tmp_path):
     assert not any(first in each["avoid"] for each in named["sets"])
 
 
+@pytest.mark.slow
 def test_without_constraints_and_with_an_unreadable_source(model, sentences, tmp_path):
     pairs = [(1, *sentences[0]), (2, "slovo " * 200, "A word."), (3, *sentences[1])]
     config = CONFIG | {"constraints": None}
@@ -168,6 +174,7 @@ def test_without_constraints_and_with_an_unreadable_source(model, sentences, tmp
     assert rows[0]["candidates"] and rows[2]["candidates"]
 
 
+@pytest.mark.slow
 def test_a_beam_gives_its_nbest_list_best_first(model, sentences, tmp_path):
     pairs = [(1, *sentences[0]), (2, "slovo " * 200, "A word."), (3, *sentences[1])]
     search = {"method": "beam", "beam_size": 6, "nbest": 4}
@@ -191,6 +198,7 @@ def test_a_beam_gives_its_nbest_list_best_first(model, sentences, tmp_path):
     assert best["candidates"] == [expected]
 
 
+@pytest.mark.slow
 def test_a_beam_avoids_the_words_of_each_set(model, sentences, tmp_path):
     config = CONFIG | {"search": {"method": "beam", "beam_size": 4}}
     pairs = [(number, *pair) for number, pair in enumerate(sentences)]
@@ -236,6 +244,7 @@ def constrained(nmt_oracle, model, sentences, tmp_path_factory):
     return run_main(folder / "run", model, pairs, config, idf=idf)
 
 
+@pytest.mark.slow
 def test_the_user_s_files_may_get_other_rights_once_they_are_read(
     model, sentences, tmp_path, monkeypatch
 ):
@@ -254,6 +263,7 @@ def test_the_user_s_files_may_get_other_rights_once_they_are_read(
     assert read_record(path)["rows_out"] == 2
 
 
+@pytest.mark.slow
 def test_candidates_meet_the_constraints_of_their_variant(constrained):
     rows = list(read_rows(constrained, "candidates"))
     assert [row["id"] for row in rows] == [f"c:{number}" for number in (0, 1, 2, 3, 8, 9)]
@@ -296,6 +306,7 @@ def rewritten(folder, model, pairs, references="all", more=()):
     return run_main(folder, model, pairs, config, more=more)
 
 
+@pytest.mark.slow
 def test_a_rewriter_reads_the_reference_whatever_the_source(model, sentences, tmp_path):
     read = [source for source, _ in sentences[:3]]
     plain = [(number, text, text) for number, text in enumerate(read)]
@@ -309,6 +320,7 @@ def test_a_rewriter_reads_the_reference_whatever_the_source(model, sentences, tm
     assert {row["source"] for row in found} == {"nobody reads this"}
 
 
+@pytest.mark.slow
 def test_a_rewriter_is_judged_by_the_references_that_it_holds_out(model, sentences, tmp_path):
     pairs = [(number, *pair) for number, pair in enumerate(sentences[:4])]
     splits = [("c:0", "train"), ("c:1", "test"), ("c:1", "test"), ("c:2", "dev"), ("d-d:3", "test")]

@@ -24,6 +24,7 @@ def test_share_reads_rounded_thirds_as_thirds(value, expected):
     assert float(share(value)) == expected
 
 
+@pytest.mark.slow
 def test_the_number_of_words_is_uniform_and_each_word_as_likely_as_another():
     numbers, words = Counter(), Counter()
     for identifier in range(2000):
@@ -37,6 +38,7 @@ def test_the_number_of_words_is_uniform_and_each_word_as_likely_as_another():
     assert all(abs(count - 15_000 / 9) < 190 for count in words.values())
 
 
+@pytest.mark.slow
 def test_sets_are_independent_draws():
     pairs = [
         tuple(len(constraints.avoid) for constraints in draw(f"c:{identifier}")[:2])

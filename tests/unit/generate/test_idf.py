@@ -22,6 +22,7 @@ def test_plain_words_are_lower_case_and_alphabetic_and_counted_once():
     assert plain_words(sentence) == ["told", "her", "that", "pays", "and", "the", "café"]
 
 
+@pytest.mark.slow
 @given(references=SENTENCES, most=st.integers(1, 8))
 def test_frequencies_do_not_depend_on_what_memory_holds(references, most):
     expected = Counter(word for each in references for word in set(each.split()))

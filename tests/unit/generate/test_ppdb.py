@@ -80,6 +80,7 @@ def test_bad_lines_are_named(tmp_path, kind, text, message):
         read_paraphrases(kind, path, {"told"})
 
 
+@pytest.mark.slow
 def test_a_real_word_list(data_dir):
     path = data_dir / "ppdb_xl_lexicon" / "ppdb-xl.txt"
     found = read_paraphrases("list", path, {"proud", "told", "bought", "houses"})

@@ -27,6 +27,7 @@ def smallest(corpora, limit, seed=3):
     return {identifier for _, identifier in members[:limit]}
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.text(max_size=2)), min_size=1))
 def test_cutoff_is_the_order_statistic(places):
     for limit in range(1, len(places) + 1):

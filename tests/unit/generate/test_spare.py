@@ -82,6 +82,7 @@ def test_nothing_changes_where_nothing_is_spared():
 WORDS = st.text("abAB1é'\"-.!", min_size=1, max_size=5)
 
 
+@pytest.mark.slow
 @given(
     words=st.lists(WORDS, max_size=12),
     listed=st.lists(WORDS, max_size=3),

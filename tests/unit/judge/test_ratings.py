@@ -26,6 +26,7 @@ def printed(capsys, *words):
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_published_ratings_give_the_figures_of_their_half(data_dir, capsys):
     file = data_dir / "parabank_ratings" / "candidates.tsv"
     found = printed(capsys, "--ratings", file, "--keep-all-annotators")
@@ -262,6 +263,7 @@ def people_agreeing(noise):
     return found
 
 
+@pytest.mark.slow
 def test_agreement_is_one_without_noise_and_less_with_it():
     exact = agreement(people_agreeing(0))
     assert (exact["pairs"], exact["split_half"], exact["split_half_all"]) == (40, 1, 1)

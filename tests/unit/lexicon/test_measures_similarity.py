@@ -34,6 +34,7 @@ def test_cosines_of_words_that_are_unknown_or_zero() -> None:
     assert found[0] == pytest.approx(0.707107) and np.isnan(found[1:]).all()
 
 
+@pytest.mark.slow
 def test_spearman_is_that_of_scipy_with_ties() -> None:
     random = np.random.default_rng(3)
     gold, found = random.integers(0, 5, 40) * 1.0, random.integers(0, 4, 40) * 1.0

@@ -150,6 +150,7 @@ def test_missing_files_say_what_to_do(config, tmp_path):
         run_layout(measuring(config, wordnet="wordnet")).key(*UNIT)
 
 
+@pytest.mark.slow
 def test_wordnet_is_english(config):
     config = measuring(config, wordnet="wordnet")
     assert list(problems(config)) == []

@@ -38,6 +38,7 @@ def write_tags(folder, path, inputs):
     return found
 
 
+@pytest.mark.slow
 def test_entries_have_the_part_that_both_words_share(config, tmp_path):
     pairs = [
         ("The teacher bought a book.", "The doctor bought a book."),

@@ -24,6 +24,7 @@ def completes(output: list[int], phrases: list[Phrase]) -> bool:
     return any(tuple(written[-len(phrase) :]) == phrase for phrase in phrases)
 
 
+@pytest.mark.slow
 @given(phrases=PHRASES, tokens=st.lists(TOKENS, max_size=12))
 def test_forbids_what_the_definition_forbids(phrases: list[Phrase], tokens: list[int]):
     automaton = build(phrases)
@@ -37,6 +38,7 @@ def test_forbids_what_the_definition_forbids(phrases: list[Phrase], tokens: list
         state = automaton.edges[state].get(token, 0)
 
 
+@pytest.mark.slow
 @given(
     requests=st.lists(PHRASES, min_size=1, max_size=4),
     tokens=st.lists(TOKENS, max_size=10),

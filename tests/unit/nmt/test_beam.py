@@ -59,6 +59,7 @@ def read_outputs(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_plain_beam_equals_sockeye_on_a_trained_model(oracle: Model, oracle_dir: Path):
     requests = read_cases(oracle, oracle_dir / "cases" / "plain.jsonl")
     found = sorted((oracle_dir / "cases").glob("plain*.sockeye3.jsonl"))
@@ -75,6 +76,7 @@ def test_plain_beam_equals_sockeye_on_a_trained_model(oracle: Model, oracle_dir:
             assert result.nlls == pytest.approx([nll for [nll] in scores], abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Encountering a list at the output of the tracer")
 @pytest.mark.parametrize("beam_size", [1, 3, 12])
 def test_plain_beam_equals_sockeye_on_random_models(tmp_path: Path, beam_size: int):
@@ -120,6 +122,7 @@ def mean(results: list[BeamResult]) -> float:
     return sum(result.nlls[0] for result in results) / len(results)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["negative_single", "negative_phrase"])
 def test_negative_constraints_are_as_good_as_those_of_sockeye(
     oracle: Model, oracle_dir: Path, name: str
@@ -136,6 +139,7 @@ def test_negative_constraints_are_as_good_as_those_of_sockeye(
         assert result.nlls[0] <= line["score"] + 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["positive", "both"])
 def test_positive_constraints_are_as_good_as_those_of_sockeye(
     oracle: Model, oracle_dir: Path, name: str
@@ -152,6 +156,7 @@ def test_positive_constraints_are_as_good_as_those_of_sockeye(
     assert mean(results) <= sum(line["score"] for line in expected) / len(expected) + 0.01
 
 
+@pytest.mark.rest
 @settings(deadline=None, max_examples=40)
 @given(requests=REQUESTS, beam_size=st.integers(1, 8))
 def test_every_output_meets_its_constraints(either: Model, requests, beam_size: int):
@@ -167,6 +172,7 @@ def test_every_output_meets_its_constraints(either: Model, requests, beam_size: 
             assert not any(contains(output, phrase) for phrase in result.request.avoid)
 
 
+@pytest.mark.rest
 @settings(deadline=None, max_examples=25)
 @given(requests=REQUESTS, rows=st.integers(1, 40), order=st.randoms(use_true_random=False))
 def test_results_depend_on_their_own_request_alone(either: Model, requests, rows: int, order):
@@ -195,6 +201,7 @@ def one_of_a_stream(model: Model, length: int, avoids: bool, beam_size: int) -> 
     return next(translate(model, [request], beam_size=beam_size, nbest=beam_size))
 
 
+@pytest.mark.rest
 @settings(deadline=None, max_examples=8)
 @given(
     stream=st.lists(
@@ -247,6 +254,7 @@ def has_word(output: list[int], phrase: Phrase) -> bool:
     )
 
 
+@pytest.mark.rest
 @settings(deadline=None, max_examples=40)
 @given(requests=REQUESTS, beam_size=st.integers(2, 8))
 def test_whole_words_stand_where_the_word_ends(in_parts: Model, requests, beam_size: int):

@@ -9,6 +9,7 @@ from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.truncation import Truncation
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     seed=st.integers(0, 10**6),

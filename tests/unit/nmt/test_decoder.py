@@ -15,6 +15,7 @@ def expected(model: Model, source: list[int], prefix: list[int]) -> torch.Tensor
     return model.decode([prefix], model.remember(*model.encode([source])))[-1]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("kind", [Decoder, BeamDecoder])
 @settings(deadline=None, max_examples=25)
 @given(data=st.data())

@@ -134,6 +134,7 @@ print(int8.largest_weight(), int(layer.weight.to_dense().max()), bool(gap < 1e-6
 
 
 # Without VNNI, then with it if the CPU has it.
+@pytest.mark.rest
 @pytest.mark.parametrize("instructions", ["AVX2", "DEFAULT"])
 def test_products_do_not_overflow_whatever_the_instructions(instructions):
     environment = os.environ | {"ONEDNN_MAX_CPU_ISA": instructions}

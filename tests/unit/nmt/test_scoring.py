@@ -41,6 +41,7 @@ def test_equals_sockeye_score(oracle: Model, oracle_dir: Path):
     assert list(score(oracle, pairs)) == pytest.approx(expected, abs=1e-4)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=20)
 @given(pairs=PAIRS, batch_tokens=st.integers(1, 60))
 def test_batches_do_not_matter(either: Model, pairs, batch_tokens: int):

@@ -141,6 +141,7 @@ def test_samples_depend_on_their_own_request_alone(short: Model, requests, cut, 
     test_stride.assert_same(together, [alone[number] for number in order])
 
 
+@pytest.mark.rest
 @pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(requests=test_beam.REQUESTS, size=st.integers(1, 6), rows=st.integers(1, 40))
@@ -151,6 +152,7 @@ def test_beams_depend_on_their_own_request_alone(short: Model, requests, size: i
     test_stride.assert_same(together, alone)
 
 
+@pytest.mark.rest
 @pytest.mark.slow
 @settings(deadline=None, max_examples=15)
 @given(requests=test_sampling.REQUESTS, rows=st.integers(1, 40), stride=st.integers(2, 20))

@@ -44,6 +44,7 @@ def starve(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     return starve
 
 
+@pytest.mark.rest
 @pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS)
 def test_memory_that_runs_out_halves_the_rows(
@@ -55,6 +56,7 @@ def test_memory_that_runs_out_halves_the_rows(
     assert "going on with 8 rows" in capsys.readouterr().err
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("share", [0.95, 0.7, 0.4])
 @pytest.mark.parametrize("run", RUNS)
 def test_memory_is_freed_before_the_search_begins_again(
@@ -68,6 +70,7 @@ def test_memory_is_freed_before_the_search_begins_again(
     assert "going on with 256 rows" in capsys.readouterr().err
 
 
+@pytest.mark.rest
 @pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS)
 def test_memory_for_the_fewest_rows_is_needed(tiny: Model, run, starve: Callable[[int], None]):

@@ -34,6 +34,7 @@ def assert_same(results: Results, expected: Results) -> None:
         assert result.nlls == pytest.approx(other.nlls, abs=1e-5)
 
 
+@pytest.mark.rest
 @settings(deadline=None, max_examples=25)
 @given(requests=REQUESTS, cut=TRUNCATIONS, rows=st.integers(1, 40), stride=st.integers(2, 20))
 def test_random_models(either: Model, requests, cut, rows: int, stride: int):
@@ -42,6 +43,7 @@ def test_random_models(either: Model, requests, cut, rows: int, stride: int):
     assert_same(list(at_a_stretch), list(sample(either, requests, **arguments)))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(("rows", "stride"), [(64, 8), (33, 3)])
 def test_trained_model(oracle: Model, oracle_dir: Path, rows: int, stride: int):
     lines = (oracle_dir / "cases" / "negative_phrase.jsonl").read_text().splitlines()
@@ -80,6 +82,7 @@ def test_repeating_is_identical_to_the_bit(tiny: Model):
     assert list(sample(tiny, requests, **arguments)) == list(sample(tiny, requests, **arguments))
 
 
+@pytest.mark.rest
 @settings(deadline=None, max_examples=40)
 @given(
     requests=test_beam.REQUESTS,
@@ -93,6 +96,7 @@ def test_beams_of_random_models(either: Model, requests, beam_size: int, rows: i
     assert_same(list(at_a_stretch), list(translate(either, requests, **arguments)))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", ["plain", "negative_phrase", "positive", "both"])
 def test_beams_of_a_trained_model(oracle: Model, oracle_dir: Path, name: str):
     requests = test_beam.read_cases(oracle, oracle_dir / "cases" / f"{name}.jsonl")
@@ -117,6 +121,7 @@ def beams(model: Model) -> beam._Search:
     return beam._Search(model, 4, 2, 4, iter(requests), 16)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("start", [sampler, top_p_sampler, beams])
 @pytest.mark.parametrize("name", ["tiny_folder", "student_folder"])

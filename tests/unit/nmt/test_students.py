@@ -33,11 +33,13 @@ def assert_equal(direction: str, texts: list[str]) -> None:
     assert found == [engine.translate(text) for text in texts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_some_sentences(direction: str):
     assert_equal(direction, SENTENCES[direction])
 
 
+@pytest.mark.slow
 def test_the_example_of_the_page_on_the_search(tmp_path: Path):
     source, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     text = "O gato dorme no sofá."
@@ -52,6 +54,7 @@ def test_the_example_of_the_page_on_the_search(tmp_path: Path):
     assert json.dumps(found[0] | {"score": round(found[0]["score"], 4)}, ensure_ascii=False) in page
 
 
+@pytest.mark.rest
 @pytest.mark.slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_many_sentences(direction: str, data_dir: Path):

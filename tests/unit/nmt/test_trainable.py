@@ -58,6 +58,7 @@ def direction(tensor: Tensor) -> Tensor:
     return tensor / tensor.norm().clamp(min=1e-9)
 
 
+@pytest.mark.rest
 def test_gradients_are_the_differences_of_the_loss(folder: Path):
     trainable = Trainable(folder, CPU)
     forced_loss(trainable.model(), PAIRS, 0.1).smoothed.backward()
@@ -100,6 +101,7 @@ def test_smoothing_is_torchs_over_the_pieces_that_can_be_written(folder: Path):
     assert found == pytest.approx(float(expected), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_a_saved_model_is_of_its_kind_and_scores_the_same(folder: Path, tmp_path: Path):
     output = tmp_path / "saved"
     output.mkdir()
@@ -165,6 +167,7 @@ def test_transformers_reads_what_was_saved(tmp_path: Path):
     assert found.nll == pytest.approx(float(nlls.sum()), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_dropout_is_drawn_from_the_seed_alone(folder: Path):
     trainable = Trainable(folder, CPU)
 

@@ -53,6 +53,7 @@ def test_nbest_lists_are_flat_and_best_first(run):
         assert "unmet" not in line
 
 
+@pytest.mark.slow
 def test_samples_keep_their_order_and_count_what_was_dropped(run):
     options = ("--sample", "8", "--samples", "20")
     output = run(LINES, *options, "--seed", "5", "--batch-rows", "7")
@@ -70,6 +71,7 @@ def test_samples_keep_their_order_and_count_what_was_dropped(run):
     assert run(LINES, *options, "--seed", "0") != run(LINES, *options, "--seed", "1")
 
 
+@pytest.mark.slow
 def test_samples_are_truncated_as_the_options_say(run, tiny: Model):
     options = {"k": "--sample", "top_p": "--top-p", "min_p": "--min-p", "epsilon": "--epsilon"}
     line = {"text": "▁4 ▁5 ▁6 ▁7"}

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -48,6 +49,7 @@ lines = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(
     max_examples=60,
     deadline=None,

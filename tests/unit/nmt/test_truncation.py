@@ -37,6 +37,7 @@ def sorted_scores(seed: int, tokens: int, forbidden: int) -> torch.Tensor:
     return scores
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(cut=TRUNCATIONS, seed=st.integers(0, 999), tokens=st.integers(2, 40), out=st.integers(0, 9))
 def test_what_is_kept_is_what_hugging_face_keeps(cut, seed, tokens, out):
@@ -49,6 +50,7 @@ def test_what_is_kept_is_what_hugging_face_keeps(cut, seed, tokens, out):
     assert torch.equal(kept, expected.isfinite())
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(
     cut=TRUNCATIONS.map(lambda cut: cut | {"k": None}).filter(lambda cut: any(cut.values())),

@@ -80,12 +80,14 @@ def test_a_text_that_spells_nothing_else_has_no_such_remedy(config, value):
     assert "quotes" not in message(config, {"clean": {"max_ratio": value}})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", sorted(ROOT.glob("recipes/*.yaml")), ids=lambda path: path.stem)
 def test_every_recipe_is_valid(recipe):
     over = re.findall(r"[Ll]aid over (recipes/\S+\.yaml)", recipe.read_text(encoding="utf-8"))
     validate(resolve([*(ROOT / each for each in over), recipe], []))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("override", "expected"),
     [
@@ -551,6 +553,7 @@ def test_every_check_of_a_stage_is_asked():
     assert stages == ["plan", *(stage.name for stage in STAGES if stage.name in stages)]
 
 
+@pytest.mark.slow
 def test_checks_need_no_more_than_the_snakefile_has():
     """And what jobs read of the configuration not even that: their environments lack jsonschema."""
     code = "import sys, {}; found = {} & set(sys.modules); assert not found, found"

@@ -63,6 +63,7 @@ def changed(edits: list[tuple]) -> dict[str, Any]:
     return config
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(changes, min_size=1, max_size=3))
 def test_changed_configuration_is_valid_or_refused(edits):
@@ -80,6 +81,7 @@ def test_anything_in_place_of_a_configuration_is_refused(value):
         validate(value)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(changes, min_size=1, max_size=2))
 def test_layout_of_a_changed_configuration_or_why_there_is_none(tmp_path_factory, edits):

@@ -170,6 +170,7 @@ CATALOGUES = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(CATALOGUES)
 def test_any_catalogue_is_a_flow_or_a_circle_that_is_named(tmp_path_factory, catalogues):

@@ -540,6 +540,7 @@ def test_downloaded_corpus_is_where_its_hash_says(downloaded):
     assert corpus.outside("web") == [download.path]
 
 
+@pytest.mark.slow
 def test_digest_of_a_download_is_its_content_and_not_its_place(downloaded):
     web = ("corpus", "web")
     assert web not in changed(downloaded, "corpora", "web", "url", "https://b.org/de-en.tgz")
@@ -641,6 +642,7 @@ def test_word_vectors_of_a_classifier_name_its_folder_by_their_content(config, t
     assert folders(config)["filter", "lstm-parabank2"] != named["filter", "lstm-parabank2"]
 
 
+@pytest.mark.slow
 def test_ratings_move_nothing_but_what_shows_them(config, tmp_path):
     before = folders(config)
     config["evaluate"]["ratings"] = None

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 # Arguments: results, purpose, how the file system locks, and another name of this machine.
 HOLD = """
 import errno, fcntl, signal, sys, time
-from workflow_scripts.core import locks
+from workflow_scripts.plan.run import results_lock as locks
 from workflow_scripts.core.errors import InputError
 
 results, purpose, system, machine = sys.argv[1:]

@@ -44,6 +44,7 @@ def test_a_run_of_merges_has_no_unit_of_bitext_or_models(config, tmp_path, monke
     assert stages == {"score", "select", "filter", "embed", "evaluate", "release"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [

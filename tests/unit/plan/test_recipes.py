@@ -28,6 +28,7 @@ def of_their_own():
     ]
 
 
+@pytest.mark.slow
 def test_of_those_with_corpora_the_testbed_is_one():
     assert ROOT / "recipes" / "testbed.yaml" in of_their_own()
 

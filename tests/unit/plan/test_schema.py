@@ -50,6 +50,7 @@ def nodes(node: Node, path: str = "") -> Iterator[tuple[str, Node]]:
 NODES = list(nodes(schema()))
 
 
+@pytest.mark.slow
 def test_schema_is_draft_2020_12_and_every_definition_is_used():
     Draft202012Validator.check_schema(schema())
     used = set(re.findall(r"#/\$defs/(\w+)", str(schema())))
@@ -185,6 +186,7 @@ def test_a_second_copy_would_be_seen(code):
     assert list(copies(ast.parse(code))) == [1]
 
 
+@pytest.mark.slow
 def test_no_module_holds_a_second_copy_of_a_default():
     found = []
     for file in sorted((ROOT / "workflow_scripts").rglob("*.py")):

@@ -3,6 +3,8 @@ import subprocess
 import sys
 from importlib import metadata
 
+import pytest
+
 from workflow_scripts.core.files.manifest import TOOLS, module, read_record
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
 from workflow_scripts.plan.run.tools import mixed_versions, tools_of
@@ -47,6 +49,7 @@ def test_a_record_names_what_is_loaded(tmp_path):
     assert tools == {name: metadata.version(name) for name in ("regex", "zstandard")}
 
 
+@pytest.mark.slow
 def test_a_record_names_the_package_of_a_model(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("a", "utf-8")

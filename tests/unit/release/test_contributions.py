@@ -47,6 +47,7 @@ def write_page(run, release, units, output):
     return output.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_section_stands_at_its_place(run, tmp_path):
     release = declared(Toy)
     assert ("toy", None) in release.reads(None)
@@ -60,6 +61,7 @@ def test_the_section_stands_at_its_place(run, tmp_path):
     assert '<th scope="row">toy</th>' in page  # among the rows of every stage
 
 
+@pytest.mark.slow
 def test_a_section_with_nothing_to_show_is_left_out(run, tmp_path):
     page = write_page(run, declared(Toy), write_toy(tmp_path, 0), tmp_path / "report.html")
     assert "word_counts" not in page
@@ -74,6 +76,7 @@ def test_the_table_is_a_file_of_the_release(run, tmp_path):
     assert (tmp_path / "tables" / "words.tsv").read_text(encoding="utf-8") == "words\n1234\n"
 
 
+@pytest.mark.slow
 def test_what_a_section_reads_is_verified(run, tmp_path):
     units = write_toy(tmp_path, 1234)
     write_json(units["toy"] / "count.json", {"words": 1235})

@@ -92,16 +92,19 @@ def test_direction_of_the_score_licence_and_models(text):
     assert "nrefs:1|" not in text  # would end its table cell
 
 
+@pytest.mark.slow
 def test_quality_only_where_it_is_known(run, text, tmp_path):
     assert "## How good" in text
     assert [row[0] for row in table(text, "How good")[1:]] == ["all", "held-out"]
     assert "## How good" not in write_datasheet(run, tmp_path / "beam.md", system="beam")
 
 
+@pytest.mark.slow
 def test_the_same_bytes_again(run, text, tmp_path):
     assert write_datasheet(run, tmp_path / "again.md") == text
 
 
+@pytest.mark.slow
 def test_versions_days_and_commit(text, run, tmp_path, monkeypatch):
     provenance = text.split("## Provenance\n")[1]
     assert f"Made by Paraloom {version()}" in provenance
@@ -121,6 +124,7 @@ def test_versions_days_and_commit(text, run, tmp_path, monkeypatch):
     assert "All stages were made on 1970-01-02. (Days in UTC.)" in again
 
 
+@pytest.mark.slow
 def test_the_configuration_is_one_block_of_yaml(run, tmp_path):
     assert "## Configuration" not in write_datasheet(run, tmp_path / "without.md")
     config = {"run": {"name": "a"}, "release": {"title": "```\n# no heading\n````"}}
@@ -207,6 +211,7 @@ def test_missing_measures(run, tmp_path):
         measures.rename(run.measures("beam"))
 
 
+@pytest.mark.slow
 def test_tree_edit_distances(text, run, tmp_path):
     groups = json.loads(run.measures("parabank2").read_text())["groups"]
     rank = groups["held_out"]["syntax"]["ranks"][1]

@@ -51,6 +51,7 @@ def told(run, folder):
     return summary.describe(folder)
 
 
+@pytest.mark.slow
 def test_a_poor_model_is_told_of_everywhere(poor_run, tmp_path):
     for text in (overview(poor_run), card(poor_run, tmp_path / "README.md")):
         assert POOR in text
@@ -61,6 +62,7 @@ def test_a_poor_model_is_told_of_everywhere(poor_run, tmp_path):
     assert any(line.startswith("warning: ") and ADVICE in line for line in lines)
 
 
+@pytest.mark.slow
 def test_usable_models_are_not(run, tmp_path):
     for text in (overview(run), card(run, tmp_path / "README.md"), told(run, tmp_path / "good")):
         assert ADVICE not in text

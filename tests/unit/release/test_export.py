@@ -208,6 +208,7 @@ def test_escaping_is_reversible_and_leaves_no_separator(text):
     assert unescape(escaped) == text
 
 
+@pytest.mark.rest
 @pytest.mark.slow
 def test_memory_is_flat(tmp_path):
     # Four times the rows need hardly more memory at the peak.

@@ -49,6 +49,7 @@ def reader(page):
     return Reader(page)
 
 
+@pytest.mark.slow
 def test_well_formed(reader):
     assert reader.faults == []
     assert reader.open == []
@@ -71,6 +72,7 @@ def test_text_is_escaped(page, run):
     assert "<script" not in page.lower()
 
 
+@pytest.mark.slow
 def test_the_same_bytes_again(page, write_report, tmp_path):
     assert write_report(tmp_path / "again.html") == page
     assert not re.search(r"20\d\d-\d\d-\d\d", page)
@@ -93,6 +95,7 @@ def test_sections_come_in_the_order_of_their_places(reader):
     ]
 
 
+@pytest.mark.slow
 def test_embeddings_have_a_section_where_there_are_some(
     page, reader, write_report, embedded, tmp_path
 ):
@@ -105,12 +108,14 @@ def test_embeddings_have_a_section_where_there_are_some(
     assert "#embeddings" in other.references
 
 
+@pytest.mark.slow
 def test_one_system_without_testbed(write_report, tmp_path):
     reader = Reader(write_report(tmp_path / "report.html", systems=["beam"]))
     assert "quality" not in reader.ids
     assert reader.faults == []
 
 
+@pytest.mark.slow
 def test_a_run_without_paraphrases_threshold_curve_and_bleu(write_report, tmp_path):
     measures = {
         "config": {"best": 1, "groups": {"seen": ["x"]}},
@@ -185,6 +190,7 @@ def test_a_run_without_paraphrases_threshold_curve_and_bleu(write_report, tmp_pa
     assert "none 1" in page
 
 
+@pytest.mark.slow
 def test_bad_input(write_report, run, tmp_path):
     shard = run.folder("select", "beam") / "0001.parquet"
     content = shard.read_bytes()

@@ -70,6 +70,7 @@ def make(inputs: Path, **changes: object) -> Path:
     return output
 
 
+@pytest.mark.slow
 def test_the_folder_is_a_model_with_all_that_train_publishes(inputs: Path):
     output = make(inputs)
     files = verify(output / "model")["files"]
@@ -91,6 +92,7 @@ def test_the_folder_is_a_model_with_all_that_train_publishes(inputs: Path):
     assert (output / "source.model").read_bytes() == reference
 
 
+@pytest.mark.slow
 def test_published_files_that_are_gone_are_made_without_training(inputs: Path, monkeypatch):
     output = make(inputs)
     before = verify(output / "model")["files"]
@@ -101,6 +103,7 @@ def test_published_files_that_are_gone_are_made_without_training(inputs: Path, m
     assert verify(make(inputs) / "model")["files"] == before
 
 
+@pytest.mark.slow
 def test_after_a_kill_before_the_model_is_saved_it_is_the_same(inputs: Path, monkeypatch):
     before = verify(make(inputs) / "model")["files"]
     work = inputs / "output" / "work"
@@ -109,6 +112,7 @@ def test_after_a_kill_before_the_model_is_saved_it_is_the_same(inputs: Path, mon
     assert verify(make(inputs) / "model")["files"] == before
 
 
+@pytest.mark.slow
 def test_other_settings_start_over(inputs: Path, capfd):
     make(inputs)
     output = make(inputs, max_updates=4)

@@ -93,6 +93,7 @@ def released(run_folder, tmp_path_factory):
     return output
 
 
+@pytest.mark.slow
 def test_a_run_may_be_given_by_its_name(run_folder, tmp_path, monkeypatch):
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "mine").symlink_to(run_folder)
@@ -101,6 +102,7 @@ def test_a_run_may_be_given_by_its_name(run_folder, tmp_path, monkeypatch):
     assert (tmp_path / "released" / "SHA256SUMS").is_file()
 
 
+@pytest.mark.slow
 def test_the_released_folder_paraphrases_by_our_command(released, run_folder, tmp_path):
     measured = list(read_paraphrases(run_folder / "rewrite.plain-measures"))
     lines = [json.dumps({"text": each["text"]}) + "\n" for each in measured]
@@ -173,6 +175,7 @@ def test_the_card_of_a_model_that_went_on_says_from_which(run_folder, tmp_path):
     assert "of the run (cc-by-sa-4.0)" in export.card(ABOUT | finished, *given)
 
 
+@pytest.mark.slow
 def test_a_model_of_marian_is_released_as_one_that_our_command_reads(run_folder, tmp_path):
     run = copied(run_folder, tmp_path, configuration())
     model = write_npz(tmp_path / "model")
@@ -199,6 +202,7 @@ def test_a_model_of_marian_is_released_as_one_that_our_command_reads(run_folder,
     assert found[0] == found[1] != ""
 
 
+@pytest.mark.slow
 def test_the_card_of_a_rewriter_with_noise_has_its_repair(run_folder, tmp_path):
     run = copied(run_folder, tmp_path, configuration(noise={"clean": 0.25}))
     noise = {"clean": 0.25, "identity": 1, "weights": dict.fromkeys(KINDS, 1.0)}
@@ -255,6 +259,7 @@ def with_templates(run_folder, tmp_path, of_templates):
     return run
 
 
+@pytest.mark.slow
 def test_a_rewriter_with_templates_is_released_with_how_they_are_met(run_folder, tmp_path):
     run = with_templates(run_folder, tmp_path, {"count": 7, "examples": 1234, "equal": 0})
     with pytest.raises(InputError, match=r"plain-control is not there; run the stage rewrite"):

@@ -103,6 +103,7 @@ def finished(tmp_path_factory):
     return output
 
 
+@pytest.mark.slow
 def test_every_answer_is_a_line_and_one_record_speaks_for_all(finished):
     header, *lines = (finished / "answers.tsv").read_text(encoding="utf-8").splitlines()
     columns = header.split("\t")

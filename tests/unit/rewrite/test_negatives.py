@@ -79,6 +79,7 @@ def samples(small, avoid):
     return [[text(ids) for ids in each.outputs] for each in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", [beams, samples])
 def test_no_output_has_a_forbidden_word_or_phrase(small, search):
     model, target, read = small

@@ -62,6 +62,7 @@ def undone(found, sentence):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_one_damage_where_it_is_recorded(kind):
     damaged = 0
@@ -76,6 +77,7 @@ def test_every_kind_is_one_damage_where_it_is_recorded(kind):
     assert damaged >= 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TYPING)
 def test_a_typing_error_makes_no_word_and_keeps_the_first_letter(kind):
     found = [damage_once(SENTENCE, "en", kind, seed, "x") for seed in range(200)]
@@ -208,6 +210,7 @@ def test_a_word_that_may_stand_twice_is_not_doubled():
     }
 
 
+@pytest.mark.slow
 def test_on_the_testbed_no_damage_but_one_of_case_leaves_a_sentence():
     """The grammar of the testbed knows the sentences that are right; it does not look at case."""
     checker = Checker()
@@ -221,6 +224,7 @@ def test_on_the_testbed_no_damage_but_one_of_case_leaves_a_sentence():
     assert all(checked[kind] >= 40 for kind in KINDS if kind != "case"), checked
 
 
+@pytest.mark.rest
 def test_shares_are_those_that_are_asked_for():
     weights = {"neighbour": 1.0, "omit": 2.0, "double": 1.0}
     asked = settings(clean=0.25, most=3, weights=weights)
@@ -235,6 +239,7 @@ def test_shares_are_those_that_are_asked_for():
     assert kinds["double"] / kinds.total() == pytest.approx(0.25, abs=0.03)
 
 
+@pytest.mark.slow
 def test_damaged_words_stand_apart():
     for index in range(300):
         places = [each.place for each in damage(SENTENCE, "en", settings(most=9), 1, index).damages]
@@ -249,6 +254,7 @@ def test_a_sentence_is_damaged_by_its_keys_alone():
     assert one != {key: damage(text, "en", settings(), 8, key) for key, text in texts.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "cs", "de", "ru", "zh"])
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_text_gets_recorded_damage_or_none(text, language):

@@ -87,6 +87,7 @@ def test_one_reference_under_several_ids_goes_into_one_split(tmp_path):
     assert all(len(each) == 1 for each in splits.values())
 
 
+@pytest.mark.slow
 def test_what_shares_an_id_or_a_text_with_a_held_out_reference_is_not_trained_on(tmp_path):
     """Two ranks make a pair of paraphrases: the same id with another text in its place."""
     crossed = [
@@ -126,6 +127,7 @@ def test_copies_duplicates_and_sentences_of_tests_are_left_out_and_counted(tmp_p
     assert rejected(tmp_path, 2) == {"identical": 1, "in_evaluation": 2, "duplicate": len(rows)}
 
 
+@pytest.mark.slow
 def test_held_out_references_are_the_same_whatever_the_shards_and_the_order(tmp_path):
     first = written(tmp_path / "a", many(), shards=2)
     other = written(tmp_path / "b", many()[::-1], shards=5)
@@ -134,6 +136,7 @@ def test_held_out_references_are_the_same_whatever_the_shards_and_the_order(tmp_
     assert by_split(seeded)["test"] != by_split(first)["test"]
 
 
+@pytest.mark.slow
 def test_test_references_do_not_depend_on_how_many_validate(tmp_path):
     few = by_split(written(tmp_path / "a", many()))["test"]
     more = by_split(written(tmp_path / "b", many(), held_out={"dev": 20, "test": 8}))["test"]
@@ -183,6 +186,7 @@ def test_a_damaged_training_set_is_refused(tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_command_line(tmp_path):
     expected = written(tmp_path, many())
     training_pairs.main(
@@ -201,6 +205,7 @@ def test_command_line(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_noise_damages_what_is_read_in_training_and_in_validation(tmp_path, capsys):
     texts = [
         "The old government announced another important decision yesterday.",

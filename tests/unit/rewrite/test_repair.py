@@ -65,6 +65,7 @@ def test_a_doubled_word_must_stand_once():
     assert restoration(before, first, "The the old man sleeps.").repaired == 0
 
 
+@pytest.mark.slow
 def test_the_corrector_writes_known_words_and_leaves_names():
     corrector = Corrector("en")
     assert corrector.correct("Teh attonrey paid, (purchsaed) Jhon 3 recieevd2.") == (
@@ -152,6 +153,7 @@ def test_misspellings_of_a_list(tmp_path):
             read_misspellings(path)
 
 
+@pytest.mark.slow
 def test_the_measurement_writes_figures_sentences_and_their_record(tmp_path):
     config = {"kinds": KINDS, "language": "en", "testbed": True, "bootstrap": 50, "seed": 1}
     output = tmp_path / "sentences.tsv"
@@ -171,6 +173,7 @@ def test_the_measurement_writes_figures_sentences_and_their_record(tmp_path):
     assert {row["corrector_repaired"] for row in rows if row["kind"] == NONE} == {""}
 
 
+@pytest.mark.slow
 def test_the_report_and_the_table_have_every_method_and_kind(tmp_path):
     config = {"kinds": KINDS, "language": "en", "testbed": True, "bootstrap": 50, "seed": 1}
     repair(config, held_out(), list, None, tmp_path / "sentences.tsv")

@@ -67,6 +67,7 @@ def test_without_embeddings_the_sentences_of_tests_are_read_all_the_same(config)
     assert [unit for unit in units if unit[0] == "embed"] == [("embed", "evaluation")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "same"),
     [

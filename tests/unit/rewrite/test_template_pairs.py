@@ -50,6 +50,7 @@ def test_pairs_without_a_tree_or_of_one_template_are_left_out():
     assert [each.equal for each in found[:2]] == [False, True]
 
 
+@pytest.mark.slow
 def test_a_share_of_the_equal_templates_is_kept_to_learn_from(tmp_path):
     every = write(tmp_path / "all", many=600, equal=1.0)
     some = write(tmp_path / "some", many=600, equal=0.5)
@@ -71,6 +72,7 @@ def test_trees_of_other_pairs_are_refused():
         list(joined([pair(0)], [trees(1)]))
 
 
+@pytest.mark.slow
 def test_half_of_the_pairs_are_exchanged_and_templates_go_with_them():
     found = [swapped(parsed(number), seed=1) for number in range(1000)]
     turned = [each for each in found if each.row["source"].startswith("Written")]
@@ -123,6 +125,7 @@ def write(folder, many=60, splits=SPLITS, **settings):
     return [row for path in shard_paths(output, 2) for row in read_rows(path, "pairs")]
 
 
+@pytest.mark.slow
 def test_shards_and_the_table_are_written_with_their_records(tmp_path):
     rows = write(tmp_path)
     assert len(rows) == 40
@@ -143,6 +146,7 @@ def test_shards_and_the_table_are_written_with_their_records(tmp_path):
     assert (tmp_path / "out" / "templates.tsv").read_bytes() == first
 
 
+@pytest.mark.slow
 def test_without_exchange_each_pair_is_learnt_as_it_stands(tmp_path):
     rows = write(tmp_path, swap=False, free=0.0)
     assert all(row["reference"].startswith("Written") for row in rows)

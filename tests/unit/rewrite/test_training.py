@@ -55,6 +55,7 @@ class KilledError(Exception):
     pass
 
 
+@pytest.mark.slow
 def test_the_loss_falls_and_the_best_parameters_stay(folder, tmp_path):
     work = begun(folder, tmp_path / "state.pt")
     state = work.run()
@@ -66,6 +67,7 @@ def test_the_loss_falls_and_the_best_parameters_stay(folder, tmp_path):
     assert work._validated() == min(found)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("kills", [[7], [13, 4], [25, 1, 30]])
 def test_after_kills_it_ends_with_the_same_bits(folder, tmp_path, monkeypatch, kills):
     whole = begun(folder, tmp_path / "whole.pt")
@@ -91,6 +93,7 @@ def test_after_kills_it_ends_with_the_same_bits(folder, tmp_path, monkeypatch, k
     assert all(torch.equal(*each) for each in pairs)
 
 
+@pytest.mark.slow
 def test_a_finished_training_is_not_repeated(folder, tmp_path, monkeypatch):
     work = begun(folder, tmp_path / "state.pt")
     expected = work.run()
@@ -100,6 +103,7 @@ def test_a_finished_training_is_not_repeated(folder, tmp_path, monkeypatch):
     assert torch.equal(again.trainable.trained[0], work.trainable.trained[0])
 
 
+@pytest.mark.slow
 def test_patience_ends_it(folder, tmp_path):
     state = begun(folder, tmp_path / "a", learning_rate=1e-12, patience=2, dropout=0.0).run()
     assert len(state.curve) == state.best_checkpoint + 2 < 6

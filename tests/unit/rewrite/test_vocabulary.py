@@ -51,6 +51,7 @@ def test_that_of_a_model_is_copied_and_a_damaged_one_refused(folder):
         side_vocabulary.main(arguments(SETTINGS, **options))
 
 
+@pytest.mark.slow
 def test_one_that_can_not_spell_the_templates_is_refused(folder, tmp_path):
     """Its unknown pieces would make all templates one."""
     settings = SETTINGS | {"side": "reference"}

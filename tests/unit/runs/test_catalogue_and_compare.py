@@ -49,6 +49,7 @@ def two(tmp_path, monkeypatch):
     return first, second
 
 
+@pytest.mark.slow
 def test_list_tells_finished_from_unfinished(two, capsys):
     finish(two[0])
     main(["list"])
@@ -65,6 +66,7 @@ def test_list_tells_finished_from_unfinished(two, capsys):
     assert "unfinished" in second and f"{shared} of {total}" in second
 
 
+@pytest.mark.slow
 def test_run_of_another_version_is_listed(two):
     config = Path("runs/first/config.yaml")
     text = config.read_text(encoding="utf-8")
@@ -72,6 +74,7 @@ def test_run_of_another_version_is_listed(two):
     assert run_line(Path("runs/first")).state == "of another version"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"\xff\x00", b"[]", b"run: [", b"run: 3"])
 def test_damaged_configuration_hides_no_other_run_and_is_an_error_where_it_is_needed(
     two, capsys, content
@@ -108,6 +111,7 @@ def test_compare_tells_configuration_counts_and_measures(two, capsys, monkeypatc
     assert "select" not in shared
 
 
+@pytest.mark.slow
 def test_compare_knows_groups_without_paraphrases_and_fits_the_terminal(two, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     empty = Group(1).result(10, 1)
@@ -128,6 +132,7 @@ def test_compare_knows_groups_without_paraphrases_and_fits_the_terminal(two, cap
     assert "held_out.rank1.1-BLEU60.00" in measures
 
 
+@pytest.mark.slow
 def test_compare_tells_versions_of_packages_and_damaged_manifests(two, capsys):
     counts = {"rows_in": 1, "rows_out": 1, "rejected": {}}
     for layout, version in zip(two, ("2.1", "2.2"), strict=True):
@@ -143,6 +148,7 @@ def test_compare_tells_versions_of_packages_and_damaged_manifests(two, capsys):
         main(["compare", "first", "second"])
 
 
+@pytest.mark.slow
 def test_catalogue_entries_that_no_run_uses_do_not_differ(two, capsys):
     shape = run_on_testbed()["models"]["testbed"]
     start("second", {"models": {"unused": {**shape, "size": 8}}})
@@ -152,6 +158,7 @@ def test_catalogue_entries_that_no_run_uses_do_not_differ(two, capsys):
     assert "rows\nnone yet" in text
 
 
+@pytest.mark.slow
 def test_compare_shows_what_is_absent_as_a_dash(two, capsys):
     start("third", {"subword": {"filter_vocab_size": {"source": 300, "reference": 300}}})
     main(["compare", "first", "third"])

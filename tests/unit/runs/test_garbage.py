@@ -85,10 +85,12 @@ SELECT = ("select", "parabank2")
 BEST_3 = ("systems", "parabank2", "select", "best", 3)
 
 
+@pytest.mark.slow
 def test_what_a_run_links_stays(workplace):
     assert workplace.garbage() == set()
 
 
+@pytest.mark.slow
 def test_folders_of_an_earlier_configuration_are_garbage(workplace):
     first = run_layout(workplace.config)
     second = workplace.start(workplace.changed(*BEST_3))
@@ -97,11 +99,13 @@ def test_folders_of_an_earlier_configuration_are_garbage(workplace):
     assert workplace.garbage() == unit_folders(first, *moved(first, second))
 
 
+@pytest.mark.slow
 def test_another_run_keeps_its_own(workplace):
     workplace.start(workplace.changed(*BEST_3, name="other"))
     assert workplace.garbage() == set()
 
 
+@pytest.mark.slow
 def test_run_of_another_working_directory_keeps_what_it_shares(workplace, monkeypatch, tmp_path):
     elsewhere = tmp_path.parent / f"{tmp_path.name}-elsewhere"
     elsewhere.mkdir()
@@ -120,6 +124,7 @@ def test_run_of_another_working_directory_keeps_what_it_shares(workplace, monkey
     }
 
 
+@pytest.mark.slow
 def test_path_that_a_configuration_names_stays(workplace):
     first = run_layout(workplace.config)
     model = first.folder("train", "forward")
@@ -131,6 +136,7 @@ def test_path_that_a_configuration_names_stays(workplace):
     assert unit_folders(first, ("train", "backward"), ("subword", "main")) <= found
 
 
+@pytest.mark.slow
 def test_what_is_new_and_what_is_no_stage_folder_stays(workplace):
     first = run_layout(workplace.config)
     for name in ("results/select/notes/v1-x", "results/mine/v1-0123456789ab"):
@@ -148,6 +154,7 @@ def test_without_a_run_nothing_is_garbage(tmp_path):
         find_garbage(tmp_path / "runs", 0.0)
 
 
+@pytest.mark.slow
 def test_dry_run_deletes_nothing_and_delete_takes_logs_and_benchmarks_along(workplace, capsys):
     first = run_layout(workplace.config)
     key, folder = first.key("select", "parabank2"), first.folder("select", "parabank2")
@@ -181,6 +188,7 @@ def test_dry_run_deletes_nothing_and_delete_takes_logs_and_benchmarks_along(work
     assert all((workplace.root / now.folder(*unit)).exists() for unit in now.units())
 
 
+@pytest.mark.slow
 def test_nothing_is_deleted_while_a_snakemake_lives(workplace, capsys):
     first = run_layout(workplace.config)
     workplace.start(workplace.changed(*BEST_3))
@@ -239,6 +247,7 @@ def refusal(*arguments):
     return str(caught.value)
 
 
+@pytest.mark.slow
 def test_working_directory_that_was_moved_stops_the_collection(shared, tmp_path):
     moved_to = shared.root.rename(f"{shared.root}-moved")
     for arguments in ([], ["--delete"]):
@@ -252,6 +261,7 @@ def test_working_directory_that_was_moved_stops_the_collection(shared, tmp_path)
     assert shared.folder.exists()
 
 
+@pytest.mark.slow
 def test_working_directory_that_is_not_mounted_stops_the_collection(shared):
     """Where it was there is an empty folder, the mount point, or its `runs` is one."""
     away = shared.root.rename(f"{shared.root}-unmounted")
@@ -266,6 +276,7 @@ def test_working_directory_that_is_not_mounted_stops_the_collection(shared):
     away.rename(shared.root)
 
 
+@pytest.mark.slow
 def test_run_that_cannot_be_read_stops_the_collection(shared, monkeypatch):
     """As in another user's working directory, or on a server that is gone."""
 
@@ -279,24 +290,28 @@ def test_run_that_cannot_be_read_stops_the_collection(shared, monkeypatch):
     assert shared.folder.exists()
 
 
+@pytest.mark.slow
 def test_run_of_another_whose_results_are_not_there_stops_the_collection(shared):
     config = shared.root / "runs" / "testbed" / "config.yaml"
     config.write_text(config.read_text("utf-8").replace("results: /", "results: /gone/"), "utf-8")
     assert "its results folder /gone/" in refusal("--delete")
 
 
+@pytest.mark.slow
 def test_damaged_configuration_of_a_run_stops_the_collection(shared):
     (shared.root / "runs" / "testbed" / "config.yaml").write_bytes(b"")
     assert f"{shared.root}/runs/testbed/config.yaml is empty or damaged" in refusal("--delete")
     assert shared.folder.exists()
 
 
+@pytest.mark.slow
 def test_run_whose_folder_was_deleted_is_forgotten(shared, tmp_path):
     shutil.rmtree(shared.root / "runs" / "testbed")
     main(["collect", "--delete", "--keep-hours", "0"])
     assert not shared.folder.exists()
 
 
+@pytest.mark.slow
 def test_working_directory_that_is_gone_for_good_can_be_forgotten(shared, tmp_path, capsys):
     with pytest.raises(InputError, match="is still there: to forget a run, delete its folder"):
         main(["forget", str(shared.root)])
@@ -309,6 +324,7 @@ def test_working_directory_that_is_gone_for_good_can_be_forgotten(shared, tmp_pa
     assert not shared.folder.exists()
 
 
+@pytest.mark.slow
 def test_working_directory_can_be_forgotten_from_anywhere(shared, tmp_path, monkeypatch, capsys):
     shutil.rmtree(shared.root)
     monkeypatch.chdir("/")
@@ -320,6 +336,7 @@ def test_working_directory_can_be_forgotten_from_anywhere(shared, tmp_path, monk
         main(["forget", str(shared.root), "--results", str(shared.root / "results")])
 
 
+@pytest.mark.slow
 def test_runs_on_another_disk_keep_what_they_link(tmp_path, monkeypatch):
     """`runs` is a link; so it is in another working directory that shares the results."""
     roots = [tmp_path / name for name in ("here", "there")]
@@ -346,6 +363,7 @@ def test_runs_on_another_disk_keep_what_they_link(tmp_path, monkeypatch):
     assert len(find_garbage(Path("runs"), 0.0)) == len(only_theirs)
 
 
+@pytest.mark.slow
 def test_runs_that_were_linked_the_old_way_keep_what_they_link(workplace):
     """Their links led astray where `runs` was a link; names and keys in them are right."""
     run = workplace.root / "runs" / "testbed"
@@ -357,6 +375,7 @@ def test_runs_that_were_linked_the_old_way_keep_what_they_link(workplace):
     assert workplace.garbage() == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("linked", ["select", "select/parabank2"])
 def test_part_of_the_results_on_another_disk_stays_if_it_is_needed(workplace, linked, tmp_path):
     disk = tmp_path / "disk"

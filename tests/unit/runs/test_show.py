@@ -86,6 +86,7 @@ def test_references_with_paraphrases_by_every_system_in_lines_of_a_terminal(run,
     assert entry.splitlines()[2] == "  best         The best of c:3."
 
 
+@pytest.mark.slow
 def test_the_seed_draws(run, capsys):
     ten = shown(capsys, "--examples", "10")
     assert ten.count("Reference ") == 10

@@ -148,6 +148,7 @@ def run_merge(runs, output, shard, shards, **inputs):
     return verify(output)
 
 
+@pytest.mark.slow
 def test_shards_hold_all_rows_of_all_runs_once(runs, tmp_path):
     records, rows = [], []
     for shard in range(3):
@@ -161,6 +162,7 @@ def test_shards_hold_all_rows_of_all_runs_once(runs, tmp_path):
     assert sum(len(each["candidates"]) for each in rows) == 80
 
 
+@pytest.mark.slow
 def test_the_shards_of_the_other_runs_do_not_matter(runs, tmp_path):
     (folder, count), french = runs["cs"], runs["fr"]
     rows = [

@@ -32,6 +32,7 @@ def run(models, references, output, *options):
     return list(read_rows(output, "reference_scores"))
 
 
+@pytest.mark.slow
 def test_references_are_scored_both_ways(tmp_path, models):
     references = write_references(tmp_path)
     rows = run(models, references, tmp_path / "own.parquet")
@@ -46,6 +47,7 @@ def test_references_are_scored_both_ways(tmp_path, models):
     assert verify(tmp_path / "own.parquet")["extra"] == {"unreadable": 1}
 
 
+@pytest.mark.slow
 def test_the_backward_nll_is_that_of_a_candidate_with_the_same_text(tmp_path, models):
     references = write_references(tmp_path)
     rows = run(models, references, tmp_path / "own.parquet")
@@ -64,6 +66,7 @@ def test_the_backward_nll_is_that_of_a_candidate_with_the_same_text(tmp_path, mo
         assert row["backward_nll"] == pytest.approx(candidate["backward_nll"], abs=1e-5)
 
 
+@pytest.mark.slow
 def test_batches_change_nothing(tmp_path, models):
     references = write_references(tmp_path)
     rows = run(models, references, tmp_path / "own.parquet")

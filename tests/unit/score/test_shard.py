@@ -48,6 +48,7 @@ def test_ranked_puts_missing_sums_last_and_breaks_ties_by_text():
 nlls = st.floats(0, 5, width=32)
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
@@ -93,6 +94,7 @@ def backward_model(nmt_oracle, tmp_path_factory):
     return nmt_oracle.copy_model(tmp_path_factory.mktemp("backward"), languages=("en", "cs"))
 
 
+@pytest.mark.slow
 def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model):
     rows = [
         (

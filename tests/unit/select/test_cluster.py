@@ -66,6 +66,7 @@ def cost(distances, medoids):
     return distances[list(medoids)].min(axis=0).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("centres", CENTRES)
 @given(matrices(), st.integers(1, 8))
 def test_agrees_with_plain_loops(centres, distances, clusters):
@@ -84,6 +85,7 @@ def test_clusters_begin_apart_or_far_from_the_reference():
     assert CENTRES["far"](distances, 4) == [0, 2, 3, 1]
 
 
+@pytest.mark.slow
 @given(matrices(), st.integers(1, 8))
 def test_no_cluster_is_empty_however_they_begin(distances, clusters):
     for begin in CENTRES.values():
@@ -101,6 +103,7 @@ def test_agrees_with_plain_loops_on_many_candidates(seed):
     assert medoid_clusters(distances, 7).tolist() == cluster_by_the_book(distances, 7)
 
 
+@pytest.mark.slow
 @given(matrices(), st.integers(1, 8))
 def test_is_a_local_optimum_with_the_reference_pinned(distances, clusters):
     labels = medoid_clusters(distances, clusters)

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ def test_token_keeps_accents_and_marks_of_other_scripts():
     assert token("हिन्दी") == "हिन्दी"
 
 
+@pytest.mark.slow
 @given(sentences)
 def test_distances_are_those_of_the_textbook(drawn):
     distances = distance_matrix(drawn)
@@ -35,6 +37,7 @@ def test_distances_are_those_of_the_textbook(drawn):
             assert distances[i, j] == levenshtein(first, second)
 
 
+@pytest.mark.slow
 def test_distances_beyond_255_do_not_wrap():
     first, second = [f"a{i}" for i in range(300)], [f"b{i}" for i in range(70_000)]
     distances = distance_matrix([first, second])

@@ -30,6 +30,7 @@ candidate_lists = st.lists(texts, unique=True, max_size=12).flatmap(
 )
 
 
+@pytest.mark.slow
 @given(candidate_lists, st.randoms(), st.integers(1, 7), st.integers(1, 5))
 def test_cluster_bests(candidates, random, clusters, best):
     kept, rejected = eligible(candidates, REFERENCE, 4.0)

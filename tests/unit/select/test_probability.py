@@ -37,6 +37,7 @@ def test_a_probability_is_the_bound_itself():
 numbers = st.lists(st.floats(0, 1, width=32), min_size=1, max_size=30)
 
 
+@pytest.mark.slow
 @given(numbers, st.integers(1, 100))
 def test_a_quantile_keeps_the_least_that_is_enough(probabilities, percent):
     rows = [Judged("a", [1.0] * len(probabilities), probabilities)]

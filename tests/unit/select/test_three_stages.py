@@ -35,6 +35,7 @@ def run(main, config, **options):
     main(["--config", json.dumps(config), *arguments])
 
 
+@pytest.mark.slow
 def test_from_references_to_paraphrases(nmt_oracle, models, tmp_path):
     pairs = list(nmt_oracle.sentences[:3])
     with TableWriter(tmp_path / "references.parquet", "references") as writer:

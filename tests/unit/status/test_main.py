@@ -95,6 +95,7 @@ def test_without_a_run_the_message_says_where_to_go(tmp_path, monkeypatch):
         status.main(["--run", "nowhere"])
 
 
+@pytest.mark.slow
 def test_lost_files_and_units_made_of_other_content_are_told(run, capsys):
     run.write_record(CLEAN, "0000", 3, 3)
     manifest = run.root / run.layout.folder(*CLEAN) / "manifest.json"
@@ -130,6 +131,7 @@ def test_lost_files_and_units_made_of_other_content_are_told(run, capsys):
     assert (clean["gone"], clean["made_of_others"]) == ([], [".".join(unit)])
 
 
+@pytest.mark.slow
 def test_damage_and_mixed_versions_are_told(run, capsys):
     run.write_record(CLEAN, "0000", 3, 3)
     record = run.root / run.part(CLEAN, "0000")
@@ -175,11 +177,13 @@ def whole(run):
     return paths
 
 
+@pytest.mark.slow
 def test_verify_of_a_whole_run(whole, capsys):
     assert status.main(["--verify"]) == 0
     assert "All files that are there are as their stages wrote them." in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_verify_names_every_damaged_file_and_what_to_do(whole, capsys):
     for path in whole:
         damage(path, FLIPPED)
@@ -200,6 +204,7 @@ def test_verify_names_every_damaged_file_and_what_to_do(whole, capsys):
     assert sum(len(unit["damaged"]) for unit in units) == len(whole)
 
 
+@pytest.mark.slow
 def test_verify_tells_of_lost_files_by_its_exit_status(run, whole, capsys):
     manifest = whole[0].with_name("manifest.json")
     parts = {"0000": read_record(whole[0])}
@@ -209,6 +214,7 @@ def test_verify_tells_of_lost_files_by_its_exit_status(run, whole, capsys):
     assert f"{whole[0]} is gone" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_verify_tells_of_lost_files_of_a_unit_that_is_not_finished(whole, capsys):
     whole[1].unlink()
     assert status.main(["--verify"]) == 1

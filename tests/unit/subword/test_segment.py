@@ -89,6 +89,7 @@ def test_splits_go_by_corpus():
     assert split_of("dev", CONFIG | {"dev": None}) is None
 
 
+@pytest.mark.slow
 def test_a_shard_is_segmented_counted_and_repeatable(shard):
     output = shard("one")
     rows = list(read_rows(output, "segments"))
@@ -100,6 +101,7 @@ def test_a_shard_is_segmented_counted_and_repeatable(shard):
     assert shard("two").read_bytes() == output.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_pair_is_segmented_the_same_in_any_shard(shard, pair_rows):
     whole = {(row["id"], row["copy"]): row for row in read_rows(shard("whole"), "segments")}
     part = list(read_rows(shard("part", pair_rows[100:150]), "segments"))

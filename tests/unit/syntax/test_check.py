@@ -27,6 +27,7 @@ def test_scores():
     assert scores == {"sentences": 4, "f1": 80.0, "words": 75.0, "exact": 50.0, "top": 50.0}
 
 
+@pytest.mark.slow
 def test_tests_parser_knows_the_testbed(tmp_path, capsys):
     path = tmp_path / "gold.mrg"
     found = items(seed=1, first=400_000, count=200)

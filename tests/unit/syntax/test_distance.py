@@ -28,6 +28,7 @@ def reference_distance(one: str, other: str) -> int:
     return APTED(*nested).compute_edit_distance()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(trees, trees)
 def test_distance_is_that_of_apted(one, other):
@@ -35,6 +36,7 @@ def test_distance_is_that_of_apted(one, other):
     assert TreeDistance(DEEP).between(*shapes) == reference_distance(*shapes)
 
 
+@pytest.mark.slow
 def test_distance_is_that_of_apted_on_sentences():
     distance = TreeDistance(3)
     shapes = [distance.shape(item.tree) for item in items(seed=1, first=0, count=120)]
@@ -59,6 +61,7 @@ def test_known_distances(one, other, expected):
     assert TreeDistance(3).between(other, one) == expected
 
 
+@pytest.mark.slow
 @given(trees, trees, trees)
 def test_it_is_a_metric(one, two, three):
     distance = TreeDistance(DEEP)

@@ -40,6 +40,7 @@ def test_a_text_is_one_sentence_whatever_is_in_it(parser):
     assert "".join(words(parse(tree))) == "Thedogslept.Theboysang!-LRB-Itwaslate-RRB-"
 
 
+@pytest.mark.slow
 def test_odd_texts_have_trees(parser):
     texts = ["?", "(", "word " * 120, "x" * 300, "Пёс спит.", "a\u00a0b\u2028c", "\u200b"]
     for text, tree in zip(texts, parser.parse(texts), strict=True):

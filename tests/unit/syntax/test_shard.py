@@ -137,6 +137,7 @@ def test_command(tmp_path, parser):
     assert "stanza" in record["tools"]
 
 
+@pytest.mark.slow
 def test_windows_and_batches_change_nothing(tmp_path, monkeypatch):
     write_input(tmp_path)
     whole = run_main(tmp_path).read_bytes()

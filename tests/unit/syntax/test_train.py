@@ -42,6 +42,7 @@ def trained(tmp_path_factory):
     return folder / "models" / "small"
 
 
+@pytest.mark.rest
 @pytest.mark.slow
 def test_folder_is_a_package_that_parses(trained, capsys):
     assert sorted(path.name for path in trained.parent.iterdir()) == ["small"]
@@ -60,6 +61,7 @@ def test_paths_of_this_machine_are_not_in_the_models(trained):
         assert str(trained.parent.parent).encode() not in path.read_bytes()
 
 
+@pytest.mark.slow
 def test_own_vectors(tmp_path, capsys):
     words = sorted({word for item in items(1, 0, 200) for word in item.reference.split()})
     lines = [f"{word} {' '.join(['0.1'] * 7)} {number / 100}" for number, word in enumerate(words)]

@@ -89,6 +89,7 @@ def treebank(request, tmp_path):
     return paths
 
 
+@pytest.mark.slow
 def test_every_tree_of_a_treebank_is_read_and_written(treebank):
     trees = read_trees(treebank)
     assert len(trees) > 500

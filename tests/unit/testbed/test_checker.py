@@ -1,3 +1,4 @@
+import functools
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
@@ -16,7 +17,10 @@ from workflow_scripts.testbed.similarity import WEIGHTS, similarity
 from workflow_scripts.testbed.structure import Clause, Meaning, NounPhrase, Place, Relative
 from workflow_scripts.testbed.word_list import LEXICON
 
-MEANINGS = [meaning(5, index) for index in range(1000)]
+
+@functools.cache
+def meanings():
+    return [meaning(5, index) for index in range(1000)]
 
 
 def text(what: Meaning, *keys) -> str:
@@ -34,7 +38,7 @@ def parts(value: Any) -> Iterator[Any]:
 def seen(kind: type, name: str) -> list[Any]:
     """Return the values that an attribute has somewhere, but for structured ones."""
     found = {
-        getattr(part, name): None for one in MEANINGS for part in parts(one) if type(part) is kind
+        getattr(part, name): None for one in meanings() for part in parts(one) if type(part) is kind
     }
     return [value for value in found if value is not None and not is_dataclass(value)]
 
@@ -113,19 +117,21 @@ def changed(what: Any) -> Iterator[tuple[str, Any]]:
             yield field.name, replace(what, **{field.name: other})
 
 
+@pytest.mark.slow
 def test_two_realisations_mean_the_same():
     checker = Checker()
-    for index, what in enumerate(MEANINGS):
+    for index, what in enumerate(meanings()):
         one, other = text(what, index, 1), text(what, index, 2)
         assert what in checker.parse(one)
         assert checker.same_meaning(one, other), (one, other)
         assert checker.same_meaning(one, one)
 
 
+@pytest.mark.rest
 def test_a_change_of_any_slot_is_another_meaning():
     checker = Checker()
     slots = Counter()
-    for index, what in enumerate(MEANINGS[:250]):
+    for index, what in enumerate(meanings()[:250]):
         one = text(what, index, 1)
         for path, other in changed(what):
             if not forest(other).count:
@@ -219,7 +225,7 @@ def test_similarity_is_graded():
 
 
 def test_similarity_is_symmetric_and_bounded():
-    for one, other in pairwise(MEANINGS):
+    for one, other in pairwise(meanings()):
         value = similarity(one, other)
         assert value == pytest.approx(similarity(other, one))
         assert 0 <= value < 1

@@ -1,3 +1,4 @@
+import functools
 import re
 
 import pytest
@@ -6,7 +7,11 @@ from workflow_scripts.testbed.czech_sentence import source
 from workflow_scripts.testbed.meaning import meaning
 from workflow_scripts.testbed.structure import Clause, Meaning, NounPhrase, Place, Relative
 
-SENTENCES = [source(meaning(1, index)) for index in range(3000)]
+
+@functools.cache
+def sentences():
+    return [source(meaning(1, index)) for index in range(3000)]
+
 
 TEACHER, LETTER, WOMAN = NounPhrase("teacher"), NounPhrase("letter"), NounPhrase("woman")
 GARDEN = Place("in", NounPhrase("garden"))
@@ -129,7 +134,7 @@ def test_moods_and_clauses():
 
 
 def test_punctuation_of_all():
-    for text in SENTENCES:
+    for text in sentences():
         assert text[0].isupper()
         assert text[-1] in ".?"
         assert not re.search(r",,| ,|,[.?]|  |[.?].", text), text
@@ -137,4 +142,4 @@ def test_punctuation_of_all():
 
 def test_only_czech_letters():
     """The clean stage keeps what encodes in latin-2."""
-    assert all(text.encode("iso8859-2") for text in SENTENCES)
+    assert all(text.encode("iso8859-2") for text in sentences())

@@ -1,3 +1,4 @@
+import functools
 import re
 from itertools import pairwise
 
@@ -25,25 +26,30 @@ def drawn(count, seed=1, first=0):
         yield what, reference(what, generator(seed, "test", index))
 
 
-SAMPLE = list(drawn(2500))
+@functools.cache
+def sample():
+    return list(drawn(2500))
 
 
 def tree_words(tree: str) -> list[str]:
     return re.findall(r"\(\S+ ([^()\s]+)\)", tree)
 
 
+@pytest.mark.slow
 def test_parsing_gives_the_meaning_and_the_choices_back():
-    for what, one in SAMPLE:
+    for what, one in sample():
         assert (what, one.variations) in {
             (found.meaning, found.variations) for found in readings(one.text)
         }, one.text
 
 
+@pytest.mark.slow
 def test_nearly_unambiguous():
-    ambiguous = [one for _, one in SAMPLE if len({r.meaning for r in readings(one.text)}) > 1]
-    assert len(ambiguous) <= len(SAMPLE) // 500
+    ambiguous = [one for _, one in sample() if len({r.meaning for r in readings(one.text)}) > 1]
+    assert len(ambiguous) <= len(sample()) // 500
 
 
+@pytest.mark.slow
 def test_every_realisation_of_some_meanings_parses_back():
     for index in range(0, 600, 15):
         what = meaning(3, index)
@@ -53,6 +59,7 @@ def test_every_realisation_of_some_meanings_parses_back():
             assert what in {reading.meaning for reading in readings(one.text)}, one.text
 
 
+@pytest.mark.slow
 def test_counts_are_those_of_the_list():
     for index in range(40):
         what = meaning(4, index)
@@ -61,9 +68,10 @@ def test_counts_are_those_of_the_list():
             assert len(list(realisations(what))) == count
 
 
+@pytest.mark.slow
 def test_draws_are_among_the_realisations():
     checked = 0
-    for what, one in SAMPLE[:100]:
+    for what, one in sample()[:100]:
         if forest(what).count < 500:
             assert one in set(realisations(what))
             checked += 1
@@ -71,7 +79,7 @@ def test_draws_are_among_the_realisations():
 
 
 def test_trees_yield_the_tokens():
-    for _, one in SAMPLE:
+    for _, one in sample():
         words = tree_words(one.tree)
         assert written(words) == one.text
         assert [word.lower() for word in words] == tokenised(one.text)
@@ -93,7 +101,7 @@ def test_a_tree_by_hand():
 
 
 def test_agreement_in_number_and_article():
-    for _, one in SAMPLE:
+    for _, one in sample():
         words = one.text.lower().replace(",", "").rstrip(".?").split()
         for word, following in pairwise(words):
             if word in ("a", "an"):

@@ -21,6 +21,7 @@ def one_kind(kind, count=150):
     return [(before, after) for before, after in zip(clean, noisy, strict=True) if after.noise]
 
 
+@pytest.mark.slow
 def test_clean_pairs_say_the_meaning():
     checker = Checker()
     for index, (czech, english, noise) in enumerate(pairs(1, 0, 500)):
@@ -53,6 +54,7 @@ def test_realisations_of_one_meaning_differ():
     assert [pair[:2] for pair in found[::3]] == [pair[:2] for pair in pairs(1, 0, 100)]
 
 
+@pytest.mark.slow
 def test_realisations_are_diverse():
     """1-BLEU between two realisations of the same meaning is above 60.
 
@@ -66,6 +68,7 @@ def test_realisations_are_diverse():
     assert one_minus_bleu(counts) > 60
 
 
+@pytest.mark.slow
 def test_length_and_vocabulary():
     found = list(pairs(1, 0, 2500))
     lengths = [len(words(english)) for _, english, _ in found]
@@ -74,6 +77,7 @@ def test_length_and_vocabulary():
     assert len({word for _, english, _ in found for word in words(english)}) > 800
 
 
+@pytest.mark.slow
 def test_noise_rates():
     rates = {"misaligned": 0.2, "copied": 0.1, "wrong_charset": 0.05}
     found = Counter(noise for *_, noise in pairs(1, 0, 4000, rates))
@@ -83,6 +87,7 @@ def test_noise_rates():
     assert found[None] == 4000 - sum(found[kind] for kind in rates)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_changes_the_pair(kind):
     changed = one_kind(kind)
@@ -95,6 +100,7 @@ def test_every_kind_changes_the_pair(kind):
         assert bool(after.tree) == bool(checker.parse(after.reference))
 
 
+@pytest.mark.slow
 def test_what_each_kind_does():
     checker = Checker()
     for before, after in one_kind("copied"):

@@ -13,6 +13,7 @@ def pairs():
     return list(graded_pairs(1, 1000, 150))
 
 
+@pytest.mark.slow
 def test_scores_are_the_similarities_of_what_the_sentences_mean(pairs):
     checker = Checker()
     for score, first, second in pairs[:40]:
@@ -32,11 +33,13 @@ def test_scores_spread_over_the_scale(pairs):
     assert shares.min() > 0.04
 
 
+@pytest.mark.slow
 def test_a_pair_depends_on_the_seed_and_its_number(pairs):
     assert list(graded_pairs(1, 1000, 150)) == pairs
     assert list(graded_pairs(2, 1000, 150)) != pairs
 
 
+@pytest.mark.slow
 def test_writes_an_sts_data_set(pairs, tmp_path):
     output = tmp_path / "graded.tsv"
     graded.main(["--first", "1000", "--count", "150", "--output", str(output)])

@@ -1,3 +1,4 @@
+import functools
 from collections import Counter
 
 import pytest
@@ -10,18 +11,22 @@ from workflow_scripts.testbed.permutation import permuted
 from workflow_scripts.testbed.structure import well_formed
 from workflow_scripts.testbed.word_list import LEXICON
 
-MEANINGS = [meaning(1, index) for index in range(21_000)]
+
+@functools.cache
+def meanings():
+    return [meaning(1, index) for index in range(21_000)]
 
 
+@pytest.mark.slow
 def test_distinct_meanings_have_distinct_sentences():
-    assert len(set(MEANINGS)) == len(MEANINGS)
-    assert len({source(one) for one in MEANINGS}) == len(MEANINGS)
+    assert len(set(meanings())) == len(meanings())
+    assert len({source(one) for one in meanings()}) == len(meanings())
 
 
 def test_numbers_far_apart_are_distinct_too():
     numbers = [*range(0, capacity(), capacity() // 1000), capacity() - 1]
     assert len({meaning(1, number) for number in numbers}) == len(numbers)
-    assert not {meaning(1, number) for number in numbers[10:]} & set(MEANINGS)
+    assert not {meaning(1, number) for number in numbers[10:]} & set(meanings())
 
 
 def test_cores_are_distinct_within_every_stratum():
@@ -38,12 +43,12 @@ def test_there_are_millions():
 
 def test_seeds_number_differently():
     other = [meaning(2, index) for index in range(1000)]
-    assert sum(one == two for one, two in zip(MEANINGS, other, strict=False)) < 10
+    assert sum(one == two for one, two in zip(meanings(), other, strict=False)) < 10
 
 
 def test_same_number_same_meaning():
     meaning.cache_clear()
-    assert meaning(1, 77) == MEANINGS[77]
+    assert meaning(1, 77) == meanings()[77]
 
 
 @pytest.mark.parametrize("number", [-1, capacity()])
@@ -53,26 +58,26 @@ def test_no_such_number(number):
 
 
 def test_all_are_well_formed():
-    assert all(well_formed(one) for one in MEANINGS)
+    assert all(well_formed(one) for one in meanings())
 
 
 def test_words_are_used_evenly():
     """Each concept of a class as often as the rarest ones of it, within an order of magnitude."""
-    verbs = Counter(clause.verb for one in MEANINGS for clause in one.clauses)
+    verbs = Counter(clause.verb for one in meanings() for clause in one.clauses)
     del verbs["be"]
     assert set(verbs) == {verb.concept for verb in LEXICON.verbs}
     assert min(verbs.values()) > 50
     assert max(verbs.values()) < 12 * min(verbs.values())
-    qualities = Counter(clause.quality for one in MEANINGS for clause in one.clauses)
+    qualities = Counter(clause.quality for one in meanings() for clause in one.clauses)
     del qualities[None]
     assert set(qualities) == {adjective.concept for adjective in LEXICON.adjectives}
 
 
 def test_every_frame_mood_and_tense_occurs():
-    clauses = [clause for one in MEANINGS for clause in one.clauses]
+    clauses = [clause for one in meanings() for clause in one.clauses]
     assert len({clause.frame for clause in clauses}) == 7
     assert len({clause.tense for clause in clauses}) == 8
-    assert {one.mood for one in MEANINGS} == {"statement", "question", "confirmation"}
+    assert {one.mood for one in meanings()} == {"statement", "question", "confirmation"}
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 17, 100, 1000])

@@ -1,5 +1,7 @@
 import xml.etree.ElementTree as ElementTree
 
+import pytest
+
 from workflow_scripts.stages.train.curve import (
     COLUMNS,
     curve,
@@ -61,6 +63,7 @@ def test_the_plot_shows_both_curves_and_marks_the_best_checkpoint(tmp_path):
     assert "perplexity" in axes.get_ylabel()
 
 
+@pytest.mark.slow
 def test_the_plot_is_an_svg_and_the_same_bytes_each_time(tmp_path):
     for name in ("one.svg", "two.svg"):
         write_plot(tmp_path / name, rows(tmp_path), "forward model")

@@ -1,5 +1,7 @@
 from xml.etree import ElementTree
 
+import pytest
+
 from tests.unit.svg import check_plot, texts
 from workflow_scripts.stages.train.curve_plot import learning_curve
 
@@ -13,6 +15,7 @@ CURVE = [
 ]
 
 
+@pytest.mark.slow
 def test_the_plot_is_the_same_each_time():
     check_plot(learning_curve(CURVE, "forward"))
     assert learning_curve(CURVE, "forward") == learning_curve(CURVE, "forward")

@@ -27,6 +27,7 @@ def own(trained, tmp_path):
     }
 
 
+@pytest.mark.rest
 def test_an_own_model_is_copied_and_measured_but_not_trained(bitext, trained, own, tmp_path):
     output = tmp_path / "published"
     main(bitext.command(output, own))

@@ -167,11 +167,13 @@ def package(tmp_path, monkeypatch):
     return {"package": "students_of_mine", "version": "1.2", "path": "models/pten"}
 
 
+@pytest.mark.slow
 def test_the_files_of_a_package_are_read_and_its_code_is_not(gathered, package):
     assert gathered(**package) == FILES
     assert "students_of_mine" not in sys.modules
 
 
+@pytest.mark.slow
 def test_another_version_of_the_package_is_refused(gathered, package):
     with pytest.raises(
         InputError, match=r"version 1\.2 of the package students_of_mine is .* 1\.3"
@@ -179,17 +181,20 @@ def test_another_version_of_the_package_is_refused(gathered, package):
         gathered(**package | {"version": "1.3"})
 
 
+@pytest.mark.slow
 def test_a_package_that_is_not_there_says_where_it_was_looked_for(gathered):
     message = r"package no_students is not installed for .*python.*recipes/testbed\.yaml runs"
     with pytest.raises(InputError, match=message):
         gathered(package="no_students", version="1", path="x")
 
 
+@pytest.mark.slow
 def test_a_package_of_another_layout_names_its_models(gathered, package):
     with pytest.raises(InputError, match=r"has no folder models/deen; models are in models/pten"):
         gathered(**package | {"path": "models/deen"})
 
 
+@pytest.mark.slow
 def test_a_path_that_leads_out_of_the_package_is_refused(gathered, package, tmp_path):
     write(tmp_path / "site" / "elsewhere", FILES)
     (tmp_path / "site/students_of_mine/link").symlink_to(tmp_path / "site/elsewhere")
@@ -199,6 +204,7 @@ def test_a_path_that_leads_out_of_the_package_is_refused(gathered, package, tmp_
         (tmp_path / "target").rmdir()
 
 
+@pytest.mark.slow
 def test_a_file_of_the_package_has_its_pinned_hash(gathered, package):
     with pytest.raises(InputError, match=r"model\.pten\.bin has the SHA-256"):
         gathered(**package, sha256={"model.pten.bin": "0" * 64})

@@ -50,6 +50,7 @@ def test_bleu_reads_files_of_pieces(bitext, model, tmp_path):
     assert bleu(model, paths, target)["score"] == pytest.approx(100.0)
 
 
+@pytest.mark.rest
 def test_perplexity_is_per_piece_as_sockeye_scores_it(bitext, trained, model, tmp_path):
     sides = [Segmenter(bitext.models[side]) for side in ("source", "reference")]
     texts = [("kočka vidí pes.", "cat sees dog."), ("žena nese.", "house dog house cat.")]

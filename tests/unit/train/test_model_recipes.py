@@ -65,6 +65,7 @@ def written(tmp_path, monkeypatch):
     return write
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENTRIES)
 def test_an_entry_is_planned(written, name):
     layout = run_layout(resolve(written(name), []))
@@ -72,6 +73,7 @@ def test_an_entry_is_planned(written, name):
     assert all(finished(block) for _, block in ENTRIES.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, (_, block) in ENTRIES.items() if "hub" in block])
 def test_an_entry_of_the_hub_says_how_it_is_pinned(written, name):
     with pytest.raises(InputError, match=r"revision of Helsinki-NLP/\S+ is not known yet.*pin"):
@@ -87,6 +89,7 @@ def test_addresses_of_students_name_a_commit_and_every_file_is_pinned(name):
         assert re.search(rf"/[0-9a-f]{{40}}/models/base-memory/{way}/\w+\.{way}\.", url)
 
 
+@pytest.mark.rest
 @pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)
 def test_snakemake_plans_a_run_with_models_of_each_file(written, tmp_path, file):

@@ -9,6 +9,7 @@ from workflow_scripts.core.errors import InputError
 SECTION = "workflow_scripts.stages.train.report:models"
 
 
+@pytest.mark.slow
 def test_models_with_their_curves(made_up_run):
     section = made_up_run.section(SECTION)
     reader = Reader(section)
@@ -19,6 +20,7 @@ def test_models_with_their_curves(made_up_run):
     assert rows[1:] == [["forward", *figures], ["backward", *figures]]
 
 
+@pytest.mark.slow
 def test_filter_models_come_last(made_up_run, tmp_path):
     roles = ["filter_forward", "filter_backward", "forward", "backward"]
     for role in roles:

@@ -58,6 +58,7 @@ def published(folder: Path) -> dict[str, str]:
     return verify(folder / "model")["files"]
 
 
+@pytest.mark.rest
 def test_everything_of_the_contract_is_published(trained):
     record = verify(trained / "model")
     names = {"config", "params.best", "vocab.src.0.json", "vocab.trg.0.json", "version"}
@@ -92,6 +93,7 @@ def test_what_only_resuming_needs_is_gone_after_publication(trained):
     assert model >= {"params.best", "config", work_folder.METRICS}
 
 
+@pytest.mark.slow
 def test_a_finished_model_is_not_trained_again(bitext, trained, monkeypatch, capsys):
     def fail(*_args: object) -> None:
         raise AssertionError("trained again")
@@ -108,6 +110,7 @@ def test_a_finished_model_is_not_trained_again(bitext, trained, monkeypatch, cap
     assert warning in capsys.readouterr().err
 
 
+@pytest.mark.rest
 @pytest.mark.slow
 def test_training_goes_on_bit_for_bit_from_every_kill_inside_a_checkpoint(
     bitext, trained, tmp_path, monkeypatch
@@ -124,6 +127,7 @@ def test_training_goes_on_bit_for_bit_from_every_kill_inside_a_checkpoint(
     assert published(output) == published(trained)
 
 
+@pytest.mark.rest
 @pytest.mark.slow
 def test_a_kill_of_the_whole_at_any_moment_costs_nothing_but_time(bitext, trained, tmp_path):
     output = tmp_path / "model"
@@ -147,6 +151,7 @@ def wait_for(path: Path) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_the_training_process_ends_with_its_parent(tmp_path):
     script = (
         "import time; from workflow_scripts.stages.train.launcher import end_with_parent; "

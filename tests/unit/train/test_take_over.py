@@ -59,6 +59,7 @@ def run(bitext, output, model, inputs=None, **changes):
     return json.loads((output / "metrics.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_a_model_is_published_with_its_measures_and_one_record(bitext, sockeye, tmp_path):
     output = tmp_path / "published"
     metrics = run(bitext, output, sockeye)
@@ -83,6 +84,7 @@ def test_a_model_is_published_with_its_measures_and_one_record(bitext, sockeye, 
     assert {path.name for path in (output / "work").iterdir()} == {"lock"}
 
 
+@pytest.mark.slow
 def test_a_model_that_is_too_poor_is_told(bitext, sockeye, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(take_over, "doubts", lambda role, metrics: [f"{role} {metrics['kind']}"])
     run(bitext, tmp_path / "published", sockeye)
@@ -90,6 +92,7 @@ def test_a_model_that_is_too_poor_is_told(bitext, sockeye, tmp_path, capsys, mon
     assert warning in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_without_a_test_corpus_there_is_no_bleu_and_the_bitext_tells_the_direction(
     bitext, sockeye, tmp_path
 ):
@@ -104,6 +107,7 @@ def test_a_test_corpus_that_cleaning_emptied_is_told(bitext, sockeye, tmp_path):
         run(bitext, tmp_path / "published", sockeye, test="nothing")
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_left_is_replaced(bitext, sockeye, tmp_path):
     output = tmp_path / "published"
     left = output / "work" / "model"
@@ -222,6 +226,7 @@ def portuguese(tmp_path):
 LANGUAGES = {"languages": {"source": "pt", "reference": "en"}}
 
 
+@pytest.mark.slow
 @students
 def test_a_student_of_a_package_is_measured_and_brings_its_text_models(portuguese, tmp_path):
     output = tmp_path / "published"
@@ -237,6 +242,7 @@ def test_a_student_of_a_package_is_measured_and_brings_its_text_models(portugues
     assert not list(output.glob("lex*"))
 
 
+@pytest.mark.slow
 @students
 def test_a_shortlist_is_published_where_it_is_asked_for(portuguese, tmp_path):
     run(portuguese, tmp_path / "published", STUDENT | {"shortlist": True}, **LANGUAGES)
@@ -253,6 +259,7 @@ def unnamed(folder):
     return {"folder": str(folder)}
 
 
+@pytest.mark.slow
 @students
 def test_a_model_of_other_languages_is_refused(portuguese, tmp_path):
     spanish = {"languages": {"source": "es", "reference": "en"}}
@@ -260,6 +267,7 @@ def test_a_model_of_other_languages_is_refused(portuguese, tmp_path):
         run(portuguese, tmp_path / "published", STUDENT, **spanish)
 
 
+@pytest.mark.slow
 @students
 def test_a_model_of_the_other_direction_is_refused_by_measurement(portuguese, tmp_path):
     model = unnamed(tmp_path / "unnamed")

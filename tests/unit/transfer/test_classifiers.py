@@ -53,6 +53,7 @@ def torch_reference(train, held_out, classes, penalty, seed):
     return best, np.concatenate([kept.weight.detach().numpy().T, kept.bias.detach().numpy()[None]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize("drawn_out", [False, True])
 def test_fit_gives_the_weights_of_plain_torch_for_each_l2(classes, drawn_out):
@@ -126,6 +127,7 @@ def torch_grades(train, held_out, tested, seed):
     return best, found
 
 
+@pytest.mark.slow
 def test_fit_grades_gives_the_grades_of_plain_torch():
     random = np.random.default_rng(3)
 

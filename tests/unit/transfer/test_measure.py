@@ -33,6 +33,7 @@ def vectors(tmp_path, senteval):
     return tmp_path / "vectors.txt"
 
 
+@pytest.mark.slow
 def test_all_tasks_by_word_vectors(capsys, senteval, vectors):
     found, said = measured(capsys, "--vectors", vectors, "--data", senteval)
     assert list(found["tasks"]) == list(TASKS)
@@ -45,6 +46,7 @@ def test_all_tasks_by_word_vectors(capsys, senteval, vectors):
     assert "are of the tasks' words" in said
 
 
+@pytest.mark.slow
 def test_what_was_done_is_not_done_again(capsys, senteval, vectors, tmp_path, monkeypatch):
     command = ["--vectors", vectors, "--data", senteval, "--tasks", "CR", "SICK-R"]
     command += ["--work", tmp_path / "work"]
@@ -67,6 +69,7 @@ def test_what_was_done_is_not_done_again(capsys, senteval, vectors, tmp_path, mo
     assert measured(capsys, *command)[0] == first
 
 
+@pytest.mark.slow
 def test_several_seeds_are_averaged(capsys, senteval, vectors):
     command = ["--vectors", vectors, "--data", senteval, "--tasks", "TREC", "--seeds"]
     both = measured(capsys, *command, "1", "2")[0]["tasks"]["TREC"]
@@ -84,6 +87,7 @@ def test_a_figure_that_a_seed_lacks_is_no_figure_of_another_seed(turned):
     assert found["by_seed"] == [60.0, 0.0][::turned]
 
 
+@pytest.mark.slow
 def test_bags_of_words_have_scikit_learns_classifier(capsys, senteval):
     command = ["--bag-of-words", "--data", senteval, "--tasks", "MR", "SICK-R", "SICK-E"]
     default = measured(capsys, *command)[0]

@@ -38,6 +38,7 @@ def data(senteval, name):
     return read_task(TASKS[name], found([senteval])[name])
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("classifier", [ADAM, SKLEARN])
 @pytest.mark.parametrize("name", TASKS)
 def test_every_task_is_learnt_and_all_its_rows_are_answered(tmp_path, name, classifier):
@@ -86,6 +87,7 @@ def test_the_score_of_folds_is_the_mean_of_the_folds(senteval):
     assert given.score == round(np.mean(shares), 2)
 
 
+@pytest.mark.slow
 def test_the_seed_draws_the_folds_of_trec_and_not_those_of_mr(senteval, monkeypatch):
     seeds = []
     splits = protocol._splits

@@ -70,6 +70,7 @@ def finished(path):
     return FinishedRun({}, [(("transfer", name), path / name) for name in names])
 
 
+@pytest.mark.slow
 def test_tasks_come_back_as_they_were_read(folder):
     files = found([folder / "senteval"])
     back = collect.read_collected(folder / "tasks/sentences.parquet")

@@ -98,6 +98,7 @@ def test_the_interval_of_the_gain_is_paired(tmp_path):
     assert measures["plain"]["deviation"] is None
 
 
+@pytest.mark.slow
 def test_the_interval_is_that_of_the_bootstrap(tmp_path):
     """That of a share is, by its normal approximation, 1.96 sqrt(p (1 - p) / n) wide each way."""
     found = compared(mrpc(tmp_path, "plain", (12,)), mrpc(tmp_path, "tuned", (6,)), 2000)
@@ -188,6 +189,7 @@ def run(tmp_path):
     return FinishedRun({}, [(("encoder", "pbert-comparison"), Path(tmp_path))])
 
 
+@pytest.mark.slow
 def test_the_report_has_tables_4_and_5_and_what_is_missing(run):
     (section,) = sections(["workflow_scripts.stages.encoder.tasks.report:encoder_tasks"], run)
     html = str(section.html)
@@ -216,6 +218,7 @@ def test_the_report_has_tables_4_and_5_and_what_is_missing(run):
     assert "encoder_tasks.data.QQP</code> to a folder with train.tsv and dev.tsv of GLUE" in html
 
 
+@pytest.mark.slow
 def test_the_table_of_the_release_has_each_measure(run):
     table = encoder_tasks_table(run)
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]

@@ -38,6 +38,7 @@ def tuned(encoder, data, task, output, seed=1, **settings):
     return lines, record["extra"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "part", "count"), [("SICK-E", "test", 12), ("STS-B", "dev", 12), ("SQuAD", "dev", 2)]
 )
@@ -50,6 +51,7 @@ def test_a_task_is_learnt_and_each_example_is_answered_once(encoder, data, task,
     assert not (data / "out" / "work" / "x").exists()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(encoder, data):
     paths = [data / f"{name}.jsonl" for name in ("one", "same", "other")]
     for path, seed in zip(paths, (1, 1, 2), strict=True):
@@ -63,6 +65,7 @@ def test_gold_scores_stand_in_the_order_of_the_file_although_folds_are_answered(
     assert [line["gold"] for line in lines] == [float(n % 6) for n in range(12)]
 
 
+@pytest.mark.slow
 def test_a_killed_job_goes_on_with_what_is_finished(encoder, data, monkeypatch):
     whole, _ = tuned(encoder, data, "STS-B", data / "whole.jsonl")
     started = []
@@ -83,6 +86,7 @@ def test_a_killed_job_goes_on_with_what_is_finished(encoder, data, monkeypatch):
     assert lines == whole
 
 
+@pytest.mark.slow
 def test_what_was_kept_of_other_data_is_not_taken(encoder, data, monkeypatch):
     def killed(self, *_):
         raise KeyboardInterrupt
@@ -254,6 +258,7 @@ def test_a_damaged_encoder_of_a_run_and_a_folder_without_weights_are_refused(enc
         main(command(encoder, data, data / "x.jsonl"))
 
 
+@pytest.mark.slow
 def test_an_encoder_learns_what_can_be_learnt(encoder, tmp_path):
     """Words tell the classes apart, so that a few epochs find them all."""
     words = {"NEUTRAL": "cat", "ENTAILMENT": "dog", "CONTRADICTION": "bird"}
@@ -272,6 +277,7 @@ def test_an_encoder_learns_what_can_be_learnt(encoder, tmp_path):
     assert extra["parts"]["test"]["figures"] == {"accuracy": 1.0}
 
 
+@pytest.mark.slow
 def test_spans_can_be_learnt(encoder, tmp_path):
     """The tested questions are those that were learnt: they are answered, or left, as they were."""
     squad(tmp_path / "SQuAD")

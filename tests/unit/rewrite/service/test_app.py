@@ -134,6 +134,7 @@ def test_other_types_and_paths_are_refused(web):
     assert web.get("/../rewriter.js.bak").status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_come_back_as_texts(web, text):
     answer = ask(web, text=text, avoid=["x"])
@@ -238,6 +239,7 @@ def test_a_form_with_a_fault_keeps_what_was_written(web):
     assert web.post("/", json={}).status_code == 400
 
 
+@pytest.mark.slow
 def test_parts_within_parts_are_no_form(web):
     parts = "".join(
         f"--b{n}\r\nContent-Type: multipart/mixed; boundary=b{n + 1}\r\n\r\n" for n in range(3000)
@@ -289,6 +291,7 @@ def ended(web, identity):
     raise AssertionError("the file does not end")
 
 
+@pytest.mark.slow
 def test_a_file_is_paraphrased_in_order(web):
     lines = [{"text": SENTENCE, "id": n, "avoid": ["bike"]} for n in range(30)]
     lines[3] = {"text": SENTENCE, "id": 3, "use": ["woman"], "samples": 0}
@@ -438,6 +441,7 @@ def test_more_than_may_wait_are_refused(held, serve):
     assert sorted(each.status_code for each in every) == [200] * 4 + [429] * 4
 
 
+@pytest.mark.slow
 def test_a_client_that_goes_away_is_not_searched_for(held, serve):
     with serve(held) as address:
         first = threading.Thread(
@@ -465,6 +469,7 @@ def test_a_client_that_goes_away_is_not_searched_for(held, serve):
     assert [text for batch in held.batches for text in batch] == ["first", "last"]
 
 
+@pytest.mark.slow
 def test_fifty_clients_lose_nothing(rewriter, serve):
     async def everyone(address):
         limits = httpx.Limits(max_connections=50)

@@ -46,6 +46,7 @@ def test_every_sentence_gets_a_line(call):
         assert not {"bike", "school"} & set(best["text"].lower().rstrip(".").split())
 
 
+@pytest.mark.slow
 def test_plain_text_is_one_line_for_each(call):
     assert len(call(SENTENCES, "--to", "text").out.splitlines()) == 2
     lines = call(SENTENCES, "--to", "text", "--number", "3").out.splitlines()
@@ -63,6 +64,7 @@ def test_a_sentence_without_paraphrase_keeps_its_line(call):
     assert "1 of 3 sentences have no paraphrase" in out.err
 
 
+@pytest.mark.slow
 def test_words_that_can_not_be_read_are_told(call):
     out = call("Muž \u4e2d opravuje kolo.\n")
     assert "line 1: can't read \u4e2d" in out.err
@@ -70,6 +72,7 @@ def test_words_that_can_not_be_read_are_told(call):
     assert call(SENTENCES).err == ""
 
 
+@pytest.mark.slow
 def test_a_table_says_the_wishes_of_each_line(call):
     out = call(f"text\tuse\n{SENTENCES.split(chr(10))[0]}\twoman\n", name="in.tsv").out
     assert "woman" in json.loads(out)["paraphrases"][0]["text"]
@@ -102,6 +105,7 @@ def test_options_are_checked(call, options, message):
         call(SENTENCES, *options)
 
 
+@pytest.mark.slow
 def test_a_reader_does_not_wait_for_more_lines(folder):
     """A program writes a sentence, reads the answer, and only then writes the next one."""
     command = [

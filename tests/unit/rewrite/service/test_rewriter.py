@@ -132,6 +132,7 @@ def test_words_to_use_are_in_every_paraphrase(rewriter):
     assert all({"woman", "old"} <= words(text) for text in found)
 
 
+@pytest.mark.slow
 def test_any_form_of_a_word_will_do(rewriter):
     plan = rewriter.plan(Request(SENTENCE, use=("repair",), use_forms=True))
     needed = {search.needed[0] for search in plan.searches}
@@ -151,6 +152,7 @@ def test_samples_depend_on_the_seed_alone(rewriter):
     assert first != other
 
 
+@pytest.mark.slow
 def test_answers_do_not_depend_on_the_batch(rewriter):
     requests = [
         Request(text, **wishes)
@@ -169,6 +171,7 @@ def test_answers_do_not_depend_on_the_batch(rewriter):
         assert [each.score for each in one.paraphrases] == pytest.approx(scores, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wishes", "message"),
     [

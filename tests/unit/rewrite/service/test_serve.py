@@ -44,6 +44,7 @@ def ask(address, text):
         return json.load(answer)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_serves_this_machine_and_ends_when_told(folder, number):
     with served(folder) as (process, address):
@@ -57,6 +58,7 @@ def test_it_serves_this_machine_and_ends_when_told(folder, number):
     assert "opravuje" not in out + err
 
 
+@pytest.mark.slow
 def test_sentences_are_logged_where_asked(folder):
     with served(folder, "--log-sentences", "--quiet") as (process, address):
         ask(address, "Muž opravuje kolo.")
@@ -89,6 +91,7 @@ def test_a_taken_port_is_told():
         serve.listen("127.0.0.1", first.getsockname()[1])
 
 
+@pytest.mark.slow
 def test_others_are_let_in_by_name_with_a_warning(folder):
     with served(folder, "--host", "0.0.0.0", "--name", "machine.example") as (process, address):
         assert address.startswith("http://machine.example:")
