@@ -270,7 +270,7 @@ def generate_shard(
     With `held_out`, the shards of a rewriter's pairs, only the references that judge the rewriter
     give a row, and the ids of these are in memory. The others are counted as rejected.
     """
-    references = Input(input_path, "references").rows()
+    references = Input(input_path, ReferenceRow).rows()
     wanted = held_out_references(held_out) if held_out else None
     verify(model_folder / "model")
     constraints = config["constraints"]
@@ -306,7 +306,7 @@ def generate_shard(
         references,
         with_candidates,
         output,
-        "candidates",
+        CandidatesRow,
         "generate",
         tally,
         shown="written",

@@ -8,7 +8,7 @@ from typing import Any
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_json
-from workflow_scripts.core.files.rows import PairRow
+from workflow_scripts.core.files.rows import PairRow, ReferenceRow
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.stages.generate.sample_references import RECORD, Place, place
 
@@ -52,8 +52,8 @@ def gather(inputs: list[Path], sample_path: Path, output: Path, config: dict[str
             else:
                 yield row
 
-    pairs = Input(inputs, "pairs")
-    write_shard(pairs.rows(), sampled, output, "references", "references", tally)
+    pairs = Input(inputs, PairRow)
+    write_shard(pairs.rows(), sampled, output, ReferenceRow, "references", tally)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from workflow_scripts.core.cli import json_argument, run
-from workflow_scripts.core.files.rows import PairRow, ReferenceScoreRow
+from workflow_scripts.core.files.rows import PairRow, ReferenceRow, ReferenceScoreRow
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
 from workflow_scripts.stages.dual_filter.pair_scores import Direction, score_pairs
@@ -58,9 +58,9 @@ def score_shard(
             yield row
             total["unreadable"] += row["sum"] == np.inf
 
-    references = Input(input_path, "references").rows()
+    references = Input(input_path, ReferenceRow).rows()
     tally = Tally(extra=total)
-    write_shard(references, scored, output, "reference_scores", "score", tally, shown="written")
+    write_shard(references, scored, output, ReferenceScoreRow, "score", tally, shown="written")
 
 
 def main(argv: list[str] | None = None) -> None:

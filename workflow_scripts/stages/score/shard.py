@@ -154,7 +154,7 @@ def score_shard(
     Memory does not grow with the shard. A text that the model can't read (too long for it) has
     an infinite backward NLL: only a quantile that reaches as far lets it pass.
     """
-    candidates = Input(input_path, "candidates").rows(batch_size=64)
+    candidates = Input(input_path, CandidatesRow).rows(batch_size=64)
     verify(model_folder / "model")
     model = load_model(model_folder, device, config["precision"])
     reference_segmenter = Segmenter(model_folder / "reference.model")
@@ -174,7 +174,7 @@ def score_shard(
 
     tally = Tally(extra=total)
     write_shard(
-        candidates, scored, output, "scored", "score", tally, shown="written", group_rows=64
+        candidates, scored, output, ScoredRow, "score", tally, shown="written", group_rows=64
     )
 
 

@@ -10,7 +10,13 @@ from typing import Any
 
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.files.manifest import read_json, verify_file
-from workflow_scripts.core.files.rows import JudgedCandidate, Paraphrase, ParaphrasesRow, ScoredRow
+from workflow_scripts.core.files.rows import (
+    JudgedCandidate,
+    JudgedRow,
+    Paraphrase,
+    ParaphrasesRow,
+    ScoredRow,
+)
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.plan.schema import filled
 from workflow_scripts.stages.select.methods import (
@@ -196,8 +202,8 @@ def select_shard(
     Raises:
         InputError: the `judged` shard is of other candidates, or another file is damaged.
     """
-    scored = Input(input_path, "scored").rows(batch_size=64)
-    judged = iter(Input(judged_path, "judged").rows(batch_size=64).items) if judged_path else None
+    scored = Input(input_path, ScoredRow).rows(batch_size=64)
+    judged = iter(Input(judged_path, JudgedRow).rows(batch_size=64).items) if judged_path else None
     verify_file(segmenter_file, "model")
     max_sum, bound = read_bounds(threshold_path)
     segmenter = Segmenter(segmenter_file)
@@ -216,7 +222,7 @@ def select_shard(
             summary.add(selected, rejected)
         tally.extra = summary.as_dict()
 
-    write_shard(scored, with_paraphrases, output, "paraphrases", "select", tally)
+    write_shard(scored, with_paraphrases, output, ParaphrasesRow, "select", tally)
 
 
 def main(argv: list[str] | None = None) -> None:
