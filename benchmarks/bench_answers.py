@@ -41,6 +41,7 @@ from rapidfuzz.distance import Levenshtein
 
 from benchmarks.bench_students import folder, pairs
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import ScoredRow
 from workflow_scripts.core.text.normalisation import letters_and_digits, spellings, words
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, translate
@@ -311,7 +312,7 @@ def meanings(named: Sequence[tuple[str, Path]]) -> None:
     for name, scored in named:
         found: dict[str, list[tuple[str, str, str]]] = {}
         for path in sorted(scored.glob("[0-9]*.parquet")):
-            for row in read_rows(path, "scored"):
+            for row in read_rows(path, ScoredRow):
                 for each in row["candidates"]:
                     for variant in ["all", *each["variant"].split()]:
                         pair = (row["corpus"], row["reference"], each["text"])

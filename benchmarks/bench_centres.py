@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import ScoredRow
 from workflow_scripts.stages.evaluate.diversity import bleu_counts, one_minus_bleu, sentence
 from workflow_scripts.stages.select.cluster import CENTRES
 from workflow_scripts.stages.select.methods import cluster_bests, eligible
@@ -71,7 +72,7 @@ def main() -> None:
     kept = {centres: Kept() for centres in CENTRES}
     references = same = 0
     for path in sorted(options.scores.glob("*.parquet")):
-        for row in read_rows(path, "scored"):
+        for row in read_rows(path, ScoredRow):
             if references == options.references:
                 break
             candidates = [{**each, "probability": None} for each in row["candidates"]]

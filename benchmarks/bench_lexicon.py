@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from benchmarks.bench_filter import make_pairs
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import TrainingPairRow
 
 CHANGED, NEW = 0.1, 0.01
 DRAWN = 50_000
@@ -58,11 +59,11 @@ def varied(pairs: list[tuple[str, str]], count: int) -> Iterator[tuple[str, str]
 def write_pairs(text: Path | None, count: int, path: Path) -> None:
     """Write a training set with its record."""
     if text:
-        rows = read_rows(text, "training_pairs", ["reference", "paraphrase"])
+        rows = read_rows(text, TrainingPairRow, ["reference", "paraphrase"])
         pairs = [(row["reference"], row["paraphrase"]) for row in rows]
     else:
         pairs = make_pairs(min(count, DRAWN), 12, 1)
-    with TableWriter(path, "training_pairs") as writer:
+    with TableWriter(path, TrainingPairRow) as writer:
         for number, (one, other) in enumerate(varied(pairs, count)):
             writer.write({"id": f"t:{number}", "reference": one, "paraphrase": other})
     write_record(path, count, count, {})

@@ -31,6 +31,7 @@ from tests.golden.inputs import write_table
 from tests.golden.models import lone_segmenter
 from workflow_scripts.core.files.manifest import read_record, shard_paths
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import PairRow, PairScoreRow, ScoredRow
 
 # Early shards, late shards, systems; and whether columns of the pairs are evaluated.
 DAGS = [(512, 64, 12, False), (512, 64, 12, True), (512, 512, 12, False)]
@@ -263,10 +264,10 @@ def measure_pairs(folder: Path, lines: int) -> list[Path]:
     for path in paths:
         scores = write_table(
             folder / "scores" / path.name,
-            "pair_scores",
+            PairScoreRow,
             (
                 {"id": row["id"], "forward_nll": 1.0, "backward_nll": index % 50 / 10}
-                for index, row in enumerate(read_rows(path, "pairs", ["id"]))
+                for index, row in enumerate(read_rows(path, PairRow, ["id"]))
             ),
         )
         config = {"method": "sum", "max_sum": 3.5, "trusted": []}
@@ -291,8 +292,8 @@ def measure_selection(folder: Path, clean: list[Path], lines: int) -> Shards:
     config = {"method": "cluster", "clusters": 7, "best": 5, "keep": {"max_sum": 3.5}}
     scored, selected, costs = [], [], []
     for path in clean[:shards]:
-        rows = (row for index, row in enumerate(read_rows(path, "pairs")) if index % 10 == 0)
-        scored.append(write_table(folder / "scored" / path.name, "scored", scored_rows(rows)))
+        rows = (row for index, row in enumerate(read_rows(path, PairRow)) if index % 10 == 0)
+        scored.append(write_table(folder / "scored" / path.name, ScoredRow, scored_rows(rows)))
     threshold = folder / "threshold" / "threshold.json"
     options = {"folder": folder / "scored", "shards": shards, "output": threshold}
     cost_of(module("select.threshold", config, **options))

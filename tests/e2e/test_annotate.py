@@ -7,6 +7,7 @@ import pytest
 from workflow_scripts.apps.annotate import __main__ as command
 from workflow_scripts.apps.annotate.modes import SLOTS, Answer
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import PairValueRow, ParaphrasesRow
 from workflow_scripts.stages.judge import ratings
 from workflow_scripts.stages.judge.rating_file import read_ratings
 
@@ -32,7 +33,7 @@ def here(finished, tmp_path, monkeypatch):
 
 
 def selected():
-    rows = read_rows(Path("runs/micro/select.micro/0000.parquet"), "paraphrases")
+    rows = read_rows(Path("runs/micro/select.micro/0000.parquet"), ParaphrasesRow)
     return {(row["id"], each["text"]) for row in rows for each in row["paraphrases"]}
 
 
@@ -61,7 +62,7 @@ def test_pairs_are_drawn_by_the_runs_own_paraphrase_score(here, capsys):
     assert {(row["id"], row["paraphrase"]) for row in found} <= selected()
     values = {
         row["id"]: row["value"]
-        for row in read_rows(Path("runs/micro/filter.score-micro/0000.parquet"), "pair_values")
+        for row in read_rows(Path("runs/micro/filter.score-micro/0000.parquet"), PairValueRow)
     }
     assert all(-1 <= float(row["paraphrase_score"]) <= 1 for row in found)
     assert {row["id"] for row in found} <= {each for each in values if values[each] is not None}

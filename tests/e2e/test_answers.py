@@ -8,6 +8,7 @@ import pytest
 
 from tests.e2e import micro
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import ParaphrasesRow
 
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
@@ -16,7 +17,7 @@ def test_right_answers_are_in_report_and_tables(finished, copy_of):
     pipeline = copy_of(finished)
     before = pipeline.unit("evaluate.micro").name
     shards = sorted(pipeline.unit("select.micro").glob("[0-9]*.parquet"))
-    rows = [row for shard in shards for row in read_rows(shard, "paraphrases")]
+    rows = [row for shard in shards for row in read_rows(shard, ParaphrasesRow)]
     pairs = [(row["source"], each["text"]) for row in rows for each in row["paraphrases"]]
     answers = pipeline.folder / "answers.tsv"
     lines = [f"{source}\t{text.upper()}\t1" for source, text in pairs]

@@ -15,6 +15,7 @@ from tests.rules.test_commands import damage, flipped, in_process, jobs, read_fi
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import CandidatesRow
 from workflow_scripts.stages.evaluate.results import read_measures
 from workflow_scripts.stages.generate.constraint_words import words_of
 from workflow_scripts.stages.release.summary import describe
@@ -53,7 +54,7 @@ def compared(finished, once) -> Pipeline:
 @pytest.fixture(scope="module")
 def candidates(compared):
     return {
-        system: list(read_rows(compared.unit(f"generate.{system}") / "0000.parquet", "candidates"))
+        system: list(read_rows(compared.unit(f"generate.{system}") / "0000.parquet", CandidatesRow))
         for system in SYSTEMS
     }
 

@@ -9,6 +9,7 @@ from tests.e2e import micro
 from tests.rules.test_commands import damage, flipped, in_process, jobs, read_files, run_alone
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import PairColumnsRow, PairValueRow, TrainingPairRow
 from workflow_scripts.stages.embed.embedding import load
 
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
@@ -43,8 +44,8 @@ def test_pairs_are_scored_by_an_embedding_of_unfiltered_pairs(finished, own_copy
     assert pipeline.unit("embed.sts").name == tested
 
     values, pairs = (
-        list(read_rows(pipeline.unit(f"filter.{name}") / "0000.parquet", schema))
-        for name, schema in (("alike-micro", "pair_values"), ("micro", "pair_columns"))
+        list(read_rows(pipeline.unit(f"filter.{name}") / "0000.parquet", kind))
+        for name, kind in (("alike-micro", PairValueRow), ("micro", PairColumnsRow))
     )
     model = load(pipeline.unit("embed.tiny-whole-micro-seed1"))
     for value, row in zip(values, pairs, strict=True):
@@ -54,7 +55,7 @@ def test_pairs_are_scored_by_an_embedding_of_unfiltered_pairs(finished, own_copy
             assert value["value"] is None
         else:
             assert value["value"] == pytest.approx(one @ other / norms, abs=1e-5)
-    close = read_rows(pipeline.unit("filter.close-micro") / "pairs.parquet", "training_pairs")
+    close = read_rows(pipeline.unit("filter.close-micro") / "pairs.parquet", TrainingPairRow)
     found = {(row["reference"], row["paraphrase"]) for row in close}
     scores = {True: [], False: []}
     for value, row in zip(values, pairs, strict=True):

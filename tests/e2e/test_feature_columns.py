@@ -9,6 +9,13 @@ from tests.rules.test_commands import damage, flipped, in_process, jobs, read_fi
 from tests.unit.sentence_transformer import write_model
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import (
+    PairColumnsRow,
+    PairRow,
+    PairValueRow,
+    ReferenceScoreRow,
+    TrainingPairRow,
+)
 from workflow_scripts.core.text.text_tokens import known_words
 
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
@@ -43,21 +50,21 @@ def test_features_bound_training_sets_and_stand_in_tables(finished, own_copy_of,
     }
     pipeline.run("filter", "evaluate")
 
-    def rows(name, schema="pair_values"):
-        return list(read_rows(pipeline.unit(name) / "0000.parquet", schema))
+    def rows(name, kind=PairValueRow):
+        return list(read_rows(pipeline.unit(name) / "0000.parquet", kind))
 
-    pairs = rows("filter.micro", "pair_columns")
+    pairs = rows("filter.micro", PairColumnsRow)
     values = {name: rows(f"filter.{name}-micro") for name in ("unheard", "easier", "alike")}
     for found in values.values():
         assert [row["id"] for row in found] == [row["id"] for row in pairs]
-    bitext = (row["reference"] for row in rows("clean", "pairs"))
+    bitext = (row["reference"] for row in rows("clean", PairRow))
     words = pipeline.unit("generate.words") / "words.txt"
     assert set(words.read_text("utf-8").split()) == known_words(bitext)
-    references = {row["id"]: row for row in rows("score.references", "reference_scores")}
+    references = {row["id"]: row for row in rows("score.references", ReferenceScoreRow)}
     for row, value in zip(pairs, values["easier"], strict=True):
         gain = references[row["id"]]["forward_nll"] - row["translation_cost"]
         assert value["value"] == pytest.approx(gain, abs=1e-5)
-    heard = read_rows(pipeline.unit("filter.heard-micro") / "pairs.parquet", "training_pairs")
+    heard = read_rows(pipeline.unit("filter.heard-micro") / "pairs.parquet", TrainingPairRow)
     assert len(list(heard)) == [row["value"] for row in values["unheard"]].count(0)
     statistics = pipeline.unit("evaluate.micro") / "statistics.json"
     figures = json.loads(statistics.read_text(encoding="utf-8"))

@@ -11,6 +11,7 @@ from tests.e2e.pipeline import Pipeline
 from tests.rules.test_commands import damage, flipped, in_process, jobs, read_files, run_alone
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import JudgedRow, ParaphrasesRow, ScoredRow
 from workflow_scripts.testbed import generate
 from workflow_scripts.testbed.checker import Checker
 
@@ -79,15 +80,15 @@ def run(once):
     return Pipeline(once("judged", make), configuration())
 
 
-def rows(run, unit, schema):
+def rows(run, unit, kind):
     shards = sorted(run.unit(unit).glob("[0-9]*.parquet"))
-    return [row for path in shards for row in read_rows(path, schema)]
+    return [row for path in shards for row in read_rows(path, kind)]
 
 
 def test_each_candidate_that_can_be_chosen_has_a_probability(run):
     for system in ("first", "second"):
-        scored = rows(run, f"score.{system}", "scored")
-        judged = rows(run, f"judge.{system}", "judged")
+        scored = rows(run, f"score.{system}", ScoredRow)
+        judged = rows(run, f"judge.{system}", JudgedRow)
         assert [row["id"] for row in judged] == [row["id"] for row in scored]
         for row, found in zip(scored, judged, strict=True):
             assert len(found["probabilities"]) == len(row["candidates"])
@@ -113,7 +114,7 @@ def test_the_probability_decides_and_is_released(run):
         assert bound["judged"] >= bound["kept"] > 0
         probabilities = [
             [each["probability"] for each in row["paraphrases"]]
-            for row in rows(run, f"select.{system}", "paraphrases")
+            for row in rows(run, f"select.{system}", ParaphrasesRow)
         ]
         assert any(probabilities)
         for found in probabilities:

@@ -8,6 +8,7 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import ParaphrasesRow
 
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
@@ -61,7 +62,7 @@ def selected(pipeline, run, system="micro"):
     """Return the rows that a run of the same working directory selected."""
     folder = (pipeline.folder / "runs" / run / f"select.{system}").resolve()
     shards = sorted(folder.glob("[0-9]*.parquet"))
-    return [row for path in shards for row in read_rows(path, "paraphrases")]
+    return [row for path in shards for row in read_rows(path, ParaphrasesRow)]
 
 
 def test_the_counts_of_the_merge_add_up(merged):

@@ -11,6 +11,7 @@ from tests.e2e import micro
 from tests.e2e.micro import merged
 from tests.e2e.pipeline import Pipeline, stages_of
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import ReferenceScoreRow
 
 pytestmark = pytest.mark.e2e
 
@@ -112,7 +113,7 @@ def test_a_threshold_in_terms_of_the_references_needs_no_new_scores(finished, co
     assert stages_of(second.planned()) == AFTER_SELECT
     second.run()
 
-    rows = read_rows(second.unit("score.references") / "0000.parquet", "reference_scores")
+    rows = read_rows(second.unit("score.references") / "0000.parquet", ReferenceScoreRow)
     sums = sorted(row["sum"] for row in rows)
     found = json.loads((second.unit("select.micro") / "threshold.json").read_text())
     assert found["max_sum"] == sums[math.ceil(0.9 * len(sums)) - 1]

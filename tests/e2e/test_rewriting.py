@@ -8,6 +8,7 @@ import pytest
 from tests.e2e import micro
 from workflow_scripts.core.files.manifest import shard_paths
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import ScoredRow
 from workflow_scripts.stages.generate.held_out import held_out_references
 
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
@@ -55,7 +56,7 @@ def test_a_rewriter_writes_a_system_that_is_scored_selected_and_released(finishe
 
     held_out = held_out_references(shard_paths(pipeline.unit("rewrite.again-pairs"), 2))
     scored = {
-        system: list(read_rows(pipeline.unit(f"score.{system}") / "0000.parquet", "scored"))
+        system: list(read_rows(pipeline.unit(f"score.{system}") / "0000.parquet", ScoredRow))
         for system in ("beam", "mono")
     }
     assert {row["id"] for row in scored["mono"]} == held_out

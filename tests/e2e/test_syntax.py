@@ -10,6 +10,7 @@ from tests.e2e import micro
 from tests.rules.test_commands import damage, flipped, in_process, jobs, run_alone
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import ParaphrasesRow, TreesRow
 
 pytestmark = pytest.mark.e2e
 
@@ -30,8 +31,8 @@ def test_trees_are_made_kept_and_measured(finished, own_copy_of, monkeypatch):
     assert planned == {"syntax_shard": 1, "manifest": 1, "syntax": 1}
     pipeline.run()
 
-    rows = list(read_rows(pipeline.unit("syntax.micro") / "0000.parquet", "trees"))
-    selected = list(read_rows(pipeline.unit("select.micro") / "0000.parquet", "paraphrases"))
+    rows = list(read_rows(pipeline.unit("syntax.micro") / "0000.parquet", TreesRow))
+    selected = list(read_rows(pipeline.unit("select.micro") / "0000.parquet", ParaphrasesRow))
     assert [row["id"] for row in rows] == [row["id"] for row in selected]
     for row, given in zip(rows, selected, strict=True):
         assert len(row["paraphrases"]) == len(given["paraphrases"])

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
+from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.stages.clean import shard as clean
 
 
@@ -37,11 +38,11 @@ def outputs(folder: Path) -> Outputs:
         **{"min_words": 2, "max_words": 30, "max_ratio": 3.0, "drop_copies": True},
         "corpora": list(rows),
     }
-    inputs = [write_table(folder / name / "0000.parquet", "pairs", rows[name]) for name in rows]
+    inputs = [write_table(folder / name / "0000.parquet", PairRow, rows[name]) for name in rows]
     rejected = folder / "rejected" / "0000.tsv.zst"
     output = folder / "0000.parquet"
     clean.main(arguments(config, inputs=inputs, output=output, rejected=rejected))
     return {
-        "pairs": table(folder / "0000.parquet", "pairs"),
+        "pairs": table(folder / "0000.parquet", PairRow),
         "record": counts(folder / "0000.json"),
     }

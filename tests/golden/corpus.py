@@ -6,6 +6,7 @@ import zstandard
 
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, table
+from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.stages.corpus import importer
 
 
@@ -29,7 +30,7 @@ def outputs(folder: Path) -> Outputs:
         config = {"name": name, "block": block, "shards": 2, "max_line_bytes": 200, "seed": 1}
         importer.main(arguments(config, output=folder / name))
         for shard in ("0000", "0001"):
-            outputs[f"{name}/{shard}"] = table(folder / name / f"{shard}.parquet", "pairs")
+            outputs[f"{name}/{shard}"] = table(folder / name / f"{shard}.parquet", PairRow)
         rejected = (folder / name / "rejected.tsv.zst").read_bytes()
         lines = zstandard.decompress(rejected, 1 << 20).decode("utf-8")
         outputs[f"{name}/rejected"] = lines.replace(str(folder), "")

@@ -6,6 +6,7 @@ from pathlib import Path
 from tests.e2e import micro
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
+from workflow_scripts.core.files.rows import StsPairRow, TrainingPairRow
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.embed import evaluation, sts_comparison
 from workflow_scripts.stages.embed import train as embed
@@ -25,7 +26,7 @@ def outputs(folder: Path) -> Outputs:
         {"id": f"train:{number}", "reference": one, "paraphrase": other}
         for number, (one, other) in enumerate(zip(references[::2], references[1::2], strict=True))
     ]
-    training_pairs = write_table(folder / "pairs.parquet", "training_pairs", rows)
+    training_pairs = write_table(folder / "pairs.parquet", TrainingPairRow, rows)
     micro.write_graded(folder / "graded.tsv", [references[0], *dev_references()])
     with (folder / "graded.tsv").open("a", encoding="utf-8") as file:
         file.write("\tNo score.\tFor this.\n")
@@ -34,7 +35,7 @@ def outputs(folder: Path) -> Outputs:
     data = {"data": [str(folder / "graded.tsv")], "testbed": {"first": 9, "count": 6}}
     evaluation.main(arguments(common | data, output=tested))
     outputs: Outputs = {
-        "evaluation": table(tested, "sts_pairs"),
+        "evaluation": table(tested, StsPairRow),
         "evaluation_record": counts(tested.with_suffix(".json")),
     }
     sizes = {"dimension": 4, "hidden": 4, "vocabulary": 300}

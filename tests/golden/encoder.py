@@ -8,6 +8,7 @@ import torch
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
 from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.rows import EncoderPairRow, PairRow, StsPairRow, TrainingPairRow
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.embed.embedding import save
 from workflow_scripts.stages.embed.parts import Parts, empty_network
@@ -39,9 +40,9 @@ def outputs(folder: Path) -> Outputs:
         {"id": f"train:{number}", "reference": one, "paraphrase": other}
         for number, (one, other) in enumerate(zip(texts[::2], texts[1::2], strict=True))
     ]
-    training = write_table(folder / "pairs.parquet", "training_pairs", rows)
+    training = write_table(folder / "pairs.parquet", TrainingPairRow, rows)
     tested = {"data_set": "a", "group": "a", "score": 1.0, "first": texts[0], "second": "-"}
-    evaluation = write_table(folder / "evaluation.parquet", "sts_pairs", [tested])
+    evaluation = write_table(folder / "evaluation.parquet", StsPairRow, [tested])
     model = embedding(folder / "embedding", texts)
     settings = {"sentences": ["reference", "paraphrase"], "held_out": 0.2, "seed": 1}
     settings["negatives"] = defaults("encoder_negatives")
@@ -49,11 +50,11 @@ def outputs(folder: Path) -> Outputs:
     options = {"pairs": training, "evaluation": evaluation, "embedding": model, "output": made}
     encoder_pairs.main(arguments(settings, **options))
     found: Outputs = {
-        "train": table(made / "train.parquet", "encoder_pairs"),
-        "dev": table(made / "dev.parquet", "encoder_pairs"),
+        "train": table(made / "train.parquet", EncoderPairRow),
+        "dev": table(made / "dev.parquet", EncoderPairRow),
         "pairs_record": counts(made / "pairs.json"),
     }
-    write_table(folder / "0000.parquet", "pairs", pairs("train", 80))
+    write_table(folder / "0000.parquet", PairRow, pairs("train", 80))
     sizes = {"vocab_size": 60, "layers": 1, "hidden": 8, "heads": 2, "feed_forward": 16}
     scratch = defaults("encoder_scratch") | sizes | {"held_out": 0.1}
     scratch["training"] = defaults("scratch_training") | {"epochs": 1, "batch": 16}

@@ -7,6 +7,13 @@ from tests.golden.figures import Outputs
 from tests.golden.inputs import Row, arguments, scored, selected, table, write_table
 from tests.golden.models import lone_segmenter
 from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.rows import (
+    PairColumnsRow,
+    PairValueRow,
+    ParaphrasesRow,
+    ScoredRow,
+    TreesRow,
+)
 from workflow_scripts.stages.evaluate import measures, statistics, variant_measures
 from workflow_scripts.stages.filter import columns
 from workflow_scripts.stages.select import threshold
@@ -30,12 +37,12 @@ def flat_trees() -> list[Row]:
 
 
 def outputs(folder: Path) -> Outputs:
-    write_table(folder / "select" / "0000.parquet", "paraphrases", selected())
+    write_table(folder / "select" / "0000.parquet", ParaphrasesRow, selected())
     rows = scored()
     for number, each in enumerate(each for row in rows for each in row["candidates"]):
         each["variant"] = ("a", "b", "a b")[number % 3]
-    write_table(folder / "score" / "0000.parquet", "scored", rows)
-    write_table(folder / "syntax" / "0000.parquet", "trees", flat_trees())
+    write_table(folder / "score" / "0000.parquet", ScoredRow, rows)
+    write_table(folder / "syntax" / "0000.parquet", TreesRow, flat_trees())
     found = {"keep": {"max_sum": 1.5}, "max_sum": 1.5, "candidates": 96, "pruned": 0, "kept": 70}
     path = folder / "select" / "threshold.json"
     path.write_text(json.dumps(found), encoding="utf-8")
@@ -63,9 +70,9 @@ def outputs(folder: Path) -> Outputs:
     )
     pairs = folder / "filter" / "0000.parquet"
     columns.main(["--input", str(folder / "select" / "0000.parquet"), "--output", str(pairs)])
-    rows = table(pairs, "pair_columns")
+    rows = table(pairs, PairColumnsRow)
     values = [{key: row[key] for key in ("id", "rank")} | {"value": row["sum"]} for row in rows]
-    write_table(folder / "values" / "0000.parquet", "pair_values", values)
+    write_table(folder / "values" / "0000.parquet", PairValueRow, values)
     config = {"pairs": 12, "columns": {"value": "classifier"}, "seed": 1}
     statistics.main(
         arguments(

@@ -8,6 +8,12 @@ from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, selected, table, write_table
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import (
+    PairColumnsRow,
+    PairValueRow,
+    ParaphrasesRow,
+    TrainingPairRow,
+)
 from workflow_scripts.core.text.text_tokens import known_words
 from workflow_scripts.stages.filter import (
     classify,
@@ -31,11 +37,11 @@ def feature(folder: Path, shard: Path, name: str) -> list[float | None]:
     output = folder / name / "0000.parquet"
     config = {"name": name, "language": "en"}
     feature_values.main(arguments(config, input=shard, words=words, output=output))
-    return [row["value"] for row in read_rows(output, "pair_values")]
+    return [row["value"] for row in read_rows(output, PairValueRow)]
 
 
 def outputs(folder: Path) -> Outputs:
-    given = write_table(folder / "paraphrases.parquet", "paraphrases", selected())
+    given = write_table(folder / "paraphrases.parquet", ParaphrasesRow, selected())
     shard = folder / "columns" / "0000.parquet"
     columns.main(["--input", str(given), "--output", str(shard)])
     model, told = folder / "classifier", folder / "told" / "0000.parquet"
@@ -59,13 +65,13 @@ def outputs(folder: Path) -> Outputs:
     features = {name: feature(folder, shard, name) for name in FEATURES}
     return {
         "features": features,
-        "scores": table(scores, "pair_values"),
-        "columns": table(shard, "pair_columns"),
+        "scores": table(scores, PairValueRow),
+        "columns": table(shard, PairColumnsRow),
         "columns_record": counts(shard.with_suffix(".json")),
         "classifier": json.loads((model / "metrics.json").read_text(encoding="utf-8")),
         "vocabulary": json.loads((model / "vocabulary.json").read_text(encoding="utf-8")),
-        "told": table(told, "pair_values"),
+        "told": table(told, PairValueRow),
         "told_record": counts(told.with_suffix(".json")),
-        "pairs": table(output, "training_pairs"),
+        "pairs": table(output, TrainingPairRow),
         "pairs_record": counts(output.with_suffix(".json")),
     }

@@ -5,13 +5,19 @@ from pathlib import Path
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
 from tests.golden.models import fixed_model
+from workflow_scripts.core.files.rows import (
+    CandidatesRow,
+    DocumentFrequencyRow,
+    PairRow,
+    ReferenceRow,
+)
 from workflow_scripts.stages.generate import candidates, idf, references, sample_references
 
 
 def outputs(folder: Path) -> Outputs:
     rows = [*pairs("train", 30), *pairs("held_out", 20), *pairs("dev", 5)]
     shards = [
-        write_table(folder / f"000{shard}.parquet", "pairs", rows[shard::2]) for shard in (0, 1)
+        write_table(folder / f"000{shard}.parquet", PairRow, rows[shard::2]) for shard in (0, 1)
     ]
     config = {"corpora": ["train", "held_out"], "limit": {"train": 5, "held_out": 3}, "seed": 1}
     sample = folder / "sample.json"
@@ -21,12 +27,12 @@ def outputs(folder: Path) -> Outputs:
     counted = folder / "idf" / "idf.parquet"
     idf.main(arguments({"corpora": ["train"]}, folder=folder, shards=2, output=counted))
     outputs: Outputs = {
-        "references": table(chosen, "references"),
+        "references": table(chosen, ReferenceRow),
         "references_record": counts(chosen.with_suffix(".json")),
-        "idf": table(counted, "document_frequencies"),
+        "idf": table(counted, DocumentFrequencyRow),
         "idf_record": counts(counted.with_suffix(".json")),
     }
-    given = write_table(folder / "fixed.parquet", "references", pairs("held_out", 4))
+    given = write_table(folder / "fixed.parquet", ReferenceRow, pairs("held_out", 4))
     model = fixed_model(folder / "forward", "source", "reference", 1)
     words = folder / "words.txt"
     words.write_text("sees watches\nhouse home dwelling\nlikes loves\n", encoding="utf-8")
@@ -59,6 +65,6 @@ def outputs(folder: Path) -> Outputs:
         output = folder / name / "0000.parquet"
         options = {"references": given, "model": model, "output": output, "device": "cpu"}
         candidates.main(arguments(config, idf=counted, **options))
-        outputs[name] = table(output, "candidates")
+        outputs[name] = table(output, CandidatesRow)
         outputs[f"{name}_record"] = counts(output.with_suffix(".json"))
     return outputs

@@ -21,16 +21,16 @@ TESTBED = [
 ]
 
 
-def write_table(path: Path, schema: str, rows: Iterable[Row]) -> Path:
-    with TableWriter(path, schema) as table:
+def write_table(path: Path, kind: str, rows: Iterable[Row]) -> Path:
+    with TableWriter(path, kind) as table:
         for row in rows:
             table.write(row)
     write_record(path, table.rows_written, table.rows_written, {})
     return path
 
 
-def table(path: Path, schema: str) -> list[Row]:
-    return list(read_rows(path, schema))
+def table(path: Path, kind: str) -> list[Row]:
+    return list(read_rows(path, kind))
 
 
 def counts(record: Path) -> Row:

@@ -6,6 +6,7 @@ from pathlib import Path
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, scored, table, write_table
 from tests.golden.models import fixed_model
+from workflow_scripts.core.files.rows import JudgedRow, ScoredRow
 from workflow_scripts.stages.judge import fit_run, shard
 
 FEATURES = ["overlap_1", "length_ratio", "forward_worst"]
@@ -27,7 +28,7 @@ def write_labels(path: Path) -> Path:
 
 
 def outputs(folder: Path) -> Outputs:
-    given = write_table(folder / "scored.parquet", "scored", scored())
+    given = write_table(folder / "scored.parquet", ScoredRow, scored())
     model = fixed_model(folder / "forward", "source", "reference", 1)
     labels = write_labels(folder / "labels.tsv")
     common = {"features": FEATURES, "encoder": None, "language": "en", "precision": "fp32"}
@@ -40,6 +41,6 @@ def outputs(folder: Path) -> Outputs:
     fitted = json.loads(judge.read_text(encoding="utf-8"))
     return {
         "judge": {key: fitted[key] for key in ("features", "bands", "ranges", "sets")},
-        "judged": table(output, "judged"),
+        "judged": table(output, JudgedRow),
         "record": counts(output.with_suffix(".json")),
     }

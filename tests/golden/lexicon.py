@@ -6,6 +6,13 @@ from pathlib import Path
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, table
 from tests.golden.rewrite import training_sets
+from workflow_scripts.core.files.rows import (
+    LexiconCountRow,
+    LexiconLinkRow,
+    LexiconPhrasesRow,
+    LexiconRow,
+    LexiconWordRow,
+)
 from workflow_scripts.stages.lexicon import count, entries, words
 
 
@@ -15,8 +22,8 @@ def outputs(folder: Path) -> Outputs:
     known = folder / "words"
     words.main(arguments(settings, training_sets=sets, output=known / "words.parquet"))
     found: Outputs = {
-        "words": table(known / "words.parquet", "lexicon_words"),
-        "links": table(known / "links.parquet", "lexicon_links"),
+        "words": table(known / "words.parquet", LexiconWordRow),
+        "links": table(known / "links.parquet", LexiconLinkRow),
         "words_record": counts(known / "words.json"),
     }
     made = folder / "counts"
@@ -24,13 +31,13 @@ def outputs(folder: Path) -> Outputs:
     settings = {"max_tokens": 30, "max_words": 3}
     for shard in ("0000", "0001"):
         count.main(arguments(settings, **options, output=made / f"{shard}.parquet"))
-        found[shard] = table(made / f"{shard}.parquet", "lexicon_phrases")
+        found[shard] = table(made / f"{shard}.parquet", LexiconPhrasesRow)
         for kind in ("across", "within"):
-            found[f"{shard}_{kind}"] = table(made / f"{shard}-{kind}.parquet", "lexicon_counts")
+            found[f"{shard}_{kind}"] = table(made / f"{shard}-{kind}.parquet", LexiconCountRow)
     output = folder / "lexicon"
     settings = {"min_count": 1, "attested": False}
     entries.main(arguments(settings, words=known, counts=made, shards=2, output=output))
-    found["lexicon"] = table(output / "lexicon.parquet", "lexicon")
+    found["lexicon"] = table(output / "lexicon.parquet", LexiconRow)
     lines = gzip.decompress((output / "ppdb.gz").read_bytes()).decode().splitlines()
     found["ppdb"] = [line.split(" ||| ")[:3] for line in lines]
     return found

@@ -6,12 +6,13 @@ import zstandard
 
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, selected, write_table
+from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.stages.release import checksums, export
 
 
 def outputs(folder: Path) -> Outputs:
     """The released data; how datasheet and report word it is no matter of versions."""
-    write_table(folder / "0000.parquet", "paraphrases", selected())
+    write_table(folder / "0000.parquet", ParaphrasesRow, selected())
     output = folder / "release"
     export.main(arguments({"best": 2}, folder=folder, shards=1, output=output))
     tsv, parquet = output / "paraphrases.tsv.zst", output / "paraphrases.parquet"

@@ -9,6 +9,7 @@ from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
 from tests.golden.models import fixed_model, lone_segmenter
 from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.rows import PairRow, SegmentRow, TrainingPairRow
 from workflow_scripts.stages.embed import evaluation
 from workflow_scripts.stages.rewrite import measure, segment_pairs, side_vocabulary
 from workflow_scripts.stages.rewrite import training_pairs as rewriter_pairs
@@ -36,8 +37,8 @@ def training_sets(folder: Path) -> list[Path]:
     rows.append({"id": "train:90", "reference": texts[0], "paraphrase": texts[0].upper()})
     tested = {"id": "train:91", "reference": pairs("dev")[0]["reference"], "paraphrase": "A dog."}
     return [
-        write_table(folder / "one.parquet", "training_pairs", [*rows, tested]),
-        write_table(folder / "two.parquet", "training_pairs", rows[:1]),
+        write_table(folder / "one.parquet", TrainingPairRow, [*rows, tested]),
+        write_table(folder / "two.parquet", TrainingPairRow, rows[:1]),
     ]
 
 
@@ -55,7 +56,7 @@ def outputs(folder: Path) -> Outputs:
             arguments(settings, training_sets=sets, evaluation=tested, shards=2, output=made)
         )
         for shard in ("0000", "0001"):
-            found[f"{name}_{shard}"] = table(made / f"{shard}.parquet", "pairs")
+            found[f"{name}_{shard}"] = table(made / f"{shard}.parquet", PairRow)
             found[f"{name}_{shard}_record"] = counts(made / f"{shard}.json")
     settings = {
         **{"model_type": "unigram", "coverage": 0.9999, "split_digits": True, "sentences": 1000},
@@ -79,7 +80,7 @@ def outputs(folder: Path) -> Outputs:
             output=made / "0000.parquet",
         )
     )
-    found["segments"] = table(made / "0000.parquet", "segments")
+    found["segments"] = table(made / "0000.parquet", SegmentRow)
     # Another language than English: the encoder is not asked.
     settings = {"beam": 3, "bootstrap": 20, "language": "sv", "testbed": True, "seed": 1}
     measure.main(

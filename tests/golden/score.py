@@ -5,6 +5,7 @@ from pathlib import Path
 from tests.golden.figures import Outputs
 from tests.golden.inputs import Row, arguments, counts, pairs, table, write_table
 from tests.golden.models import fixed_model
+from workflow_scripts.core.files.rows import CandidatesRow, ScoredRow
 from workflow_scripts.stages.score import shard as score
 
 
@@ -35,13 +36,13 @@ def generated(count: int) -> list[Row]:
 
 
 def outputs(folder: Path) -> Outputs:
-    given = write_table(folder / "candidates.parquet", "candidates", generated(6))
+    given = write_table(folder / "candidates.parquet", CandidatesRow, generated(6))
     model = fixed_model(folder / "backward", "reference", "source", 2)
     outputs: Outputs = {}
     for name, bound in (("all", None), ("pruned", 2.2)):
         config = {"prune_above": bound, "precision": "fp32"}
         output = folder / f"{name}.parquet"
         score.main(arguments(config, candidates=given, model=model, output=output, device="cpu"))
-        outputs[name] = table(output, "scored")
+        outputs[name] = table(output, ScoredRow)
         outputs[f"{name}_record"] = counts(output.with_suffix(".json"))
     return outputs

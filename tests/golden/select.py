@@ -6,12 +6,13 @@ from pathlib import Path
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, scored, table, write_table
 from tests.golden.models import lone_segmenter
+from workflow_scripts.core.files.rows import JudgedRow, ParaphrasesRow, ScoredRow
 from workflow_scripts.stages.select import shard as select
 from workflow_scripts.stages.select import threshold
 
 
 def outputs(folder: Path) -> Outputs:
-    scores = write_table(folder / "0000.parquet", "scored", scored())
+    scores = write_table(folder / "0000.parquet", ScoredRow, scored())
     model = lone_segmenter(folder)
     outputs: Outputs = {}
     for method, kept in (
@@ -31,7 +32,7 @@ def outputs(folder: Path) -> Outputs:
                 output=output,
             )
         )
-        outputs[method] = table(output, "paraphrases")
+        outputs[method] = table(output, ParaphrasesRow)
         outputs[f"{method}_record"] = counts(output.with_suffix(".json"))
         outputs[f"{method}_threshold"] = json.loads(found.read_text(encoding="utf-8"))
     outputs |= judged(folder, scores, model)
@@ -50,7 +51,7 @@ def judged(folder: Path, scores: Path, model: Path) -> Outputs:
         }
         for row in scored()
     ]
-    probabilities = write_table(folder / "judged" / "0000.parquet", "judged", rows)
+    probabilities = write_table(folder / "judged" / "0000.parquet", JudgedRow, rows)
     keep = {"max_sum": 1.5, "probability_quantile": 0.8}
     config = {"method": "judged", "judge": "mine", "clusters": 4, "best": 3, "keep": keep}
     config["language"] = "en"
@@ -60,7 +61,7 @@ def judged(folder: Path, scores: Path, model: Path) -> Outputs:
     given = {"scored": scores, "judged": probabilities, "threshold": found}
     select.main(arguments(config, **given, model=model, output=output))
     return {
-        "judged": table(output, "paraphrases"),
+        "judged": table(output, ParaphrasesRow),
         "judged_record": counts(output.with_suffix(".json")),
         "judged_threshold": json.loads(found.read_text(encoding="utf-8")),
     }

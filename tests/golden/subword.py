@@ -7,13 +7,14 @@ import sentencepiece
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
 from tests.golden.models import sentence_model
+from workflow_scripts.core.files.rows import PairRow, SegmentRow
 from workflow_scripts.stages.subword import segment
 from workflow_scripts.stages.subword import train as subword
 
 
 def outputs(folder: Path) -> Outputs:
     rows = [*pairs("train"), *pairs("dev", 5), *pairs("test", 5), *pairs("web", 3)]
-    write_table(folder / "0000.parquet", "pairs", rows)
+    write_table(folder / "0000.parquet", PairRow, rows)
     outputs: Outputs = {}
     for side, sentences in (("source", 10_000), ("reference", 300)):
         config = {
@@ -54,6 +55,6 @@ def outputs(folder: Path) -> Outputs:
                 output=folder / name / "0000.parquet",
             )
         )
-        outputs[name] = table(folder / name / "0000.parquet", "segments")
+        outputs[name] = table(folder / name / "0000.parquet", SegmentRow)
         outputs[f"{name}_record"] = counts(folder / name / "0000.json")
     return outputs

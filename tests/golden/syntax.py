@@ -5,13 +5,14 @@ from pathlib import Path
 from tests import stanza_package
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, selected, table, write_table
+from workflow_scripts.core.files.rows import ParaphrasesRow, TreesRow
 from workflow_scripts.stages.syntax import shard as syntax
 
 
 def outputs(folder: Path) -> Outputs:
     """Sentences of the testbed alone: the tests' parser knows them well, on any CPU."""
     rows = [row for row in selected() if row["corpus"] == "testbed"]
-    given = write_table(folder / "select.parquet", "paraphrases", rows)
+    given = write_table(folder / "select.parquet", ParaphrasesRow, rows)
     config = {
         "folder": str(stanza_package.FOLDER),
         "language": stanza_package.LANGUAGE,
@@ -20,4 +21,4 @@ def outputs(folder: Path) -> Outputs:
     }
     output = folder / "0000.parquet"
     syntax.main(arguments(config, input=given, output=output, device="cpu"))
-    return {"trees": table(output, "trees"), "record": counts(output.with_suffix(".json"))}
+    return {"trees": table(output, TreesRow), "record": counts(output.with_suffix(".json"))}

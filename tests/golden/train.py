@@ -9,6 +9,7 @@ from tests.e2e import micro
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, pairs, write_table
 from tests.golden.models import sentence_model
+from workflow_scripts.core.files.rows import SegmentRow
 from workflow_scripts.stages.train import sockeye
 
 
@@ -24,7 +25,7 @@ def outputs(folder: Path) -> Outputs:
     splits = (("train", 300), ("dev", 20), ("test", 5))
     write_table(
         folder / "0000.parquet",
-        "segments",
+        SegmentRow,
         (
             {
                 "id": row["id"],

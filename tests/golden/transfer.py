@@ -7,12 +7,13 @@ from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, table
 from tests.unit.transfer.conftest import write_senteval
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import TransferRow
 from workflow_scripts.stages.transfer import collect, represented
 
 
 def write_vectors(tasks: Path, path: Path) -> Path:
     """Write a vector for each word of the tasks, of numbers that follow from its place."""
-    rows = list(read_rows(tasks, "transfer_rows"))
+    rows = list(read_rows(tasks, TransferRow))
     words = sorted({word for row in rows for word in f"{row['first']} {row['second']}".split()})
     lines = [
         " ".join([word, *(str((7 * place + 3 * number) % 11 / 8) for number in range(6))])
@@ -29,7 +30,7 @@ def outputs(folder: Path) -> Outputs:
     names = ["CR", "SST2", "TREC", "SICK-R", "SICK-E"]
     collect.main(arguments({"data": [str(data)], "tasks": names}, output=tasks))
     found: Outputs = {
-        "tasks": table(tasks, "transfer_rows"),
+        "tasks": table(tasks, TransferRow),
         "record": counts(folder / "tasks.json"),
     }
     common = {"classifier": "adam", "folds": 3, "seeds": [1111], "scaled": True}

@@ -1,6 +1,5 @@
 """What a new stage touches: a copy of the workflow gets one that reads the release, and runs it."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -8,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.e2e.pipeline import ROOT, Pipeline, environment
 from workflow_scripts.stages.catalogue import STAGES
@@ -59,11 +59,11 @@ def add_toy(workflow: Path) -> None:
     insert(stages, "STAGES: tuple", "from workflow_scripts.stages.toy.stage import Toy\n\n")
     insert(stages, ")\n\n\ndef validate", "    Toy,\n")
     insert(workflow / "config.yaml", "\nrelease:\n", "\ntoy: {min_words: 1}\n")
-    path = workflow / "workflow_scripts" / "plan" / "config.schema.json"
-    schema = json.loads(path.read_text(encoding="utf-8"))
+    path = workflow / "workflow_scripts" / "plan" / "config.schema.yaml"
+    schema = yaml.safe_load(path.read_text(encoding="utf-8"))
     schema["properties"]["toy"] = SCHEMA
     schema["required"].append("toy")
-    path.write_text(json.dumps(schema, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(yaml.safe_dump(schema, sort_keys=False), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def test_a_new_stage_touches_few_files_and_none_of_another_stage(workflow):
     assert new == {*NEW.values(), "workflow_scripts/stages/toy/__init__.py"}
     assert touched == {
         *("Snakefile", "config.yaml"),
-        *("workflow_scripts/stages/catalogue.py", "workflow_scripts/plan/config.schema.json"),
+        *("workflow_scripts/stages/catalogue.py", "workflow_scripts/plan/config.schema.yaml"),
     }
     others = {f"workflow_scripts/stages/{stage.name}/" for stage in STAGES}
     others |= {f"rules/{stage.name}.smk" for stage in STAGES}

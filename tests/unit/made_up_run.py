@@ -12,6 +12,15 @@ import sentencepiece
 from workflow_scripts.core.files import manifest
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import (
+    PairColumnsRow,
+    PairRow,
+    PairValueRow,
+    ParaphrasesRow,
+    ReferenceScoreRow,
+    ScoredRow,
+    TreesRow,
+)
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.stages.evaluate import bounds, measures, run_answers, statistics
@@ -173,14 +182,14 @@ def write_system(root, system, random):
     for shard in range(SHARDS):
         part = list(zip(rows, lists, strict=True))[shard::SHARDS]
         path = folders["score"] / f"{shard:04d}.parquet"
-        with TableWriter(path, "scored") as writer:
+        with TableWriter(path, ScoredRow) as writer:
             for row, found in part:
                 writer.write({**row, "candidates": found})
         count = sum(len(found) for _, found in part)
         extra = {"candidates": 3 * count, "distinct": count, "pruned": 0}
         manifest.write_record(path, len(part), len(part), {}, extra=extra)
         path = folders["select"] / f"{shard:04d}.parquet"
-        with TableWriter(path, "paraphrases") as writer:
+        with TableWriter(path, ParaphrasesRow) as writer:
             for row, found in part:
                 writer.write(selected(row, found))
         manifest.write_record(path, len(part), len(part), {}, extra={"candidates": {"kept": 1}})
@@ -204,7 +213,7 @@ def write_reference_scores(root, random):
     for shard in range(SHARDS):
         part = rows[shard::SHARDS]
         path = folder / f"{shard:04d}.parquet"
-        with TableWriter(path, "reference_scores") as writer:
+        with TableWriter(path, ReferenceScoreRow) as writer:
             for row in part:
                 scale = 0.8 if row["corpus"] == "news" else 1.1
                 forward, backward = (np.float32(scale * random.gamma(6, 0.2)) for _ in range(2))
@@ -231,7 +240,7 @@ def write_answers(root, system):
     """Call the paraphrases of ranks 1 and 3 of one reference right, and one that it has not."""
     folder = root / "select" / system / "v1-0123456789ab"
     files = sorted(folder.glob("0*.parquet"))
-    rows = [row for path in files for row in read_rows(path, "paraphrases")][len(HOSTILE) :]
+    rows = [row for path in files for row in read_rows(path, ParaphrasesRow)][len(HOSTILE) :]
     first = next(row for row in rows if len(row["paraphrases"]) >= 3)
     right = [first["paraphrases"][rank]["text"] for rank in (0, 2)]
     answers = [(text, weight) for text, weight in zip([*right, "no such"], (1, 2, 5), strict=True)]
@@ -249,9 +258,9 @@ def write_trees(root, system, random):
     for shard in range(SHARDS):
         path = root / "syntax" / system / "v1-0123456789ab" / f"{shard:04d}.parquet"
         rows = list(
-            read_rows(root / "select" / system / path.parent.name / path.name, "paraphrases")
+            read_rows(root / "select" / system / path.parent.name / path.name, ParaphrasesRow)
         )
-        with TableWriter(path, "trees") as writer:
+        with TableWriter(path, TreesRow) as writer:
             for row in rows:
                 trees = [shapes[random.integers(3)] for _ in row["paraphrases"]]
                 writer.write(
@@ -307,7 +316,7 @@ def write_manifest(root, stage, instance, config, shards=0, parts=()):
 
 def write_pairs(root, stage, instance, rows_in, rejected):
     path = root.joinpath(*filter(None, (stage, instance, "v1-0123456789ab", "0000.parquet")))
-    with TableWriter(path, "pairs"):
+    with TableWriter(path, PairRow):
         pass
     manifest.write_record(path, rows_in, rows_in - sum(rejected.values()), rejected)
     return write_manifest(root, stage, instance, {"made": "up"}, shards=1)
@@ -351,10 +360,10 @@ def write_statistics(root, system):
         name = f"{shard:04d}.parquet"
         selected = root / "select" / system / "v1-0123456789ab" / name
         columns.main(["--input", str(selected), "--output", str(pairs / name)])
-        rows = list(read_rows(pairs / name, "pair_columns", ["id", "rank", "overlap_1"]))
+        rows = list(read_rows(pairs / name, PairColumnsRow, ["id", "rank", "overlap_1"]))
         for column in kinds:
             values[column] = root / "filter" / f"{column}-{system}"
-            with TableWriter(values[column] / name, "pair_values") as writer:
+            with TableWriter(values[column] / name, PairValueRow) as writer:
                 for row in rows:
                     same = {key: row[key] for key in ("id", "rank")}
                     writer.write({**same, "value": row["overlap_1"]})

@@ -1,6 +1,5 @@
 """Files about the project say the same as the project."""
 
-import json
 import re
 import tomllib
 from pathlib import Path
@@ -27,7 +26,7 @@ def test_version_and_licence_are_the_same_everywhere():
 
 
 def test_the_table_of_blocks_has_every_block_of_the_configuration():
-    schema = json.loads(text("workflow_scripts/plan/config.schema.json"))
+    schema = yaml.safe_load(text("workflow_scripts/plan/config.schema.yaml"))
     rows = re.findall(r"(?m)^\| (`.*?) \|", text("config/README.md"))
     named = [block for row in rows for block in re.findall(r"`(\w+)`", row)]
     assert sorted(named) == sorted(schema["properties"])

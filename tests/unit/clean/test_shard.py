@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.stages.clean.shard import clean_pairs, main
 from workflow_scripts.stages.corpus.importer import shard_of
 
@@ -113,7 +114,7 @@ def test_unescaped_entities_stand_in_the_record(tmp_path):
 def rejects(tmp_path, *pairs, **changes):
     rows = [row(*pair, number=number) for number, pair in enumerate(pairs, 1)]
     path = tmp_path / "in" / "0000.parquet"
-    with TableWriter(path, "pairs") as table:
+    with TableWriter(path, PairRow) as table:
         for each in rows:
             table.write(each)
     write_record(path, len(rows), len(rows), {})
@@ -201,7 +202,7 @@ def test_a_pair_is_not_a_duplicate_when_only_the_border_of_its_sides_agrees():
 
 def shard(folder, corpus, pairs):
     path = folder / f"{corpus}.parquet"
-    with TableWriter(path, "pairs") as table:
+    with TableWriter(path, PairRow) as table:
         for number, pair in enumerate(pairs, 1):
             table.write(row(*pair, corpus=corpus, number=number))
     write_record(path, len(pairs), len(pairs), {})
@@ -217,7 +218,7 @@ def run_clean(inputs, corpora, output):
             *("--output", str(output), "--rejected", str(rejected)),
         ]
     )
-    return list(read_rows(output, "pairs"))
+    return list(read_rows(output, PairRow))
 
 
 def test_corpora_that_come_first_win_and_all_are_counted(tmp_path):

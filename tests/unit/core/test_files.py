@@ -12,6 +12,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files import manifest
 from workflow_scripts.core.files.atomic import atomic_path, write_json, write_text
 from workflow_scripts.core.files.parquet import TableWriter, count_rows, read_rows
+from workflow_scripts.core.files.rows import PairRow, ScoredRow
 
 ROWS = [
     {"id": f"c:{line}", "source": "Ahoj.", "reference": "Hello.", "corpus": "c"}
@@ -20,7 +21,7 @@ ROWS = [
 
 
 def write_pairs(path: Path, rows=ROWS):
-    with TableWriter(path, "pairs", group_rows=2) as table:
+    with TableWriter(path, PairRow, group_rows=2) as table:
         for row in rows:
             table.write(row)
 
@@ -84,7 +85,7 @@ def test_json_refuses_what_is_no_json(tmp_path):
 def test_table_round_trip_and_determinism(tmp_path):
     write_pairs(tmp_path / "a.parquet")
     write_pairs(tmp_path / "b.parquet")
-    assert list(read_rows(tmp_path / "a.parquet", "pairs")) == ROWS
+    assert list(read_rows(tmp_path / "a.parquet", PairRow)) == ROWS
     assert count_rows(tmp_path / "a.parquet") == len(ROWS)
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
     assert pq.ParquetFile(tmp_path / "a.parquet").num_row_groups == 3
@@ -93,11 +94,11 @@ def test_table_round_trip_and_determinism(tmp_path):
 def test_failed_table_leaves_nothing(tmp_path):
     with (
         pytest.raises(RuntimeError, match="stop"),
-        TableWriter(tmp_path / "a.parquet", "pairs") as table,
+        TableWriter(tmp_path / "a.parquet", PairRow) as table,
     ):
         table.write(ROWS[0])
         raise RuntimeError("stop")
-    with pytest.raises(ValueError, match="columns"), TableWriter(tmp_path / "a", "pairs") as table:
+    with pytest.raises(ValueError, match="columns"), TableWriter(tmp_path / "a", PairRow) as table:
         table.write({"id": "c:1"})
     assert not list(tmp_path.iterdir())
 
@@ -105,10 +106,10 @@ def test_failed_table_leaves_nothing(tmp_path):
 def test_wrong_schema_and_damaged_file_are_named(tmp_path):
     write_pairs(tmp_path / "a.parquet")
     with pytest.raises(InputError, match=r"a\.parquet: its columns are not those of 'scored'"):
-        next(read_rows(tmp_path / "a.parquet", "scored"))
+        next(read_rows(tmp_path / "a.parquet", ScoredRow))
     (tmp_path / "b.parquet").write_bytes(b"PAR1 and no more")
     with pytest.raises(InputError, match=r"b\.parquet: can't be read as Parquet"):
-        next(read_rows(tmp_path / "b.parquet", "pairs"))
+        next(read_rows(tmp_path / "b.parquet", PairRow))
 
 
 def test_one_flipped_byte_is_found(tmp_path):

@@ -9,6 +9,7 @@ import zstandard
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.stages.corpus import importer
 from workflow_scripts.stages.corpus.importer import main, shard_of
 from workflow_scripts.stages.corpus.pairs import read_pairs
@@ -49,7 +50,7 @@ def hashes_of(block):
 
 
 def rows_of(folder):
-    return [row for path in sorted(folder.glob("*.parquet")) for row in read_rows(path, "pairs")]
+    return [row for path in sorted(folder.glob("*.parquet")) for row in read_rows(path, PairRow)]
 
 
 def rejected_of(folder):
@@ -102,7 +103,7 @@ def test_every_pair_is_in_its_shard_and_verified(tmp_path, bitext):
     paths = sorted((tmp_path / "out").glob("*.parquet"))
     assert [path.name for path in paths] == [f"000{shard}.parquet" for shard in range(4)]
     for shard, path in enumerate(paths):
-        rows = list(read_rows(path, "pairs"))
+        rows = list(read_rows(path, PairRow))
         assert verify(path)["rows_out"] == len(rows) > 0
         assert all(shard_of(row["source"], row["reference"], 4) == shard for row in rows)
         numbers = [int(row["id"].removeprefix("c:")) for row in rows]

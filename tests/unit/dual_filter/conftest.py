@@ -10,6 +10,7 @@ import torch
 from tests.unit.nmt.folders import write_model
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.nmt.vocabulary import SYMBOLS
 
 SOURCES = ["pes spí", "kočka jí", "pes jí", "kočka spí", "pes vidí kočku", "kočka vidí psa"]
@@ -62,7 +63,7 @@ def models(tmp_path_factory) -> dict[str, Path]:
 def write_pairs(tmp_path):
     def write(pairs: list[dict[str, str]], name: str = "pairs") -> Path:
         path = tmp_path / f"{name}.parquet"
-        with TableWriter(path, "pairs") as table:
+        with TableWriter(path, PairRow) as table:
             for pair in pairs:
                 table.write(pair)
         write_record(path, len(pairs), len(pairs), {})

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import PairRow, PairScoreRow
 from workflow_scripts.stages.dual_filter.keep import adequacy, failure, filter_pairs, main
 
 SUM = {"method": "sum", "max_sum": 3.5, "trusted": ["trusted"]}
@@ -76,13 +77,13 @@ def test_scores_of_other_pairs_are_refused(scores, message):
 def test_a_shard_is_filtered_and_counted(tmp_path, write_pairs):
     rows = [row(1), row(2, "trusted"), row(3), row(4)]
     pairs, scores, output = write_pairs(rows), tmp_path / "s.parquet", tmp_path / "o.parquet"
-    with TableWriter(scores, "pair_scores") as table:
+    with TableWriter(scores, PairScoreRow) as table:
         for score in (scored(1), scored(3, 2.0, 2.0), scored(4, math.inf, 1.0)):
             table.write(score)
     write_record(scores, 4, 3, {"trusted": 1})
     arguments = ["--input", str(pairs), "--scores", str(scores), "--output", str(output)]
     main(["--config", json.dumps(SUM), *arguments])
-    assert list(read_rows(output, "pairs")) == rows[:2]
+    assert list(read_rows(output, PairRow)) == rows[:2]
     record = verify(output)
     assert (record["rows_in"], record["rows_out"]) == (4, 2)
     assert record["rejected"] == {"sum": 1, "too_long": 1}

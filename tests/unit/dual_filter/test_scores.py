@@ -7,6 +7,7 @@ import pytest
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import PairScoreRow
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.stages.dual_filter import keep
@@ -24,7 +25,7 @@ def run_scores(models, pairs, output, *options):
             *("--device", "cpu", *options),
         ]
     )
-    return list(read_rows(output, "pair_scores"))
+    return list(read_rows(output, PairScoreRow))
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import torch
 
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import TrainingPairRow
 from workflow_scripts.stages.embed.encoders import ENCODERS
 from workflow_scripts.stages.embed.initial import initial_model, token_kinds
 from workflow_scripts.stages.embed.prepared import prepare, read_prepared
@@ -86,7 +87,7 @@ def random_model(encoders, combine, kind="words", size=6):
 
 def pairs_table(path: Path, pairs):
     """Write a training set as the filter stage does."""
-    with TableWriter(path, "training_pairs") as table:
+    with TableWriter(path, TrainingPairRow) as table:
         for number, (reference, paraphrase) in enumerate(pairs):
             table.write({"id": f"t:{number}", "reference": reference, "paraphrase": paraphrase})
     write_record(path, table.rows_written, table.rows_written, {})

@@ -18,6 +18,7 @@ from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import sha256, verify, write_record
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import EncoderPairRow, PairColumnsRow, PairValueRow
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.encoder import identify
 from workflow_scripts.stages.encoder.identify import Labelled, by_negatives, measures
@@ -48,8 +49,8 @@ def rows(nouns):
 @pytest.fixture
 def pairs(tmp_path):
     folder = tmp_path / "pairs"
-    write_table(folder / "train.parquet", "encoder_pairs", rows(NOUNS[:4]))
-    write_table(folder / "dev.parquet", "encoder_pairs", rows(NOUNS[4:]))
+    write_table(folder / "train.parquet", EncoderPairRow, rows(NOUNS[:4]))
+    write_table(folder / "dev.parquet", EncoderPairRow, rows(NOUNS[4:]))
     for name in ("train", "dev"):
         (folder / f"{name}.json").unlink()
     files = [folder / "train.parquet", folder / "dev.parquet"]
@@ -88,10 +89,10 @@ def test_the_column_is_the_probability(encoder, pairs, tmp_path):
     model = tuned(encoder, pairs, tmp_path / "tuned")
     texts = [("the cat", "a dog"), ("the cat", "not dog"), ("a tree", "")]
     table = [pair(f"c:{number}", 1, *both) for number, both in enumerate(texts)]
-    shard = write_table(tmp_path / "in" / "0000.parquet", "pair_columns", table)
+    shard = write_table(tmp_path / "in" / "0000.parquet", PairColumnsRow, table)
     output = tmp_path / "out" / "0000.parquet"
     encoder_score.main(arguments(input=shard, model=model, device="cpu", output=output))
-    values = [row["value"] for row in read_rows(output, "pair_values")]
+    values = [row["value"] for row in read_rows(output, PairValueRow)]
     tokenizer = open_tokenizer(model)
     opened = open_model(AutoModelForSequenceClassification, model)
     for value, both in zip(values, texts, strict=True):
@@ -104,7 +105,7 @@ def test_a_damaged_encoder_is_not_asked(encoder, pairs, tmp_path):
     model = tuned(encoder, pairs, tmp_path / "tuned", training=TRAINING | {"epochs": 1})
     (model / "config.json").write_text("{}", encoding="utf-8")
     shard = write_table(
-        tmp_path / "in" / "0000.parquet", "pair_columns", [pair("c:1", 1, "a", "b")]
+        tmp_path / "in" / "0000.parquet", PairColumnsRow, [pair("c:1", 1, "a", "b")]
     )
     with pytest.raises(InputError, match=r"config\.json"):
         encoder_score.main(

@@ -11,6 +11,7 @@ from tests.unit.encoder.tasks.samples import qqp
 from tests.unit.filter.conftest import arguments, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, verify
+from workflow_scripts.core.files.rows import PairRow, StsPairRow
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.embed.prepared import key
 from workflow_scripts.stages.encoder import masked
@@ -44,12 +45,12 @@ def data(tmp_path_factory):
         {"id": f"c:{number}", "source": "-", "reference": text, "corpus": "c"}
         for number, text in enumerate(TEXTS)
     ]
-    write_table(folder / "0000.parquet", "pairs", rows[::2])
-    write_table(folder / "0001.parquet", "pairs", rows[1::2])
+    write_table(folder / "0000.parquet", PairRow, rows[::2])
+    write_table(folder / "0001.parquet", PairRow, rows[1::2])
     tested = [
         {"data_set": "a", "group": "g", "score": 1.0, "first": TEXTS[0].upper(), "second": "-"}
     ]
-    write_table(folder / "evaluation.parquet", "sts_pairs", tested)
+    write_table(folder / "evaluation.parquet", StsPairRow, tested)
     return folder
 
 

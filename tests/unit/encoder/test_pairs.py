@@ -9,6 +9,7 @@ from tests.unit.filter.conftest import arguments, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import EncoderPairRow, StsPairRow, TrainingPairRow
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.embed import train as embedding
 from workflow_scripts.stages.embed.prepared import key
@@ -226,8 +227,8 @@ def data(tmp_path_factory):
     tested = [
         {"data_set": "a", "group": "g", "score": 1.0, "first": rows[0][1].upper(), "second": "-"}
     ]
-    write_table(folder / "pairs.parquet", "training_pairs", table)
-    write_table(folder / "evaluation.parquet", "sts_pairs", tested)
+    write_table(folder / "pairs.parquet", TrainingPairRow, table)
+    write_table(folder / "evaluation.parquet", StsPairRow, tested)
     config = {
         "name": "word",
         "model": defaults("embedding_model") | {"dimension": 8},
@@ -252,7 +253,7 @@ def mined(data, output, inputs=None, **changes):
             output=output,
         )
     )
-    return {name: list(read_rows(output / name, "encoder_pairs")) for name in (TRAIN, DEV)}
+    return {name: list(read_rows(output / name, EncoderPairRow)) for name in (TRAIN, DEV)}
 
 
 def test_each_sentence_has_two_pairs_and_parts_share_none(data, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import ReferenceScoreRow, ScoredRow
 from workflow_scripts.stages.evaluate import bounds
 from workflow_scripts.stages.evaluate.bounds import curve, own_quantiles, sampled
 from workflow_scripts.stages.evaluate.diversity import diversity
@@ -81,7 +82,7 @@ def test_nothing_at_all():
 
 
 def write_own(path, sums, corpora):
-    with TableWriter(path, "reference_scores") as writer:
+    with TableWriter(path, ReferenceScoreRow) as writer:
         for number, (total, corpus) in enumerate(zip(sums, corpora, strict=True)):
             nlls = {"forward_nll": 0.0, "backward_nll": float(total), "sum": float(total)}
             writer.write({"id": f"{corpus}:{number}", "corpus": corpus} | nlls)
@@ -114,7 +115,7 @@ def test_references_that_cannot_be_read_are_above_every_bound(tmp_path):
 
 
 def write_scored(path, rows):
-    with TableWriter(path, "scored") as writer:
+    with TableWriter(path, ScoredRow) as writer:
         for each in rows:
             writer.write(each)
     write_record(path, len(rows), len(rows), {})

@@ -5,6 +5,7 @@ import pytest
 from tests.unit import made_up_run as made
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import ReferenceScoreRow
 from workflow_scripts.stages.evaluate import bounds
 from workflow_scripts.stages.evaluate.doubts import doubts
 
@@ -30,7 +31,7 @@ def test_usual_scores_are_not():
 @pytest.mark.parametrize(("total", "warned"), [(2.0, False), (7.5, True)])
 def test_the_log_of_the_bounds_tells(made_up_run, tmp_path, capsys, total, warned):
     path = tmp_path / "0000.parquet"
-    with TableWriter(path, "reference_scores") as writer:
+    with TableWriter(path, ReferenceScoreRow) as writer:
         nlls = {"forward_nll": 1.0, "backward_nll": total - 1.0, "sum": total}
         writer.write({"id": "c:1", "corpus": "c"} | nlls)
     write_record(path, 1, 1, {})

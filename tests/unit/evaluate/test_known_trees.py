@@ -5,6 +5,7 @@ import pytest
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import SCHEMA_NAMES, ParaphrasesRow, TreesRow
 from workflow_scripts.stages.evaluate.known_trees import compare, known_tree, main
 from workflow_scripts.stages.syntax.trees import parse, words
 from workflow_scripts.testbed.generate import items
@@ -80,9 +81,9 @@ def test_an_error_of_the_parser_is_seen():
     assert found["known"]["ranks"][0]["tree_edit_distance"] == 1
 
 
-def write(folder, schema, rows):
-    path = folder / schema / "0000.parquet"
-    with TableWriter(path, schema) as writer:
+def write(folder, kind, rows):
+    path = folder / SCHEMA_NAMES[kind] / "0000.parquet"
+    with TableWriter(path, kind) as writer:
         for row in rows:
             writer.write(row)
     write_record(path, len(rows), len(rows), {})
@@ -92,9 +93,9 @@ def write(folder, schema, rows):
 def arguments(folder, trees=TREES):
     found = [
         "--folder",
-        write(folder, "paraphrases", ROWS),
+        write(folder, ParaphrasesRow, ROWS),
         "--trees",
-        write(folder, "trees", trees),
+        write(folder, TreesRow, trees),
     ]
     return [*found, "--shards", "1", "--best", "2", "--bootstrap", "10"]
 

@@ -7,6 +7,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import ParaphrasesRow, ScoredRow, TreesRow
 from workflow_scripts.stages.evaluate.diversity import diversity
 from workflow_scripts.stages.evaluate.measures import main, measure, summary
 from workflow_scripts.stages.select.threshold import RECORD as THRESHOLD_RECORD
@@ -161,12 +162,12 @@ def test_paraphrases_without_backward_scores(segmenter, score):
 
 
 def write_folders(folder, shards):
-    for name, schema in (("selected", "paraphrases"), ("scored", "scored")):
+    for name, kind in (("selected", ParaphrasesRow), ("scored", ScoredRow)):
         for number, rows in enumerate(shards):
             path = folder / name / f"{number:04d}.parquet"
-            with TableWriter(path, schema) as writer:
+            with TableWriter(path, kind) as writer:
                 for each in rows:
-                    if schema == "scored":
+                    if kind is ScoredRow:
                         base = {key: each[key] for key in ("id", "source", "reference", "corpus")}
                         keys = ("text", "forward_nll", "backward_nll", "sum", "variant")
                         candidates = [
@@ -189,7 +190,7 @@ def write_trees(folder, shards):
 
     for number, rows in enumerate(shards):
         path = folder / "trees" / f"{number:04d}.parquet"
-        with TableWriter(path, "trees") as writer:
+        with TableWriter(path, TreesRow) as writer:
             for each in rows:
                 texts = [paraphrase["text"] for paraphrase in each["paraphrases"]]
                 writer.write(

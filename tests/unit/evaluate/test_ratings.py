@@ -7,6 +7,7 @@ import pytest
 from tests.unit.pages import Reader
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.stages.evaluate import system_ratings, tables
 from workflow_scripts.stages.evaluate.stage import _ANNOTATORS
 from workflow_scripts.stages.evaluate.system_ratings import (
@@ -134,7 +135,7 @@ def selected(run, system):
     """The rows of a system's selection whose texts can stand in a line of a file."""
     folder = run.folder("select", system)
     for path in sorted(folder.glob("[0-9]*.parquet")):
-        for row in read_rows(path, "paraphrases"):
+        for row in read_rows(path, ParaphrasesRow):
             if not {"\t", "\n"} & set(row["reference"]):
                 yield row
 

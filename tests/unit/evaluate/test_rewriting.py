@@ -12,6 +12,7 @@ from tests.unit.pages import Reader
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import ScoredRow
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.stages.evaluate import rewriting, tables
 from workflow_scripts.stages.evaluate.modified_bleu import modified_bleu
@@ -58,7 +59,7 @@ MONOLINGUAL = [
 
 def written(folder, rows):
     path = folder / "0000.parquet"
-    with TableWriter(path, "scored") as writer:
+    with TableWriter(path, ScoredRow) as writer:
         for each in rows:
             writer.write(each)
     write_record(path, len(rows), len(rows), {})

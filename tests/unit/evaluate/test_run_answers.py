@@ -5,6 +5,7 @@ import pytest
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.stages.evaluate.answers import measure
 from workflow_scripts.stages.evaluate.run_answers import figures, main, normalised
 
@@ -43,7 +44,7 @@ def test_texts_are_brought_to_the_form_of_the_run():
 def written(tmp_path):
     """Write one shard and a file of answers; return the arguments and the output."""
     path = tmp_path / "select" / "0000.parquet"
-    with TableWriter(path, "paraphrases") as writer:
+    with TableWriter(path, ParaphrasesRow) as writer:
         found = row("fonte", "ref", "one")
         nlls = {"forward_nll": 1.0, "backward_nll": 1.0, "sum": 2.0, "cluster": 1, "variant": ""}
         found["paraphrases"] = [each | nlls for each in found["paraphrases"]]

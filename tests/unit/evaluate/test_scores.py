@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import ScoredRow
 from workflow_scripts.stages.evaluate.scores import BINS, scored_histograms
 
 
@@ -20,7 +21,7 @@ def candidate(forward, backward):
 
 
 def write(path, rows):
-    with TableWriter(path, "scored") as writer:
+    with TableWriter(path, ScoredRow) as writer:
         for number, (corpus, candidates) in enumerate(rows):
             row = {"id": f"{corpus}:{number}", "source": "s", "reference": "r", "corpus": corpus}
             writer.write({**row, "candidates": candidates})

@@ -5,6 +5,7 @@ import pytest
 
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.rows import PairColumnsRow, PairValueRow, TreesRow
 from workflow_scripts.stages.evaluate.statistics import (
     Sample,
     bins,
@@ -36,18 +37,18 @@ def run(tmp_path):
         table = rows()
         options = {}
         if trees is not None:
-            write_table(tmp_path / "trees" / "0000.parquet", "trees", trees)
+            write_table(tmp_path / "trees" / "0000.parquet", TreesRow, trees)
             options["trees"] = tmp_path / "trees"
         if documents is not None:
             options["documents"] = tmp_path / "documents.txt"
             options["documents"].write_bytes(documents)
-        write_table(tmp_path / "pairs" / "0000.parquet", "pair_columns", table)
+        write_table(tmp_path / "pairs" / "0000.parquet", PairColumnsRow, table)
         for name, values in columns.items():
             column = [
                 {"id": row["id"], "rank": row["rank"], "value": value}
                 for row, value in zip(table, values, strict=True)
             ]
-            write_table(tmp_path / name / "0000.parquet", "pair_values", column)
+            write_table(tmp_path / name / "0000.parquet", PairValueRow, column)
         kinds = {name: "vectors" if name == "score" else "classifier" for name in columns}
         output = tmp_path / "statistics.json"
         main(

@@ -11,6 +11,7 @@ from tests.unit.made_up_run import GROUPS, EndsAlike
 from tests.unit.pages import Reader
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import ScoredRow
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.stages.evaluate import measures, system_ratings, tables, variant_measures
 from workflow_scripts.stages.evaluate.diversity import diversity
@@ -105,8 +106,8 @@ def varied(made_up_run, tmp_path_factory):
     given = cycle(["s01", "s01 s28", "s28", "s01 s02 s28"])
     rated = []
     for path in sorted(made_up_run.folder("score", "beam").glob("0*.parquet")):
-        rows = list(read_rows(path, "scored"))
-        with TableWriter(scored / path.name, "scored") as writer:
+        rows = list(read_rows(path, ScoredRow))
+        with TableWriter(scored / path.name, ScoredRow) as writer:
             for each in rows:
                 found = [{**one, "variant": next(given)} for one in each["candidates"]]
                 writer.write({**each, "candidates": found})

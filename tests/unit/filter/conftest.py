@@ -10,9 +10,9 @@ from workflow_scripts.core.files.rows import PAIR_COLUMNS
 from workflow_scripts.stages.filter.kenlm import program
 
 
-def write_table(path, schema, rows):
+def write_table(path, kind, rows):
     """Write a table as its stage would, with its record."""
-    with TableWriter(path, schema) as table:
+    with TableWriter(path, kind) as table:
         for row in rows:
             table.write(row)
     write_record(path, table.rows_written, table.rows_written, {})

@@ -8,6 +8,7 @@ from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import PairColumnsRow, PairValueRow
 from workflow_scripts.stages.filter import classifier as module
 from workflow_scripts.stages.filter import classify, train_classifier
 from workflow_scripts.stages.filter.classifier import Classifier, frequent_words
@@ -44,7 +45,7 @@ def ordered(number):
 def columns(tmp_path):
     def write(texts, count=300):
         rows = [pair(f"c:{number}", 1, *texts(number)) for number in range(count)]
-        write_table(tmp_path / "columns" / "0000.parquet", "pair_columns", rows)
+        write_table(tmp_path / "columns" / "0000.parquet", PairColumnsRow, rows)
         return tmp_path / "columns"
 
     return write
@@ -66,7 +67,7 @@ def test_it_tells_references_from_paraphrases(columns, tmp_path, network, texts,
     assert metrics["validation"]["accuracy"] > 0.95
     assert read_record(model / "model")["extra"] == metrics["validation"]
     classify.main(arguments(input=folder / "0000.parquet", model=model, output=output))
-    values = [row["value"] for row in read_rows(output, "pair_values")]
+    values = [row["value"] for row in read_rows(output, PairValueRow)]
     assert len(values) == 300
     said = capsys.readouterr().err
     assert f"classifier, epoch 1: {metrics['training_pairs']} rows done" in said
@@ -119,7 +120,7 @@ def with_lists(tmp_path, count=200, times=1):
             reference = f"{reference.upper()}!"
         for rank, text in enumerate((reference, paraphrase, reference), 1):
             rows.append(pair(f"c:{number}", rank, reference, text))
-    write_table(tmp_path / "columns" / "0000.parquet", "pair_columns", rows)
+    write_table(tmp_path / "columns" / "0000.parquet", PairColumnsRow, rows)
     return tmp_path / "columns", rows
 
 
@@ -160,7 +161,7 @@ def test_the_test_is_of_references_that_it_has_not_learnt(tmp_path, times):
     train(folder, tmp_path / "model", **GRID)
     output = tmp_path / "out" / "0000.parquet"
     classify.main(arguments(input=folder / "0000.parquet", model=tmp_path / "model", output=output))
-    known = {row["id"] for row in read_rows(output, "pair_values") if row["value"] is not None}
+    known = {row["id"] for row in read_rows(output, PairValueRow) if row["value"] is not None}
     settings = CONFIG | GRID
     sample = list(train_classifier.sampled([folder / "0000.parquet"], settings))
     assert len(sample) == 300 * times

@@ -7,8 +7,8 @@ import pytest
 from tests.unit.filter.conftest import arguments, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record
-from workflow_scripts.core.files.parquet import SCHEMAS, read_rows
-from workflow_scripts.core.files.rows import PAIR_COLUMNS
+from workflow_scripts.core.files.parquet import read_rows, schema_of
+from workflow_scripts.core.files.rows import PAIR_COLUMNS, PairColumnsRow, ParaphrasesRow
 from workflow_scripts.stages.filter import columns
 from workflow_scripts.stages.filter.columns import main
 
@@ -49,12 +49,12 @@ ROWS = [
 
 @pytest.fixture
 def shard(tmp_path):
-    return write_table(tmp_path / "0000.parquet", "paraphrases", ROWS)
+    return write_table(tmp_path / "0000.parquet", ParaphrasesRow, ROWS)
 
 
 def run(shard, output, config=None):
     main(arguments(config or {}, input=shard, output=output))
-    return list(read_rows(output, "pair_columns"))
+    return list(read_rows(output, PairColumnsRow))
 
 
 def test_one_row_for_each_pair_in_order(shard, tmp_path):
@@ -108,7 +108,7 @@ def test_the_size_of_batches_makes_no_difference(shard, tmp_path, monkeypatch, c
 
 
 def test_shard_without_pairs(tmp_path):
-    shard = write_table(tmp_path / "0000.parquet", "paraphrases", ROWS[1:2])
+    shard = write_table(tmp_path / "0000.parquet", ParaphrasesRow, ROWS[1:2])
     assert run(shard, tmp_path / "out.parquet") == []
 
 
@@ -119,7 +119,7 @@ def test_damaged_shard_is_refused(shard, tmp_path):
 
 
 def test_the_schema_has_the_columns_that_a_configuration_can_name():
-    assert SCHEMAS["pair_columns"].names == ["id", "reference", "paraphrase", *PAIR_COLUMNS]
+    assert schema_of(PairColumnsRow).names == ["id", "reference", "paraphrase", *PAIR_COLUMNS]
 
 
 def test_every_column_that_is_computed_is_written():

@@ -6,6 +6,12 @@ import pytest
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import (
+    PairColumnsRow,
+    PairValueRow,
+    StsPairRow,
+    TrainingPairRow,
+)
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.embed import train
 from workflow_scripts.stages.embed.embedding import load
@@ -32,8 +38,8 @@ def model(request, tmp_path_factory):
         {"id": f"c:{number}", "reference": one, "paraphrase": other}
         for number, (one, other) in enumerate(PAIRS[:3] * 4)
     ]
-    write_table(folder / "pairs.parquet", "training_pairs", rows)
-    write_table(folder / "evaluation.parquet", "sts_pairs", [])
+    write_table(folder / "pairs.parquet", TrainingPairRow, rows)
+    write_table(folder / "evaluation.parquet", StsPairRow, [])
     settings = {"encoders": ["word"], "tokens": "pieces", "vocabulary": 40}
     if request.param != "pieces":
         settings = {"encoders": [request.param]}
@@ -51,14 +57,14 @@ def model(request, tmp_path_factory):
 
 def column(folder, model, pairs, name="0000"):
     rows = [pair(f"c:{number}", 1, *texts) for number, texts in enumerate(pairs)]
-    shard = write_table(folder / "in" / f"{name}.parquet", "pair_columns", rows)
+    shard = write_table(folder / "in" / f"{name}.parquet", PairColumnsRow, rows)
     output = folder / "out" / f"{name}.parquet"
     embedding_score.main(arguments(input=shard, model=model, output=output))
     return output
 
 
 def values(path):
-    return [row["value"] for row in read_rows(path, "pair_values")]
+    return [row["value"] for row in read_rows(path, PairValueRow)]
 
 
 @pytest.mark.slow

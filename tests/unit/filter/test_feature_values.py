@@ -9,7 +9,13 @@ import pytest
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.parquet import read_rows
-from workflow_scripts.core.files.rows import PAIR_COLUMNS
+from workflow_scripts.core.files.rows import (
+    PAIR_COLUMNS,
+    PairColumnsRow,
+    PairRow,
+    PairValueRow,
+    ReferenceScoreRow,
+)
 from workflow_scripts.plan.catalogues.pair_features import LANGUAGES, NEEDS
 from workflow_scripts.plan.schema import definition
 from workflow_scripts.stages.filter import feature_values
@@ -42,11 +48,11 @@ def test_every_feature_can_be_a_column_unless_it_is_one():
 
 
 def column(folder, name, *, pairs=PAIRS, language="en", config=None, **options):
-    shard = write_table(folder / "0000.parquet", "pair_columns", pairs)
+    shard = write_table(folder / "0000.parquet", PairColumnsRow, pairs)
     output = folder / "values" / "0000.parquet"
     settings = {"name": name, "language": language, **(config or {})}
     feature_values.main(arguments(settings, input=shard, output=output, **options))
-    rows = list(read_rows(output, "pair_values"))
+    rows = list(read_rows(output, PairValueRow))
     assert [(row["id"], row["rank"]) for row in rows] == [(p["id"], p["rank"]) for p in pairs]
     return [row["value"] for row in rows]
 
@@ -59,7 +65,7 @@ def words(tmp_path):
         rows = [
             {"id": f"c:{text}", "source": "x", "reference": text, "corpus": "c"} for text in some
         ]
-        write_table(folder / f"{shard:04d}.parquet", "pairs", rows)
+        write_table(folder / f"{shard:04d}.parquet", PairRow, rows)
     output = tmp_path / "words" / "words.txt"
     known_words.main(arguments(folder=folder, shards=2, output=output))
     return output
@@ -106,7 +112,7 @@ def test_gains_compare_with_the_score_of_the_reference(tmp_path):
         {"id": "c:2", "corpus": "c", "forward_nll": 1.0, "backward_nll": 2.0, "sum": 3.0},
         {"id": "c:1", "corpus": "c", "forward_nll": 1.0, "backward_nll": np.inf, "sum": np.inf},
     ]
-    scores = write_table(tmp_path / "scores" / "0000.parquet", "reference_scores", rows)
+    scores = write_table(tmp_path / "scores" / "0000.parquet", ReferenceScoreRow, rows)
     given = {"reference_scores": scores}
     assert column(tmp_path / "one", "forward_gain", **given) == [0.5, -0.5, 0.75]
     assert column(tmp_path / "two", "backward_gain", **given) == [None, None, 2.0]
@@ -135,7 +141,7 @@ def test_a_grammar_model_makes_a_column(monkeypatch, tmp_path):
 
 def test_references_without_a_score_are_told(tmp_path):
     rows = [{"id": "c:2", "corpus": "c", "forward_nll": 1.0, "backward_nll": 2.0, "sum": 3.0}]
-    scores = write_table(tmp_path / "scores" / "0000.parquet", "reference_scores", rows)
+    scores = write_table(tmp_path / "scores" / "0000.parquet", ReferenceScoreRow, rows)
     with pytest.raises(InputError, match=r"scores/0000\.parquet has no reference c:1; delete"):
         column(tmp_path, "forward_gain", reference_scores=scores)
 

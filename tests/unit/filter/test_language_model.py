@@ -6,6 +6,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import read_record, write_record
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import PairColumnsRow, PairRow, PairValueRow
 from workflow_scripts.stages.filter import kenlm as programs
 from workflow_scripts.stages.filter import language_model, perplexity
 from workflow_scripts.stages.filter.kenlm import estimate, log_probabilities, perplexities
@@ -28,7 +29,7 @@ def folder(tmp_path):
         for number, text in enumerate(SENTENCES)
     ]
     for shard in (0, 1):
-        write_table(tmp_path / f"000{shard}.parquet", "pairs", rows[shard::2])
+        write_table(tmp_path / f"000{shard}.parquet", PairRow, rows[shard::2])
     return tmp_path
 
 
@@ -67,10 +68,10 @@ def test_perplexity_of_every_paraphrase(folder, kenlm, tmp_path):
     model = trained(folder, {"train": None})
     texts = ["The dog sees a red car.", "Car red a sees dog the.", "Zebras yawn.", "..."]
     rows = [pair(f"c:{number}", 1, "A cat.", text) for number, text in enumerate(texts)]
-    shard = write_table(tmp_path / "in" / "0000.parquet", "pair_columns", rows)
+    shard = write_table(tmp_path / "in" / "0000.parquet", PairColumnsRow, rows)
     output = tmp_path / "out" / "0000.parquet"
     perplexity.main(arguments({}, input=shard, model=model, output=output))
-    found = list(read_rows(output, "pair_values"))
+    found = list(read_rows(output, PairValueRow))
     assert [(row["id"], row["rank"]) for row in found] == [(row["id"], 1) for row in rows]
     values = [row["value"] for row in found]
     assert values[0] < 10 < values[1]
@@ -79,7 +80,7 @@ def test_perplexity_of_every_paraphrase(folder, kenlm, tmp_path):
 
     # The same model, relative to the reference.
     perplexity.main(arguments({"relative": True}, input=shard, model=model, output=output))
-    found = [row["value"] for row in read_rows(output, "pair_values")]
+    found = [row["value"] for row in read_rows(output, PairValueRow)]
     (of_reference,) = perplexities(model, [["a", "cat"]])
     np.testing.assert_allclose(found, np.log(of_reference) - np.log(values), rtol=1e-5)
     pairs = Pairs(["A cat."] * len(texts), texts)

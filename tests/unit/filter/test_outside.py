@@ -8,7 +8,7 @@ from tests.unit.filter.conftest import arguments
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.core.files.parquet import read_rows
-from workflow_scripts.core.files.rows import MODEL_COLUMNS
+from workflow_scripts.core.files.rows import MODEL_COLUMNS, PairColumnsRow, TrainingPairRow
 from workflow_scripts.plan.catalogues.training_sets import training_sets
 from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.filter import columns, outside
@@ -39,7 +39,7 @@ def written(tmp_path):
         output = tmp_path / "out" / "0000.parquet"
         config = BLOCK | {"tsv": [str(path)]} | more
         outside.main(arguments(config, inputs="{}", output=output))
-        return list(read_rows(output, "pair_columns")), read_record(output)
+        return list(read_rows(output, PairColumnsRow)), read_record(output)
 
     return write
 
@@ -105,7 +105,7 @@ def test_a_training_set_is_chosen_of_them_as_of_a_systems_pairs(written, tmp_pat
     }
     output = tmp_path / "set" / "pairs.parquet"
     choose(arguments(settings, folder=tmp_path / "out", values=[], shards=1, output=output))
-    rows = list(read_rows(output, "training_pairs"))
+    rows = list(read_rows(output, TrainingPairRow))
     assert len(rows) == 12
     assert all(len(row["reference"].split()) <= 4 for row in rows)
 

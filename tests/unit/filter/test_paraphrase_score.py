@@ -6,6 +6,7 @@ import pytest
 
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import PairColumnsRow, PairValueRow
 from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.filter import paraphrase_score
 from workflow_scripts.stages.filter.paraphrase_score import WordVectors, main
@@ -28,10 +29,10 @@ PAIRS = [
 
 def scores(tmp_path, pairs, vectors, **options):
     rows = [pair(f"c:{number}", 1, *texts) for number, texts in enumerate(pairs)]
-    shard = write_table(tmp_path / "in" / "0000.parquet", "pair_columns", rows)
+    shard = write_table(tmp_path / "in" / "0000.parquet", PairColumnsRow, rows)
     output = tmp_path / "out" / "0000.parquet"
     main(arguments(input=shard, vectors=vectors, output=output, **options))
-    return [row["value"] for row in read_rows(output, "pair_values")]
+    return [row["value"] for row in read_rows(output, PairValueRow)]
 
 
 def test_cosine_of_mean_vectors(tmp_path):

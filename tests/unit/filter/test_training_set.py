@@ -5,7 +5,12 @@ from tests.unit.filter.conftest import arguments, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.core.files.parquet import read_rows
-from workflow_scripts.core.files.rows import PAIR_COLUMNS
+from workflow_scripts.core.files.rows import (
+    PAIR_COLUMNS,
+    PairColumnsRow,
+    PairValueRow,
+    TrainingPairRow,
+)
 from workflow_scripts.stages.filter import pair_stream
 from workflow_scripts.stages.filter.training_set import main
 
@@ -41,7 +46,7 @@ def folder(rows, tmp_path_factory):
     folder = tmp_path_factory.mktemp("columns")
     for shard in (0, 1):
         path = folder / f"000{shard}.parquet"
-        write_table(path, "pair_columns", rows[shard * 90 : 90 + shard * 110])
+        write_table(path, PairColumnsRow, rows[shard * 90 : 90 + shard * 110])
     return folder
 
 
@@ -55,7 +60,7 @@ def values(rows, tmp_path_factory):
     ]
     for shard in (0, 1):
         path = folder / f"000{shard}.parquet"
-        write_table(path, "pair_values", column[shard * 90 : 90 + shard * 110])
+        write_table(path, PairValueRow, column[shard * 90 : 90 + shard * 110])
     return folder
 
 
@@ -67,7 +72,7 @@ def chosen(folder, tmp_path):
         main(arguments(ALL | settings, **options))
         record = read_record(output)
         assert record["rows_in"] == PAIRS
-        return list(read_rows(output, "training_pairs")), record["rejected"]
+        return list(read_rows(output, TrainingPairRow)), record["rejected"]
 
     return choose
 
@@ -117,7 +122,7 @@ def test_a_column_without_any_value_is_refused(chosen, rows, settings, tmp_path)
             for row, value in zip(rows, known, strict=True)
         ]
         for shard, part in (("0000", column[:90]), ("0001", column[90:])):
-            write_table(tmp_path / f"{shard}.parquet", "pair_values", part)
+            write_table(tmp_path / f"{shard}.parquet", PairValueRow, part)
         if known[150] is None:
             with pytest.raises(InputError, match=r"digit: none of the 200 pairs has a value"):
                 chosen([f"digit={tmp_path}"], **settings)
@@ -130,7 +135,7 @@ def test_a_column_without_any_value_is_refused(chosen, rows, settings, tmp_path)
 def test_values_of_other_pairs_are_refused(chosen, values, rows, tmp_path):
     for shard, part in (("0000", rows[1:91]), ("0001", rows[90:])):
         column = [{"id": row["id"], "rank": row["rank"], "value": 1.0} for row in part]
-        write_table(tmp_path / f"{shard}.parquet", "pair_values", column)
+        write_table(tmp_path / f"{shard}.parquet", PairValueRow, column)
     with pytest.raises(InputError, match=r"0000\.parquet is not of the pairs in"):
         chosen([f"digit={tmp_path}"], bounds={"digit": [None, 4]})
 
@@ -210,7 +215,7 @@ def two_corpora(rows, tmp_path):
     ]
     for shard in (0, 1):
         path = folder / f"000{shard}.parquet"
-        write_table(path, "pair_columns", named[shard * 90 : 90 + shard * 110])
+        write_table(path, PairColumnsRow, named[shard * 90 : 90 + shard * 110])
     return folder, named
 
 
@@ -221,7 +226,7 @@ def test_pairs_of_some_corpora_are_taken_before_folds_are_made(two_corpora, tmp_
     def choose(number, **settings):
         output = tmp_path / str(number) / "pairs.parquet"
         main(arguments(ALL | settings, folder=folder, values=[], shards=2, output=output))
-        return list(read_rows(output, "training_pairs")), read_record(output)["rejected"]
+        return list(read_rows(output, TrainingPairRow)), read_record(output)["rejected"]
 
     own = [row for row in named if row["id"].startswith("c:")]
     found, rejected = choose(1, corpora=["c"])

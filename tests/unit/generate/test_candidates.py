@@ -6,6 +6,12 @@ import pytest
 
 from workflow_scripts.core.files.manifest import read_record, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import (
+    CandidatesRow,
+    DocumentFrequencyRow,
+    PairRow,
+    ReferenceRow,
+)
 from workflow_scripts.nmt import int8
 from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
 from workflow_scripts.stages.generate import candidates
@@ -48,7 +54,7 @@ def sentences(nmt_oracle):
 
 def run_main(folder, model, pairs, config=CONFIG, batch_rows=64, idf=None, inputs=None, more=()):
     folder.mkdir()
-    with TableWriter(folder / "references.parquet", "references") as writer:
+    with TableWriter(folder / "references.parquet", ReferenceRow) as writer:
         for number, source, reference in pairs:
             writer.write(
                 {"id": f"c:{number}", "source": source, "reference": reference, "corpus": "c"}
@@ -73,7 +79,7 @@ def generated(model, sentences, tmp_path_factory):
 @pytest.mark.slow
 def test_candidates_hold_no_forbidden_phrase_and_add_up(generated, model, sentences):
     segmenter = Segmenter(model / "reference.model")
-    rows = list(read_rows(generated, "candidates"))
+    rows = list(read_rows(generated, CandidatesRow))
     assert [row["reference"] for row in rows] == [reference for _, reference in sentences]
     forbidden = 0
     for row in rows:
@@ -112,7 +118,7 @@ def test_in_8_bits_samples_are_as_many_and_repeat(generated, model, sentences, t
     found = run_main(tmp_path / "one", model, pairs, config)
     assert found.read_bytes() == run_main(tmp_path / "two", model, pairs, config).read_bytes()
     assert found.read_bytes() != generated.read_bytes()
-    for row in read_rows(found, "candidates"):
+    for row in read_rows(found, CandidatesRow):
         assert len(row["candidates"]) + row["dropped"] == 3 * 8
         assert all(0 < each["forward_nll"] < 20 for each in row["candidates"])
 
@@ -121,8 +127,8 @@ def test_in_8_bits_samples_are_as_many_and_repeat(generated, model, sentences, t
 def test_results_do_not_depend_on_sharding_or_batches(generated, model, sentences, tmp_path):
     pairs = [(number, *pair) for number, pair in enumerate(sentences)][::-2]
     other = run_main(tmp_path / "other", model, pairs, batch_rows=10)
-    whole = {row["id"]: row for row in read_rows(generated, "candidates")}
-    rows = list(read_rows(other, "candidates"))
+    whole = {row["id"]: row for row in read_rows(generated, CandidatesRow)}
+    rows = list(read_rows(other, CandidatesRow))
     assert [row["id"] for row in rows] == ["c:3", "c:1"]
     for row in rows:
         expected = whole[row["id"]]
@@ -140,7 +146,7 @@ def test_truncation_and_spared_words_are_those_of_the_configuration(model, sente
     words = sorted({word.text.lower() for _, text in sentences for word in words_of(text)})
     constraints = {**CONSTRAINTS, "fraction": [1.0, 1.0], "spare": {"words": words[1:]}}
     config = CONFIG | {"search": search, "constraints": constraints}
-    rows = list(read_rows(run_main(tmp_path / "run", model, pairs, config), "candidates"))
+    rows = list(read_rows(run_main(tmp_path / "run", model, pairs, config), CandidatesRow))
     for row in rows:
         assert {word.lower() for each in row["sets"] for word in each["avoid"]} <= {words[0]}
         for number in range(3):
@@ -158,7 +164,7 @@ def test_names_of_the_source_are_spared(model, sentences, tmp_path):
         "constraints": {**CONSTRAINTS, "fraction": [1.0, 1.0], "spare": {"capitalised": "inside"}}
     }
     pairs = [(1, source, reference), (2, f"{source} {first}", reference)]
-    without, named = read_rows(run_main(tmp_path / "run", model, pairs, config), "candidates")
+    without, named = read_rows(run_main(tmp_path / "run", model, pairs, config), CandidatesRow)
     assert all(first in each["avoid"] for each in without["sets"])
     assert not any(first in each["avoid"] for each in named["sets"])
 
@@ -167,7 +173,7 @@ def test_names_of_the_source_are_spared(model, sentences, tmp_path):
 def test_without_constraints_and_with_an_unreadable_source(model, sentences, tmp_path):
     pairs = [(1, *sentences[0]), (2, "slovo " * 200, "A word."), (3, *sentences[1])]
     config = CONFIG | {"constraints": None}
-    rows = list(read_rows(run_main(tmp_path / "run", model, pairs, config), "candidates"))
+    rows = list(read_rows(run_main(tmp_path / "run", model, pairs, config), CandidatesRow))
     free = {"set": 0, "variant": "few", "avoid": [], "want": []}
     assert [row["sets"] for row in rows] == [[free]] * 3
     assert rows[1]["candidates"] == [] and rows[1]["dropped"] == 8
@@ -180,7 +186,7 @@ def test_a_beam_gives_its_nbest_list_best_first(model, sentences, tmp_path):
     search = {"method": "beam", "beam_size": 6, "nbest": 4}
     config = CONFIG | {"constraints": None, "search": search}
     output = run_main(tmp_path / "run", model, pairs, config)
-    rows = list(read_rows(output, "candidates"))
+    rows = list(read_rows(output, CandidatesRow))
     assert [len(row["candidates"]) for row in rows] == [4, 0, 4]
     assert [row["dropped"] for row in rows] == [0, 1, 0]
     for row in (rows[0], rows[2]):
@@ -191,7 +197,7 @@ def test_a_beam_gives_its_nbest_list_best_first(model, sentences, tmp_path):
     assert read_record(output)["extra"]["unfinished"] == 1
 
     single = config | {"search": {"method": "beam", "beam_size": 6}}
-    (best, *_) = read_rows(run_main(tmp_path / "best", model, pairs[:1], single), "candidates")
+    (best, *_) = read_rows(run_main(tmp_path / "best", model, pairs[:1], single), CandidatesRow)
     # Fewer sentences at once may round sums otherwise.
     first = rows[0]["candidates"][0]
     expected = first | {"forward_nll": pytest.approx(first["forward_nll"], abs=1e-5)}
@@ -202,7 +208,7 @@ def test_a_beam_gives_its_nbest_list_best_first(model, sentences, tmp_path):
 def test_a_beam_avoids_the_words_of_each_set(model, sentences, tmp_path):
     config = CONFIG | {"search": {"method": "beam", "beam_size": 4}}
     pairs = [(number, *pair) for number, pair in enumerate(sentences)]
-    for row in read_rows(run_main(tmp_path / "run", model, pairs, config), "candidates"):
+    for row in read_rows(run_main(tmp_path / "run", model, pairs, config), CandidatesRow):
         assert len(row["candidates"]) == 3
         for candidate in row["candidates"]:
             avoided = row["sets"][candidate["set"]]["avoid"]
@@ -224,7 +230,7 @@ VARIANTS = {
 def constrained(nmt_oracle, model, sentences, tmp_path_factory):
     folder = tmp_path_factory.mktemp("constrained")
     idf = folder / "idf.parquet"
-    with TableWriter(idf, "document_frequencies") as writer:
+    with TableWriter(idf, DocumentFrequencyRow) as writer:
         for word in sorted({word for _, text in sentences for word in plain_words(text)}):
             writer.write({"word": word, "references": 3 + len(word)})
     write_record(idf, 1 << 12, 1 << 12, {})
@@ -265,7 +271,7 @@ def test_the_user_s_files_may_get_other_rights_once_they_are_read(
 
 @pytest.mark.slow
 def test_candidates_meet_the_constraints_of_their_variant(constrained):
-    rows = list(read_rows(constrained, "candidates"))
+    rows = list(read_rows(constrained, CandidatesRow))
     assert [row["id"] for row in rows] == [f"c:{number}" for number in (0, 1, 2, 3, 8, 9)]
     found = set()
     for row in rows:
@@ -285,7 +291,7 @@ def test_candidates_meet_the_constraints_of_their_variant(constrained):
 
 
 def test_unmet_words_and_skipped_variants_are_counted(constrained):
-    *rows, unreadable, crowded = read_rows(constrained, "candidates")
+    *rows, unreadable, crowded = read_rows(constrained, CandidatesRow)
     assert [row["unmet"] for row in rows] == [0] * 4
     assert unreadable["candidates"] == []
     assert unreadable["dropped"] == len(unreadable["sets"])
@@ -310,9 +316,9 @@ def rewritten(folder, model, pairs, references="all", more=()):
 def test_a_rewriter_reads_the_reference_whatever_the_source(model, sentences, tmp_path):
     read = [source for source, _ in sentences[:3]]
     plain = [(number, text, text) for number, text in enumerate(read)]
-    expected = list(read_rows(run_main(tmp_path / "forward", model, plain), "candidates"))
+    expected = list(read_rows(run_main(tmp_path / "forward", model, plain), CandidatesRow))
     strange = [(number, "nobody reads this", text) for number, text in enumerate(read)]
-    found = list(read_rows(rewritten(tmp_path / "rewriter", model, strange), "candidates"))
+    found = list(read_rows(rewritten(tmp_path / "rewriter", model, strange), CandidatesRow))
     assert any(row["candidates"] for row in found)
     assert [row["candidates"] for row in found] == [row["candidates"] for row in expected]
     # The words are those of the sentence that is read, and the source stays for what follows.
@@ -325,7 +331,7 @@ def test_a_rewriter_is_judged_by_the_references_that_it_holds_out(model, sentenc
     pairs = [(number, *pair) for number, pair in enumerate(sentences[:4])]
     splits = [("c:0", "train"), ("c:1", "test"), ("c:1", "test"), ("c:2", "dev"), ("d-d:3", "test")]
     shard = tmp_path / "pairs" / "0000.parquet"
-    with TableWriter(shard, "pairs") as writer:
+    with TableWriter(shard, PairRow) as writer:
         for number, (name, split) in enumerate(splits):
             row = {"id": f"{name}-{number:012x}", "source": "s", "reference": "r", "corpus": split}
             writer.write(row)
@@ -333,7 +339,7 @@ def test_a_rewriter_is_judged_by_the_references_that_it_holds_out(model, sentenc
     assert held_out_references([shard]) == {"c:1", "d-d:3"}
     more = ["--held-out", shard.parent, "--held-out-shards", 1]
     path = rewritten(tmp_path / "run", model, pairs, "held_out", more)
-    assert [row["id"] for row in read_rows(path, "candidates")] == ["c:1"]
+    assert [row["id"] for row in read_rows(path, CandidatesRow)] == ["c:1"]
     record = read_record(path)
     assert (record["rows_in"], record["rows_out"]) == (4, 1)
     assert record["rejected"] == {"not_held_out": 3}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import DocumentFrequencyRow, PairRow
 from workflow_scripts.stages.generate.idf import document_frequencies, main, plain_words, read_idf
 
 WORDS = st.sampled_from(["a", "b", "c", "d", "e", "f"])
@@ -34,7 +35,7 @@ def test_frequencies_do_not_depend_on_what_memory_holds(references, most):
 def write_pairs(folder, shards):
     for number, rows in enumerate(shards):
         path = folder / f"{number:04d}.parquet"
-        with TableWriter(path, "pairs") as writer:
+        with TableWriter(path, PairRow) as writer:
             for corpus, reference in rows:
                 row = {"id": reference, "source": "s", "reference": reference, "corpus": corpus}
                 writer.write(row)
@@ -54,7 +55,7 @@ def test_only_training_references_are_counted(tmp_path):
         [[("a", "the dog, the cat"), ("b", "the bird")], [("a", "a dog"), ("c", "a cat")]],
     )
     output = count(tmp_path, ["a", "c"])
-    rows = [(row["word"], row["references"]) for row in read_rows(output, "document_frequencies")]
+    rows = [(row["word"], row["references"]) for row in read_rows(output, DocumentFrequencyRow)]
     assert rows == [("a", 2), ("cat", 2), ("dog", 2), ("the", 1)]
     record = read_record(output)
     assert (record["rows_in"], record["rows_out"], record["extra"]) == (4, 3, {"words": 4})

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import PairRow, ReferenceRow
 from workflow_scripts.stages.generate import references, sample_references
 from workflow_scripts.stages.generate.sample_references import cutoff, place, sample
 
@@ -70,7 +71,7 @@ def test_errors_name_the_corpus():
 def test_the_command_lines(tmp_path):
     inputs = [tmp_path / "0000.parquet", tmp_path / "0001.parquet"]
     for shard, path in enumerate(inputs):
-        with TableWriter(path, "pairs") as writer:
+        with TableWriter(path, PairRow) as writer:
             for row in ROWS[shard::2]:
                 writer.write(row)
         write_record(path, writer.rows_written, writer.rows_written, {})
@@ -85,7 +86,7 @@ def test_the_command_lines(tmp_path):
         references.main(["--config", json.dumps(config), *map(str, files)])
 
     gather(config)
-    written = list(read_rows(output, "references"))
+    written = list(read_rows(output, ReferenceRow))
     assert {row["id"] for row in written} == smallest(["a", "b"], 12)
     assert all(row in ROWS for row in written)
     record = read_record(output)

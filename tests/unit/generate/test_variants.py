@@ -10,6 +10,7 @@ from tests.unit.generate.test_idf import count, write_pairs
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import DocumentFrequencyRow
 from workflow_scripts.stages.generate.ppdb import Paraphrases, Rule
 from workflow_scripts.stages.generate.spare import Spare
 from workflow_scripts.stages.generate.variants import Variants, choose, set_maker
@@ -124,7 +125,7 @@ def test_a_reference_with_too_few_words_has_those_of_them_or_no_constraints():
 def test_candidates_are_in_the_order_of_their_idf_from_bounds_and_exemptions(tmp_path):
     # As counts of 2^24 references; "I" is no lower-case word.
     path = tmp_path / "idf.parquet"
-    with TableWriter(path, "document_frequencies") as writer:
+    with TableWriter(path, DocumentFrequencyRow) as writer:
         for word, value in sorted((TABLE_2 | {"I": 1.2}).items()):
             writer.write({"word": word, "references": round(2 ** (24 - value))})
     write_record(path, 2**24, 2**24, {})

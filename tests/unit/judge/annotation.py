@@ -7,6 +7,7 @@ from workflow_scripts.apps.annotate.store import Store, create
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import ParaphrasesRow
 
 SHARDS = 2
 COLUMNS = ("id", "source", "reference", "paraphrase", "system", "forward_nll", "paraphrase_score")
@@ -29,12 +30,12 @@ def paraphrase(rank, text):
     return {"rank": rank, "text": text, **nlls, "cluster": rank, "probability": None, "variant": ""}
 
 
-def write_unit(run, stage, instance, schema, shards):
+def write_unit(run, stage, instance, kind, shards):
     """Write a unit below the run's results, and the run's link to it."""
     folder = run.parent.parent / "results" / stage / instance / "v1-0123456789ab"
     for number, rows in enumerate(shards):
         path = folder / f"{number:04d}.parquet"
-        with TableWriter(path, schema) as writer:
+        with TableWriter(path, kind) as writer:
             for row in rows:
                 writer.write(row)
         write_record(path, len(rows), len(rows), {})
@@ -55,7 +56,7 @@ def write_selected(run, system, texts):
         for row in references()
     ]
     shards = [rows[shard::SHARDS] for shard in range(SHARDS)]
-    return write_unit(run, "select", system, "paraphrases", shards)
+    return write_unit(run, "select", system, ParaphrasesRow, shards)
 
 
 def write_run(folder):

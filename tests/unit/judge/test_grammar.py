@@ -8,6 +8,7 @@ import pytest
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import ReferenceRow
 from workflow_scripts.stages.judge.grammar import Grammar
 from workflow_scripts.stages.judge.grammar.damage import Damager
 from workflow_scripts.stages.judge.grammar.known_tokens import grams, is_word, normal, shape, tokens
@@ -254,7 +255,7 @@ def test_references_of_a_run_train_the_same_model(folder, tmp_path, sentences):
     for shard in range(2):
         path = tmp_path / f"{shard:04d}.parquet"
         chosen = sentences[shard::2]
-        with TableWriter(path, "references") as writer:
+        with TableWriter(path, ReferenceRow) as writer:
             for number, sentence in enumerate(chosen):
                 row = {"id": f"{shard}:{number}", "source": "x", "corpus": "c"}
                 writer.write({**row, "reference": sentence})

@@ -13,6 +13,7 @@ from workflow_scripts.apps.annotate.items import (
     run_units,
 )
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.rows import PairValueRow
 
 
 def wanted(**changes):
@@ -76,7 +77,7 @@ def write_scores(run, system, score):
         for rank in (1, 2, 3)
     ]
     shards = [[row for row in rows if int(row["id"][2:]) % 2 == shard] for shard in (0, 1)]
-    write_unit(run, "filter", f"cosine-{system}", "pair_values", shards)
+    write_unit(run, "filter", f"cosine-{system}", PairValueRow, shards)
 
 
 def test_bins_hold_so_many_pairs_each(run):

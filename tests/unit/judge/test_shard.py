@@ -8,6 +8,7 @@ import pytest
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import JudgedRow, ScoredRow
 from workflow_scripts.stages.judge import shard
 from workflow_scripts.stages.judge.bench import Bench, Decoder
 from workflow_scripts.stages.judge.features import Models
@@ -121,7 +122,7 @@ def test_a_judge_that_knows_nothing_of_all_is_refused(tmp_path):
 
 
 def write_scored(path):
-    with TableWriter(path, "scored") as writer:
+    with TableWriter(path, ScoredRow) as writer:
         for row in ROWS:
             writer.write(row)
     write_record(path, 3, 3, {})
@@ -134,7 +135,7 @@ def test_a_shard_has_a_row_for_each_reference_and_counts(tmp_path):
     first = output.read_bytes()
     judge_shard(path, None, output, Bench(Ruler(), Models()))
     assert output.read_bytes() == first
-    rows = list(read_rows(output, "judged"))
+    rows = list(read_rows(output, JudgedRow))
     assert [row["id"] for row in rows] == ["c:1", "c:2", "c:3"]
     assert [len(row["probabilities"]) for row in rows] == [5, 0, 1]
     record = read_record(output)

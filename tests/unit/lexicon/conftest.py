@@ -6,6 +6,7 @@ import pytest
 
 from tests.configs import run_on_testbed
 from tests.golden.inputs import write_table
+from workflow_scripts.core.files.rows import TrainingPairRow
 from workflow_scripts.stages.lexicon import count, entries, words
 
 # "big" is "large" in three pairs and stays in one; "gave up" is "quit" in two.
@@ -30,7 +31,7 @@ def write_pairs(path, pairs):
         {"id": f"t:{number}", "reference": one, "paraphrase": other}
         for number, (one, other) in enumerate(pairs)
     ]
-    return write_table(path, "training_pairs", rows)
+    return write_table(path, TrainingPairRow, rows)
 
 
 def make(folder, sets, shards=1, rows=1 << 20, **changes):

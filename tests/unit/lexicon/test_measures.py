@@ -13,6 +13,7 @@ from tests.unit.lexicon.wordnet_files import write_wordnet
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_json, write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import LexiconRow, TrainingPairRow
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
@@ -45,9 +46,9 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def _table(path: Path, schema: str, rows: list[dict[str, Any]]) -> Path:
+def _table(path: Path, kind: str, rows: list[dict[str, Any]]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with TableWriter(path, schema) as writer:
+    with TableWriter(path, kind) as writer:
         for row in rows:
             writer.write(row)
     write_record(path, len(rows), len(rows), {})
@@ -61,7 +62,7 @@ def _lexicon(folder: Path) -> Path:
         {"phrase": phrase, "paraphrase": paraphrase, "score": score, **rest}
         for phrase, paraphrase, score in ENTRIES
     ]
-    return _table(folder / "lexicon.parquet", "lexicon", rows)
+    return _table(folder / "lexicon.parquet", LexiconRow, rows)
 
 
 def _measured(tmp_path: Path, *options: str, **config: Any) -> Path:
@@ -153,7 +154,7 @@ def test_nothing_to_measure_against_is_said_by_empty_figures(tmp_path: Path) -> 
 
 def test_exact_synonyms_on_the_testbed(tmp_path: Path) -> None:
     pair = {"id": "1", "reference": "The teacher ate.", "paraphrase": "The instructor ate."}
-    texts = _table(tmp_path / "set" / "pairs.parquet", "training_pairs", [pair])
+    texts = _table(tmp_path / "set" / "pairs.parquet", TrainingPairRow, [pair])
     folder = _measured(tmp_path, "--training-sets", str(texts), testbed=True)
     found = read_measures(folder)["testbed"]
     assert (found["all"]["occurring"], found["all"]["aligned"]) == (2, 2)
@@ -212,7 +213,7 @@ def test_a_file_that_changed_since_the_run_was_planned_is_refused(tmp_path: Path
 
 def test_the_section_and_the_tables_show_the_measures(tmp_path: Path) -> None:
     pair = {"id": "1", "reference": "The teacher ate.", "paraphrase": "The instructor ate."}
-    texts = _table(tmp_path / "set" / "pairs.parquet", "training_pairs", [pair])
+    texts = _table(tmp_path / "set" / "pairs.parquet", TrainingPairRow, [pair])
     files = _user_files(tmp_path)
     folder = _measured(tmp_path, "--training-sets", str(texts), testbed=True, **files)
     run = FinishedRun({}, [(("lexicon", "words-measures"), folder)])

@@ -57,6 +57,25 @@ def test_schema_is_draft_2020_12_and_every_definition_is_used():
     assert used == set(DEFINITIONS)
 
 
+def test_no_word_of_yaml_is_taken_for_another_value():
+    """`no`, `on` and `yes` would be truth values, `1e5` a text, a date a date."""
+
+    def values(node):
+        if isinstance(node, dict):
+            assert all(isinstance(key, str) for key in node)
+        if isinstance(node, (dict, list)):
+            for each in node.values() if isinstance(node, dict) else node:
+                yield from values(each)
+        else:
+            yield node
+
+    assert {type(each) for each in values(schema())} <= {str, int, float, bool, type(None)}
+    truths = [
+        path for path, node in NODES if any(isinstance(x, bool) for x in node.get("enum", []))
+    ]
+    assert truths == [".systems.*.constraints.variants.*.inflect"]
+
+
 def test_every_key_is_described():
     for path, node in NODES:
         for key, value in node.get("properties", {}).items():

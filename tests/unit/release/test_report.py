@@ -13,6 +13,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.evaluate.statistics import Sample, statistics
@@ -155,7 +156,7 @@ def test_a_run_without_paraphrases_threshold_curve_and_bleu(write_report, tmp_pa
     write_text(curve, "updates\ttrain_perplexity\tvalidation_perplexity\n")
     row = {"id": "x:1", "source": "s", "reference": "r", "corpus": "x", "paraphrases": []}
     shard = tmp_path / "select/s/v1-0123456789ab/0000.parquet"
-    with TableWriter(shard, "paraphrases") as writer:
+    with TableWriter(shard, ParaphrasesRow) as writer:
         writer.write(row | {"candidates": 4, "kept": 4, "reason": "none 1"})
     write_record(shard, 1, 1, {})
     units = {}

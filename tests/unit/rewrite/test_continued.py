@@ -12,6 +12,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import main as write_manifest
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.nmt.kinds import MARIAN_NPZ, model_files
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.stages.rewrite import continued
@@ -50,7 +51,7 @@ def inputs(tmp_path: Path) -> Path:
     segments.mkdir()
     write_segments(segments / "0000.parquet", rows)
     pairs = tmp_path / "pairs"
-    with TableWriter(pairs / "0000.parquet", "pairs") as writer:
+    with TableWriter(pairs / "0000.parquet", PairRow) as writer:
         writer.write({"id": "a", "source": "b", "reference": "c", "corpus": "train"})
     extra = {"pairs": {"train": 1}, "references": {"train": 1}}
     write_record(pairs / "0000.parquet", 3, 1, {"identical": 2}, extra)

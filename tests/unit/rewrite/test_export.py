@@ -15,6 +15,7 @@ from tests.unit.nmt.marian_files import write_npz
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import main as write_manifest
 from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.nmt import translate
 from workflow_scripts.nmt.kinds import MARIAN_NPZ
 from workflow_scripts.plan.catalogues.rewriters import KINDS
@@ -71,7 +72,7 @@ def run_folder(tmp_path_factory):
         {"id": f"c:{number}-x", "source": row["reference"], "reference": "A | b.", "corpus": "test"}
         for number, row in enumerate(pairs("dev", 3))
     ]
-    write_table(folder / "0000.parquet", "pairs", rows)
+    write_table(folder / "0000.parquet", PairRow, rows)
     settings = {"beam": 2, "bootstrap": 10, "language": "sv", "testbed": False, "seed": 1}
     output = folder / "measured" / "paraphrases.jsonl"
     measure.main(

@@ -10,6 +10,7 @@ from tests.unit.nmt.folders import write_model
 from tests.unit.pages import captioned, rows_of
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, write_record
+from workflow_scripts.core.files.rows import PairRow, TreesRow
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.stages.rewrite import measure_control, syntax_templates
@@ -50,8 +51,8 @@ def write_pairs(folder, corpus="test", many=9):
     for name in ("pairs", "trees"):
         (folder / name).mkdir(exist_ok=True)
     return (
-        [write_table(folder / "pairs" / "0000.parquet", "pairs", rows)],
-        [write_table(folder / "trees" / "0000.parquet", "trees", cut)],
+        [write_table(folder / "pairs" / "0000.parquet", PairRow, rows)],
+        [write_table(folder / "trees" / "0000.parquet", TreesRow, cut)],
     )
 
 

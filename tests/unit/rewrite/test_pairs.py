@@ -9,6 +9,7 @@ from tests.golden.inputs import arguments, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, shard_paths
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import PairRow, StsPairRow, TrainingPairRow
 from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.plan.catalogues.rewriters import reference_id
 from workflow_scripts.stages.rewrite import training_pairs
@@ -31,14 +32,14 @@ def written(folder, *sets, evaluation=(), shards=3, **settings):
     paths = [
         write_table(
             folder / f"set{number}.parquet",
-            "training_pairs",
+            TrainingPairRow,
             (dict(zip(keys, each, strict=True)) for each in rows),
         )
         for number, rows in enumerate(sets)
     ]
     tested = write_table(
         folder / "evaluation.parquet",
-        "sts_pairs",
+        StsPairRow,
         (
             {"data_set": "a", "group": "g", "score": 1.0, "first": text, "second": "Other."}
             for text in evaluation
@@ -46,7 +47,7 @@ def written(folder, *sets, evaluation=(), shards=3, **settings):
     )
     output = folder / "out"
     training_pairs.write_pairs(paths, tested, shards, output, SETTINGS | settings)
-    return [row for path in shard_paths(output, shards) for row in read_rows(path, "pairs")]
+    return [row for path in shard_paths(output, shards) for row in read_rows(path, PairRow)]
 
 
 def by_split(rows):
@@ -177,9 +178,9 @@ def test_nothing_left_to_train_on_is_an_error(tmp_path):
 
 
 def test_a_damaged_training_set_is_refused(tmp_path):
-    write_table(tmp_path / "set.parquet", "training_pairs", [])
+    write_table(tmp_path / "set.parquet", TrainingPairRow, [])
     (tmp_path / "set.parquet").write_bytes(b"other")
-    tested = write_table(tmp_path / "evaluation.parquet", "sts_pairs", [])
+    tested = write_table(tmp_path / "evaluation.parquet", StsPairRow, [])
     with pytest.raises(InputError, match="differs from what its stage wrote"):
         training_pairs.write_pairs(
             [tmp_path / "set.parquet"], tested, 2, tmp_path / "out", SETTINGS
@@ -199,7 +200,7 @@ def test_command_line(tmp_path):
         )
     )
     paths = shard_paths(tmp_path / "again", 3)
-    assert [row for path in paths for row in read_rows(path, "pairs")] == expected
+    assert [row for path in paths for row in read_rows(path, PairRow)] == expected
     assert sorted(path.name for path in (tmp_path / "again").iterdir()) == sorted(
         each.name for path in paths for each in (path, path.with_suffix(".json"))
     )

@@ -9,6 +9,7 @@ from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, shard_paths
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import PairRow, TreesRow
 from workflow_scripts.stages.rewrite import parses, template_pairs
 from workflow_scripts.stages.rewrite.syntax_templates import prefixed, read_table
 from workflow_scripts.stages.rewrite.template_pairs import Parsed, joined, swapped, with_template
@@ -105,7 +106,7 @@ SPLITS = ["test", *["train"] * 4, "dev", *["train"] * 4]
 
 def write(folder, many=60, splits=SPLITS, **settings):
     """Write pairs and trees in two shards, and what is made of them."""
-    for name, schema in (("pairs", "pairs"), ("trees", "trees")):
+    for name, kind in (("pairs", PairRow), ("trees", TreesRow)):
         for shard, path in enumerate(shard_paths(folder / name, 2)):
             path.parent.mkdir(exist_ok=True, parents=True)
             numbers = range(shard, many, 2)
@@ -113,7 +114,7 @@ def write(folder, many=60, splits=SPLITS, **settings):
                 rows = [pair(each, splits[each % len(splits)]) for each in numbers]
             else:
                 rows = [trees(each, read=S if each % 3 == 0 else SQ) for each in numbers]
-            write_table(path, schema, rows)
+            write_table(path, kind, rows)
     output = folder / "out"
     template_pairs.main(
         [
@@ -122,7 +123,7 @@ def write(folder, many=60, splits=SPLITS, **settings):
             *("--output", str(output)),
         ]
     )
-    return [row for path in shard_paths(output, 2) for row in read_rows(path, "pairs")]
+    return [row for path in shard_paths(output, 2) for row in read_rows(path, PairRow)]
 
 
 @pytest.mark.slow
@@ -188,12 +189,12 @@ def test_both_texts_of_a_pair_are_parsed_once():
 
 def test_a_shard_is_parsed_by_the_parser_of_the_configuration(tmp_path):
     rows = [{**pair(1), "source": TEXTS[0], "reference": "Did the doctor buy the car?"}]
-    path = write_table(tmp_path / "0000.parquet", "pairs", rows)
+    path = write_table(tmp_path / "0000.parquet", PairRow, rows)
     config = {"folder": str(FOLDER), "package": PACKAGE, "language": LANGUAGE}
     output = tmp_path / "trees" / "0000.parquet"
     output.parent.mkdir()
     arguments = ["--config", json.dumps(config), "--inputs", "{}", "--device", "cpu"]
     parses.main([*arguments, "--input", str(path), "--output", str(output)])
-    (found,) = joined(rows, read_rows(output, "trees"))
+    (found,) = joined(rows, read_rows(output, TreesRow))
     assert (found.own, found.wanted) == ("(S (NP) (VP) (.))", "(SQ (VBD) (NP) (VP) (.))")
     assert read_record(output)["extra"] == {"sentences": 2, "without_tree": 0}

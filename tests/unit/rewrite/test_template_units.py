@@ -9,6 +9,7 @@ from tests.configs import ROOT, run_on_testbed
 from tests.golden.inputs import write_table
 from tests.stanza_package import FOLDER
 from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.rewrite import about as telling
@@ -203,7 +204,7 @@ def test_the_measures_leave_the_syntax_free(tmp_path, monkeypatch, controlled):
     monkeypatch.setattr(measure, "rewritten", rewritten)
     monkeypatch.setattr(measure, "load_model", lambda folder, device: None)
     row = {"id": "c:1-x", "source": "I ran ((a)).", "reference": "We ran.", "corpus": "test"}
-    write_table(tmp_path / "0000.parquet", "pairs", [row])
+    write_table(tmp_path / "0000.parquet", PairRow, [row])
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "params.best").write_bytes(b"")
     files = [tmp_path / "model" / "params.best"]

@@ -6,6 +6,7 @@ from tests.golden.inputs import arguments, pairs, write_table
 from tests.golden.models import lone_segmenter
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.stages.rewrite import side_vocabulary, syntax_templates
 from workflow_scripts.stages.rewrite.syntax_templates import Template
 from workflow_scripts.stages.subword.segmenter import Segmenter
@@ -19,7 +20,7 @@ SETTINGS = {
 @pytest.fixture
 def folder(tmp_path):
     rows = [{**row, "source": row["reference"], "corpus": "train"} for row in pairs("train", 80)]
-    write_table(tmp_path / "0000.parquet", "pairs", rows)
+    write_table(tmp_path / "0000.parquet", PairRow, rows)
     return tmp_path
 
 
@@ -58,7 +59,7 @@ def test_one_that_can_not_spell_the_templates_is_refused(folder, tmp_path):
     texts = tmp_path / "texts"
     row = {**pairs("train", 1)[0], "corpus": "train"}
     spelling = {**row, "reference": "((S((NP((VP)) Some words."}
-    write_table(texts / "0000.parquet", "pairs", [{**row, "source": "a"}, spelling])
+    write_table(texts / "0000.parquet", PairRow, [{**row, "source": "a"}, spelling])
     table = tmp_path / "templates.tsv"
     syntax_templates.write_table(table, [Template("(S (NP) (VP))", 2, "a")])
     write_record(table, 2, 2, {})

@@ -7,6 +7,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.stages.release.export import export
 
 LONG = "so very long that it needs a second line " * 3
@@ -22,7 +23,7 @@ def paraphrase(rank, text, total):
 def write_release(run, system, texts):
     """A release of `REFERENCES` with these paraphrases by id, each a text and its score."""
     shard = run / "select" / system / "0000.parquet"
-    with TableWriter(shard, "paraphrases") as writer:
+    with TableWriter(shard, ParaphrasesRow) as writer:
         for identifier, reference in REFERENCES.items():
             found = texts.get(identifier, [])
             writer.write(

@@ -8,6 +8,7 @@ import pytest
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import sha256, verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import ParaphrasesRow, ScoredRow
 from workflow_scripts.core.files.seal import sealed
 from workflow_scripts.core.files.shard_frame import Tally
 from workflow_scripts.stages.score import merge
@@ -111,7 +112,7 @@ def write_run(folder, shards):
     parts = {}
     for number, rows in enumerate(shards):
         path = folder / f"{number:04d}.parquet"
-        with TableWriter(path, "paraphrases") as writer:
+        with TableWriter(path, ParaphrasesRow) as writer:
             for each in rows:
                 writer.write(each)
         write_record(path, len(rows), len(rows), {})
@@ -154,7 +155,7 @@ def test_shards_hold_all_rows_of_all_runs_once(runs, tmp_path):
     for shard in range(3):
         path = tmp_path / f"{shard:04d}.parquet"
         records.append(run_merge(runs, path, shard, 3))
-        rows += read_rows(path, "scored")
+        rows += read_rows(path, ScoredRow)
     assert sum(record["rows_in"] for record in records) == 80
     assert sum(record["rows_out"] for record in records) == 60 == len({each["id"] for each in rows})
     assert sum(record["rejected"].get("same_reference", 0) for record in records) == 20
@@ -166,7 +167,9 @@ def test_shards_hold_all_rows_of_all_runs_once(runs, tmp_path):
 def test_the_shards_of_the_other_runs_do_not_matter(runs, tmp_path):
     (folder, count), french = runs["cs"], runs["fr"]
     rows = [
-        each for n in range(count) for each in read_rows(folder / f"{n:04d}.parquet", "paraphrases")
+        each
+        for n in range(count)
+        for each in read_rows(folder / f"{n:04d}.parquet", ParaphrasesRow)
     ]
     other = {"cs": (write_run(tmp_path / "other", [rows]), 1), "fr": french}
     for name, each in (("a", runs), ("b", other)):
@@ -178,7 +181,7 @@ def test_the_shards_of_the_other_runs_do_not_matter(runs, tmp_path):
 def test_a_shard_that_was_made_again_is_refused(runs, tmp_path):
     folder, _ = runs["fr"]
     path = folder / "0000.parquet"
-    with TableWriter(path, "paraphrases") as writer:
+    with TableWriter(path, ParaphrasesRow) as writer:
         writer.write(row("giga", 1, "Another", "text"))
     write_record(path, 1, 1, {})
     with pytest.raises(InputError, match=r"is not the one in manifest\.json beside it"):

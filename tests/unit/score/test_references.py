@@ -8,6 +8,12 @@ from tests.unit.dual_filter.conftest import LONGEST, REFERENCES, SOURCES
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import (
+    CandidatesRow,
+    ReferenceRow,
+    ReferenceScoreRow,
+    ScoredRow,
+)
 from workflow_scripts.stages.score import shard
 from workflow_scripts.stages.score.reference_scores import main
 
@@ -16,7 +22,7 @@ def write_references(folder):
     """Write six references; that of the last one is too long for the models."""
     path = folder / "references.parquet"
     references = [*REFERENCES[:-1], "dog " * LONGEST]
-    with TableWriter(path, "references") as writer:
+    with TableWriter(path, ReferenceRow) as writer:
         for number, (source, reference) in enumerate(zip(SOURCES, references, strict=True)):
             row = {"id": f"c:{number}", "source": source, "reference": reference}
             writer.write(row | {"corpus": "c" if number % 2 else "d"})
@@ -29,14 +35,14 @@ def run(models, references, output, *options):
     arguments += ["--references", references, "--output", output, *options]
     arguments += ["--forward", models["forward"], "--backward", models["backward"]]
     main(list(map(str, arguments)))
-    return list(read_rows(output, "reference_scores"))
+    return list(read_rows(output, ReferenceScoreRow))
 
 
 @pytest.mark.slow
 def test_references_are_scored_both_ways(tmp_path, models):
     references = write_references(tmp_path)
     rows = run(models, references, tmp_path / "own.parquet")
-    given = list(read_rows(references, "references"))
+    given = list(read_rows(references, ReferenceRow))
     assert [(row["id"], row["corpus"]) for row in rows] == [
         (row["id"], row["corpus"]) for row in given
     ]
@@ -52,8 +58,8 @@ def test_the_backward_nll_is_that_of_a_candidate_with_the_same_text(tmp_path, mo
     references = write_references(tmp_path)
     rows = run(models, references, tmp_path / "own.parquet")
     candidates = tmp_path / "candidates.parquet"
-    with TableWriter(candidates, "candidates") as writer:
-        for row in read_rows(references, "references"):
+    with TableWriter(candidates, CandidatesRow) as writer:
+        for row in read_rows(references, ReferenceRow):
             same = {"set": 0, "sample": 0, "variant": "", "text": row["reference"]}
             counts = {"sets": [], "dropped": 0, "blocked": 0, "unmet": 0}
             writer.write({**row, **counts, "candidates": [same | {"forward_nll": 0.5}]})
@@ -61,7 +67,7 @@ def test_the_backward_nll_is_that_of_a_candidate_with_the_same_text(tmp_path, mo
     arguments = ["--config", json.dumps({"prune_above": None, "precision": "fp32"})]
     arguments += ["--candidates", candidates, "--model", models["backward"], "--device", "cpu"]
     shard.main(list(map(str, [*arguments, "--output", tmp_path / "scored.parquet"])))
-    for row, scored in zip(rows, read_rows(tmp_path / "scored.parquet", "scored"), strict=True):
+    for row, scored in zip(rows, read_rows(tmp_path / "scored.parquet", ScoredRow), strict=True):
         (candidate,) = scored["candidates"]
         assert row["backward_nll"] == pytest.approx(candidate["backward_nll"], abs=1e-5)
 

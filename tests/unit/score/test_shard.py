@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from workflow_scripts.core.files.manifest import read_record, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import CandidatesRow, ScoredRow
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.stages.score import shard
@@ -105,7 +106,7 @@ def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model
         ("A dog sleeps.", [("pes " * 200, 0.5), ("Pes spí.", 2.0)]),
     ]
     candidates = tmp_path / "candidates.parquet"
-    with TableWriter(candidates, "candidates") as writer:
+    with TableWriter(candidates, CandidatesRow) as writer:
         for number, (source, found) in enumerate(rows):
             writer.write(
                 {"id": f"c:{number}", "source": source, "reference": "r", "corpus": "c"}
@@ -123,7 +124,7 @@ def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model
 
     output = run_main("0000.parquet", 2.5)
     assert output.read_bytes() == run_main("again.parquet", 2.5).read_bytes()
-    scored = list(read_rows(output, "scored"))
+    scored = list(read_rows(output, ScoredRow))
     assert [(c["text"], c["count"]) for c in scored[0]["candidates"]] == [
         ("Muž jede na kole.", 2),
         ("Muž na kole.", 1),
@@ -150,7 +151,7 @@ def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model
     record = read_record(output)
     assert record["extra"] == {"candidates": 5, "distinct": 4, "pruned": 1, "unreadable": 1}
 
-    everything = list(read_rows(run_main("all.parquet", None), "scored"))
+    everything = list(read_rows(run_main("all.parquet", None), ScoredRow))
     assert [c["backward_nll"] is None for row in everything for c in row["candidates"]] == [
         False
     ] * 4

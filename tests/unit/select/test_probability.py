@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import JudgedRow, ScoredRow
 from workflow_scripts.stages.select import threshold
 from workflow_scripts.stages.select.probability import (
     Judged,
@@ -74,9 +75,9 @@ def test_the_command_writes_both_bounds(tmp_path):
             ],
         }
     ]
-    with TableWriter(scored, "scored") as writer:
+    with TableWriter(scored, ScoredRow) as writer:
         writer.write(rows[0])
-    with TableWriter(judged, "judged") as writer:
+    with TableWriter(judged, JudgedRow) as writer:
         writer.write({"id": "c:1", "probabilities": [0.5, None, 0.75]})
     for path in (scored, judged):
         write_record(path, 1, 1, {})

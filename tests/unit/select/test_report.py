@@ -2,6 +2,7 @@ import re
 
 from tests.unit.pages import Reader
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.stages.select import report
 from workflow_scripts.stages.select.report import sample_references
 
@@ -34,5 +35,5 @@ def test_sample_is_seeded_and_independent_of_system_and_order(made_up_run):
         assert [row["id"] for row in sample_references(shards, seed=2)] != samples[system]
     assert samples["parabank2"] == samples["beam"]
     assert len(set(samples["beam"])) == 50
-    rows = [row for path in shards for row in read_rows(path, "paraphrases")]
+    rows = [row for path in shards for row in read_rows(path, ParaphrasesRow)]
     assert set(samples["beam"]) < {row["id"] for row in rows}

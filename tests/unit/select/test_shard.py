@@ -7,6 +7,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import read_record, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import JudgedRow, ParaphrasesRow, ScoredRow
 from workflow_scripts.stages.select.probability import ProbabilityBound
 from workflow_scripts.stages.select.shard import choose, main, select, select_shard
 from workflow_scripts.stages.select.threshold import RECORD
@@ -122,7 +123,7 @@ def test_how_the_clusters_begin_is_up_to_the_system():
 
 def test_main_writes_every_reference_and_adds_up(tmp_path, segmenter):
     scored = tmp_path / "scored.parquet"
-    with TableWriter(scored, "scored") as writer:
+    with TableWriter(scored, ScoredRow) as writer:
         for content in ROWS:
             writer.write(content)
     write_record(scored, 4, 4, {})
@@ -137,7 +138,7 @@ def test_main_writes_every_reference_and_adds_up(tmp_path, segmenter):
 
     output = tmp_path / "out" / "0000.parquet"
     assert run_main(output) == run_main(tmp_path / "again.parquet")
-    rows = list(read_rows(output, "paraphrases"))
+    rows = list(read_rows(output, ParaphrasesRow))
     assert [found["id"] for found in rows] == ["c:1", "c:2", "c:3", "c:4"]
     assert len(rows[0]["paraphrases"]) == 2
     record = read_record(output)
@@ -193,7 +194,7 @@ def test_none_left_is_a_valid_answer():
 
 
 def test_probabilities_of_other_candidates_are_refused(tmp_path, segmenter):
-    write_shard(tmp_path / "scored.parquet", "scored", ROWS[:1])
+    write_shard(tmp_path / "scored.parquet", ScoredRow, ROWS[:1])
     write_json(tmp_path / "threshold.json", {"max_sum": 3.5})
     write_record(tmp_path / RECORD, 0, 0, {}, files=[tmp_path / "threshold.json"])
     for number, judged in enumerate(
@@ -204,7 +205,7 @@ def test_probabilities_of_other_candidates_are_refused(tmp_path, segmenter):
         ]
     ):
         path = tmp_path / f"judged{number}.parquet"
-        write_shard(path, "judged", judged)
+        write_shard(path, JudgedRow, judged)
         with pytest.raises(InputError, match="c:1 has other candidates than were judged"):
             select_shard(
                 JUDGED,
@@ -216,8 +217,8 @@ def test_probabilities_of_other_candidates_are_refused(tmp_path, segmenter):
             )
 
 
-def write_shard(path, schema, rows):
-    with TableWriter(path, schema) as writer:
+def write_shard(path, kind, rows):
+    with TableWriter(path, kind) as writer:
         for each in rows:
             writer.write(each)
     write_record(path, len(rows), len(rows), {})

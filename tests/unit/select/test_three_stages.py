@@ -6,6 +6,7 @@ import pytest
 
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import CandidatesRow, ParaphrasesRow, ReferenceRow
 from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.stages.generate import candidates as generate
 from workflow_scripts.stages.score import shard as score
@@ -38,7 +39,7 @@ def run(main, config, **options):
 @pytest.mark.slow
 def test_from_references_to_paraphrases(nmt_oracle, models, tmp_path):
     pairs = list(nmt_oracle.sentences[:3])
-    with TableWriter(tmp_path / "references.parquet", "references") as writer:
+    with TableWriter(tmp_path / "references.parquet", ReferenceRow) as writer:
         for number, (source, reference) in enumerate(pairs):
             writer.write(
                 {"id": f"c:{number}", "source": source, "reference": reference, "corpus": "c"}
@@ -75,8 +76,8 @@ def test_from_references_to_paraphrases(nmt_oracle, models, tmp_path):
     )
 
     found = json.loads((tmp_path / "threshold.json").read_text())
-    generated = list(read_rows(tmp_path / "candidates.parquet", "candidates"))
-    rows = list(read_rows(tmp_path / "selected.parquet", "paraphrases"))
+    generated = list(read_rows(tmp_path / "candidates.parquet", CandidatesRow))
+    rows = list(read_rows(tmp_path / "selected.parquet", ParaphrasesRow))
     assert [(row["source"], row["reference"]) for row in rows] == pairs
     assert sum(row["candidates"] for row in rows) == found["candidates"]
     assert sum(row["kept"] for row in rows) == found["kept"]

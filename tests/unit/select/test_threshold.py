@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import ReferenceScoreRow, ScoredRow
 from workflow_scripts.stages.select.threshold import Scores, main, threshold
 
 floats = st.floats(0, 1000, width=32)
@@ -98,7 +99,7 @@ def test_no_candidates_at_all():
 
 
 def write_scored(path, rows):
-    with TableWriter(path, "scored") as writer:
+    with TableWriter(path, ScoredRow) as writer:
         for number, sums in enumerate(rows):
             candidates = [
                 {
@@ -195,7 +196,7 @@ def test_a_bound_of_the_references_among_pruned_candidates_is_refused():
 def write_scores(folder, shards):
     for shard, (candidates, own) in enumerate(shards):
         path = folder / "scored" / f"{shard:04d}.parquet"
-        with TableWriter(path, "scored") as writer:
+        with TableWriter(path, ScoredRow) as writer:
             writer.write(
                 {"id": f"c:{shard}", "source": "s", "reference": "r", "corpus": "c"}
                 | {
@@ -208,7 +209,7 @@ def write_scores(folder, shards):
             )
         write_record(path, 1, 1, {})
         path = folder / "own" / path.name
-        with TableWriter(path, "reference_scores") as writer:
+        with TableWriter(path, ReferenceScoreRow) as writer:
             for number, total in enumerate(own):
                 nlls = {"forward_nll": 0.0, "backward_nll": total, "sum": total}
                 writer.write({"id": f"c:{number}", "corpus": "c"} | nlls)

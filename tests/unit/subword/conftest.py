@@ -6,6 +6,7 @@ import pytest
 
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.subword.train import train_model
 
@@ -48,7 +49,7 @@ def segmenter(tmp_path_factory: pytest.TempPathFactory, train_config) -> Segment
 def write_pairs(folder: Path, rows: list[dict[str, Any]], shards: int = 2) -> list[Path]:
     paths = [folder / f"{shard:04d}.parquet" for shard in range(shards)]
     for shard, path in enumerate(paths):
-        with TableWriter(path, "pairs") as writer:
+        with TableWriter(path, PairRow) as writer:
             for row in rows[shard::shards]:
                 writer.write(row)
         write_record(path, writer.rows_written, writer.rows_written, {})

@@ -7,6 +7,7 @@ from tests.unit.subword.conftest import write_pairs
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import SegmentRow
 from workflow_scripts.stages.subword.segment import main, segment_pair, split_of
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
@@ -92,7 +93,7 @@ def test_splits_go_by_corpus():
 @pytest.mark.slow
 def test_a_shard_is_segmented_counted_and_repeatable(shard):
     output = shard("one")
-    rows = list(read_rows(output, "segments"))
+    rows = list(read_rows(output, SegmentRow))
     assert Counter(row["split"] for row in rows) == {"train": 480, "dev": 60, "test": 60}
     record = json.loads(output.with_suffix(".json").read_text())
     assert (record["rows_in"], record["rows_out"]) == (300, 240)
@@ -103,8 +104,8 @@ def test_a_shard_is_segmented_counted_and_repeatable(shard):
 
 @pytest.mark.slow
 def test_a_pair_is_segmented_the_same_in_any_shard(shard, pair_rows):
-    whole = {(row["id"], row["copy"]): row for row in read_rows(shard("whole"), "segments")}
-    part = list(read_rows(shard("part", pair_rows[100:150]), "segments"))
+    whole = {(row["id"], row["copy"]): row for row in read_rows(shard("whole"), SegmentRow)}
+    part = list(read_rows(shard("part", pair_rows[100:150]), SegmentRow))
     assert part
     assert all(whole[row["id"], row["copy"]] == row for row in part)
 

@@ -8,6 +8,7 @@ from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import ParaphrasesRow, TreesRow
 from workflow_scripts.stages.syntax import shard
 from workflow_scripts.stages.syntax.shard import main, parse_rows
 
@@ -95,7 +96,7 @@ def test_share_is_drawn_by_id_whatever_the_shard_and_system():
 
 def write_input(folder, rows=ROWS):
     path = folder / "select" / "0000.parquet"
-    with TableWriter(path, "paraphrases") as writer:
+    with TableWriter(path, ParaphrasesRow) as writer:
         for each in rows:
             writer.write(each)
     write_record(path, len(rows), len(rows), {})
@@ -130,7 +131,7 @@ def test_the_parser_s_files_may_get_other_rights_once_they_are_read(tmp_path, mo
 def test_command(tmp_path, parser):
     write_input(tmp_path)
     path = run_main(tmp_path)
-    assert list(read_rows(path, "trees")) == parse_rows(ROWS, parser.parse, 1.0, 1)
+    assert list(read_rows(path, TreesRow)) == parse_rows(ROWS, parser.parse, 1.0, 1)
     record = read_record(path)
     assert (record["rows_in"], record["rows_out"], record["rejected"]) == (3, 3, {})
     assert record["extra"] == {"parsed": 2, "sentences": 6, "without_tree": 1}

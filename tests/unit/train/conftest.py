@@ -13,6 +13,7 @@ import pytest
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import SegmentRow
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.subword.train import train_model
 from workflow_scripts.stages.train.sockeye2 import find_interpreter
@@ -70,7 +71,7 @@ class Bitext:
 
 
 def write_segments(path: Path, rows: list[dict[str, Any]]) -> None:
-    with TableWriter(path, "segments") as writer:
+    with TableWriter(path, SegmentRow) as writer:
         for row in rows:
             writer.write(row)
     write_record(path, len(rows), len(rows), {})

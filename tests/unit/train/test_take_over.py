@@ -11,6 +11,7 @@ from tests.golden.inputs import arguments, pairs, write_table
 from tests.golden.models import fixed_model
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, sha256, verify
+from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.nmt.kinds import model_files
 from workflow_scripts.stages.train import direction, take_over
 from workflow_scripts.stages.train.direction import Languages
@@ -39,7 +40,7 @@ def bitext(tmp_path):
     folder = tmp_path / "pairs"
     rows = [*pairs("train", 30), *pairs("test", 5)]
     for shard in range(2):
-        write_table(folder / f"{shard:04d}.parquet", "pairs", rows[shard::2])
+        write_table(folder / f"{shard:04d}.parquet", PairRow, rows[shard::2])
     return folder
 
 
@@ -219,7 +220,7 @@ def portuguese(tmp_path):
         for number, (source, reference) in enumerate(PORTUGUESE)
     ]
     for shard in range(2):
-        write_table(folder / f"{shard:04d}.parquet", "pairs", rows[shard::2])
+        write_table(folder / f"{shard:04d}.parquet", PairRow, rows[shard::2])
     return folder
 
 

@@ -11,6 +11,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files import tab_separated
 from workflow_scripts.core.files.manifest import sha256, shard_paths, verify
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import PairValueRow, ParaphrasesRow
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.plan.config import Config
 from workflow_scripts.plan.run.run_folders import read_config
@@ -240,7 +241,7 @@ def _selected(
     for path, values in zip(selected, scores, strict=True):
         verify(path)
         score = {} if values is None else _scores(values)
-        for row in read_rows(path, "paraphrases", columns):
+        for row in read_rows(path, ParaphrasesRow, columns):
             if corpora is not None and row["corpus"] not in corpora:
                 continue
             reference = Reference(row["id"], row["reference"], row["source"])
@@ -267,7 +268,7 @@ def _scores(path: Path) -> dict[tuple[str, int], float]:
     verify(path)
     return {
         (row["id"], row["rank"]): row["value"]
-        for row in read_rows(path, "pair_values")
+        for row in read_rows(path, PairValueRow)
         if row["value"] is not None
     }
 

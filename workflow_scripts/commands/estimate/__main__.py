@@ -29,7 +29,7 @@ from workflow_scripts.plan.layout import Layout
 from workflow_scripts.plan.resolve import add_arguments, resolve
 from workflow_scripts.plan.run.run_folders import link_name
 from workflow_scripts.stages.catalogue import run_layout
-from workflow_scripts.stages.rewrite.stage import SUBWORD
+from workflow_scripts.stages.rewrite.unit_kinds import SUBWORD
 
 # What measures is imported where it is used: the Python of Snakemake may be without it.
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from workflow_scripts.plan.selection import Unit
 from workflow_scripts.stages.evaluate.stage import BOUNDS_SAMPLE
 from workflow_scripts.stages.generate.stage import constraints_of
 from workflow_scripts.stages.judge.stage import GRAMMAR
-from workflow_scripts.stages.rewrite.stage import (
+from workflow_scripts.stages.rewrite.unit_kinds import (
     CONTROL,
     MEASURES,
     PAIRS,

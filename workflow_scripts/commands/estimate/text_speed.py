@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths
 from workflow_scripts.core.files.parquet import count_rows, read_rows
-from workflow_scripts.core.files.rows import ScoredCandidate, ScoredRow, Side
+from workflow_scripts.core.files.rows import ScoredCandidate, ScoredRow, SegmentRow, Side
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.layout import Layout
@@ -225,7 +225,7 @@ def measure(layout: Layout, own: dict[Side, Path] | None = None) -> TextSpeed:
         for side in _SIDES:
             arguments += [f"--{side}-model", str(kept / f"{side}.model")]
         seconds = seconds_of(lambda: segment.main([*arguments, "--output", str(output)]))
-        segments = list(read_rows(output, "segments"))
+        segments = list(read_rows(output, SegmentRow))
         return TextSpeed(
             imported=imported,
             cleaned=cleaned,

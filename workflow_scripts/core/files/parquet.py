@@ -2,245 +2,60 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self, overload
+from types import NoneType, TracebackType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Self,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
-from workflow_scripts.core.files.rows import (
-    COUNT_COLUMNS,
-    PAIR_COLUMNS,
-    CandidatesRow,
-    DocumentFrequencyRow,
-    EncoderPairRow,
-    JudgedRow,
-    PairColumnsRow,
-    PairRow,
-    PairScoreRow,
-    ParaphrasesRow,
-    ReferenceRow,
-    ScoredRow,
-    SegmentRow,
-    StsPairRow,
-    TrainingPairRow,
-    TransferRow,
-    TreesRow,
-)
+from workflow_scripts.core.files.rows import SCHEMA_NAMES
 
-_PAIR = [
-    ("id", pa.string()),
-    ("source", pa.string()),
-    ("reference", pa.string()),
-    ("corpus", pa.string()),
-]
-# NLL: nats per target token, </s> included; lower is better.
-SCHEMAS: dict[str, pa.Schema] = {
-    "pairs": pa.schema(_PAIR),
-    "pair_scores": pa.schema(
-        [("id", pa.string()), ("forward_nll", pa.float32()), ("backward_nll", pa.float32())]
-    ),
-    "segments": pa.schema(
-        [
-            ("id", pa.string()),
-            ("split", pa.string()),
-            ("copy", pa.int32()),
-            ("source", pa.string()),
-            ("reference", pa.string()),
-        ]
-    ),
-    "references": pa.schema(_PAIR),
-    "document_frequencies": pa.schema([("word", pa.string()), ("references", pa.int64())]),
-    "candidates": pa.schema(
-        [
-            *_PAIR,
-            (
-                "sets",
-                pa.list_(
-                    pa.struct(
-                        [
-                            ("set", pa.int32()),
-                            ("variant", pa.string()),
-                            ("avoid", pa.list_(pa.string())),
-                            ("want", pa.list_(pa.string())),
-                        ]
-                    )
-                ),
-            ),
-            ("dropped", pa.int32()),
-            ("blocked", pa.int32()),
-            ("unmet", pa.int32()),
-            (
-                "candidates",
-                pa.list_(
-                    pa.struct(
-                        [
-                            ("set", pa.int32()),
-                            ("sample", pa.int32()),
-                            ("variant", pa.string()),
-                            ("text", pa.string()),
-                            ("forward_nll", pa.float32()),
-                        ]
-                    )
-                ),
-            ),
-        ]
-    ),
-    "scored": pa.schema(
-        [
-            *_PAIR,
-            (
-                "candidates",
-                pa.list_(
-                    pa.struct(
-                        [
-                            ("text", pa.string()),
-                            ("forward_nll", pa.float32()),
-                            ("backward_nll", pa.float32()),
-                            ("sum", pa.float32()),
-                            ("count", pa.int32()),
-                            ("variant", pa.string()),
-                        ]
-                    )
-                ),
-            ),
-        ]
-    ),
-    # One number for each candidate of the scored row, in its order; null if it was not judged.
-    "judged": pa.schema([("id", pa.string()), ("probabilities", pa.list_(pa.float32()))]),
-    "reference_scores": pa.schema(
-        [
-            ("id", pa.string()),
-            ("corpus", pa.string()),
-            ("forward_nll", pa.float32()),
-            ("backward_nll", pa.float32()),
-            ("sum", pa.float32()),
-        ]
-    ),
-    "paraphrases": pa.schema(
-        [
-            *_PAIR,
-            (
-                "paraphrases",
-                pa.list_(
-                    pa.struct(
-                        [
-                            ("rank", pa.int32()),
-                            ("text", pa.string()),
-                            ("forward_nll", pa.float32()),
-                            ("backward_nll", pa.float32()),
-                            ("sum", pa.float32()),
-                            ("cluster", pa.int32()),
-                            ("variant", pa.string()),
-                            ("probability", pa.float32()),
-                        ]
-                    )
-                ),
-            ),
-            ("candidates", pa.int32()),
-            ("kept", pa.int32()),
-            ("reason", pa.string()),
-        ]
-    ),
-    # One row for each pair of a reference and one of its paraphrases.
-    "pair_columns": pa.schema(
-        [
-            ("id", pa.string()),
-            ("reference", pa.string()),
-            ("paraphrase", pa.string()),
-            *(
-                (column, pa.int32() if column in COUNT_COLUMNS else pa.float32())
-                for column in PAIR_COLUMNS
-            ),
-        ]
-    ),
-    # One column of the same pairs, in the same order.
-    "pair_values": pa.schema([("id", pa.string()), ("rank", pa.int32()), ("value", pa.float32())]),
-    "training_pairs": pa.schema(
-        [("id", pa.string()), ("reference", pa.string()), ("paraphrase", pa.string())]
-    ),
-    # Words from that with number 1 on: how often each came, in how many sentences, and in how many
-    # references.
-    "lexicon_words": pa.schema(
-        [
-            ("word", pa.string()),
-            ("tokens", pa.int64()),
-            ("sentences", pa.int64()),
-            ("references", pa.int64()),
-        ]
-    ),
-    # Two words, packed, and how often they are expected to be aligned.
-    "lexicon_links": pa.schema([("key", pa.int64()), ("count", pa.float32())]),
-    # Two words, packed, and how often they stand together.
-    "lexicon_counts": pa.schema([("key", pa.int64()), ("count", pa.int64())]),
-    # Two phrases, each packed, and the pairs of sentences in which they are aligned.
-    "lexicon_phrases": pa.schema(
-        [("first", pa.int64()), ("second", pa.int64()), ("count", pa.int64())]
-    ),
-    # The most frequent part of speech of words.
-    "lexicon_tags": pa.schema([("word", pa.string()), ("tag", pa.string())]),
-    # One row for each phrase and one of its paraphrases, best first (docs/lexicon.md).
-    "lexicon": pa.schema(
-        [
-            ("phrase", pa.string()),
-            ("paraphrase", pa.string()),
-            ("tag", pa.string()),
-            ("score", pa.float32()),
-            ("pmi_cross", pa.float32()),
-            ("pmi_within", pa.float32()),
-            ("count", pa.int64()),
-            ("p_paraphrase", pa.float32()),
-            ("p_phrase", pa.float32()),
-        ]
-    ),
-    "sts_pairs": pa.schema(
-        [
-            ("data_set", pa.string()),
-            ("group", pa.string()),
-            ("score", pa.float64()),
-            ("first", pa.string()),
-            ("second", pa.string()),
-        ]
-    ),
-    # A sentence, or two, with its class or grade.
-    "transfer_rows": pa.schema(
-        [
-            ("task", pa.string()),
-            ("part", pa.string()),
-            ("label", pa.float64()),
-            ("first", pa.string()),
-            ("second", pa.string()),
-        ]
-    ),
-    "encoder_pairs": pa.schema(
-        [
-            ("first", pa.string()),
-            ("second", pa.string()),
-            ("label", pa.int8()),
-            ("kind", pa.string()),
-            ("cosine", pa.float32()),
-        ]
-    ),
-    # In Penn Treebank brackets; null where a sentence has no tree.
-    "trees": pa.schema(
-        [
-            ("id", pa.string()),
-            ("corpus", pa.string()),
-            ("parsed", pa.bool_()),
-            ("reference", pa.string()),
-            ("paraphrases", pa.list_(pa.string())),
-        ]
-    ),
-}
+RowT = TypeVar("RowT")
+_TYPES = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
+
+
+@cache
+def schema_of(row: type) -> pa.Schema:
+    """Return the schema of a kind of rows, a typed dict (`core.files.rows`)."""
+    return pa.schema(_fields(row))
+
+
+def _fields(row: type) -> list[tuple[str, pa.DataType]]:
+    hints = get_type_hints(row, include_extras=True)
+    return [(name, _arrow_type(hint)) for name, hint in hints.items()]
+
+
+def _arrow_type(hint: Any) -> pa.DataType:
+    """Return the Arrow type that a type in a typed dict stands for."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):  # a value or None
+        (value,) = (each for each in arguments if each is not NoneType)
+        return _arrow_type(value)
+    if origin is Annotated:
+        return pa.type_for_alias(arguments[1])
+    if origin is list:
+        return pa.list_(_arrow_type(arguments[0]))
+    return pa.struct(_fields(hint)) if is_typeddict(hint) else _TYPES[hint]
 
 
 def read_batches(
-    path: str | Path, schema_name: str, columns: list[str] | None = None, batch_size: int = 1024
+    path: str | Path, row: type, columns: list[str] | None = None, batch_size: int = 1024
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the file's record batches, in order.
+    """Yield the record batches of a file of such rows, in order.
 
     Raises:
         InputError: the file is not Parquet, or its schema is not the declared one.
@@ -250,162 +65,22 @@ def read_batches(
     except (OSError, pa.ArrowInvalid) as error:
         raise InputError(f"{path}: can't be read as Parquet ({error})") from error
     with parquet:
-        if not parquet.schema_arrow.equals(SCHEMAS[schema_name]):
+        if not parquet.schema_arrow.equals(schema_of(row)):
             raise InputError(
-                f"{path}: its columns are not those of '{schema_name}': "
+                f"{path}: its columns are not those of '{SCHEMA_NAMES[row]}': "
                 f"{parquet.schema_arrow.names}; it was written by another version, make it again"
             )
         yield from parquet.iter_batches(batch_size=batch_size, columns=columns)
 
 
-# A schema by its name gives rows of its type; a name that is known later only gives any.
-@overload
 def read_rows(
-    path: str | Path,
-    schema_name: Literal["pairs"],
-    columns: list[str] | None = ...,
-    batch_size: int = ...,
-) -> Iterator[PairRow]: ...
-
-
-@overload
-def read_rows(
-    path: str | Path,
-    schema_name: Literal["pair_scores"],
-    columns: list[str] | None = ...,
-    batch_size: int = ...,
-) -> Iterator[PairScoreRow]: ...
-
-
-@overload
-def read_rows(
-    path: str | Path,
-    schema_name: Literal["segments"],
-    columns: list[str] | None = ...,
-    batch_size: int = ...,
-) -> Iterator[SegmentRow]: ...
-
-
-@overload
-def read_rows(
-    path: str | Path,
-    schema_name: Literal["references"],
-    columns: list[str] | None = ...,
-    batch_size: int = ...,
-) -> Iterator[ReferenceRow]: ...
-
-
-@overload
-def read_rows(
-    path: str | Path,
-    schema_name: Literal["document_frequencies"],
-    columns: list[str] | None = ...,
-    batch_size: int = ...,
-) -> Iterator[DocumentFrequencyRow]: ...
-
-
-@overload
-def read_rows(
-    path: str | Path,
-    schema_name: Literal["candidates"],
-    columns: list[str] | None = ...,
-    batch_size: int = ...,
-) -> Iterator[CandidatesRow]: ...
-
-
-@overload
-def read_rows(
-    path: str | Path,
-    schema_name: Literal["scored"],
-    columns: list[str] | None = ...,
-    batch_size: int = ...,
-) -> Iterator[ScoredRow]: ...
-
-
-@overload
-def read_rows(
-    path: str | Path,
-    schema_name: Literal["judged"],
-    columns: list[str] | None = ...,
-    batch_size: int = ...,
-) -> Iterator[JudgedRow]: ...
-
-
-@overload
-def read_rows(
-    path: str | Path,
-    schema_name: Literal["paraphrases"],
-    columns: list[str] | None = ...,
-    batch_size: int = ...,
-) -> Iterator[ParaphrasesRow]: ...
-
-
-@overload
-def read_rows(
-    path: str | Path,
-    schema_name: Literal["pair_columns"],
-    columns: list[str] | None = ...,
-    batch_size: int = ...,
-) -> Iterator[PairColumnsRow]: ...
-
-
-@overload
-def read_rows(
-    path: str | Path,
-    schema_name: Literal["training_pairs"],
-    columns: list[str] | None = ...,
-    batch_size: int = ...,
-) -> Iterator[TrainingPairRow]: ...
-
-
-@overload
-def read_rows(
-    path: str | Path,
-    schema_name: Literal["sts_pairs"],
-    columns: list[str] | None = ...,
-    batch_size: int = ...,
-) -> Iterator[StsPairRow]: ...
-
-
-@overload
-def read_rows(
-    path: str | Path,
-    schema_name: Literal["transfer_rows"],
-    columns: list[str] | None = ...,
-    batch_size: int = ...,
-) -> Iterator[TransferRow]: ...
-
-
-@overload
-def read_rows(
-    path: str | Path,
-    schema_name: Literal["encoder_pairs"],
-    columns: list[str] | None = ...,
-    batch_size: int = ...,
-) -> Iterator[EncoderPairRow]: ...
-
-
-@overload
-def read_rows(
-    path: str | Path,
-    schema_name: Literal["trees"],
-    columns: list[str] | None = ...,
-    batch_size: int = ...,
-) -> Iterator[TreesRow]: ...
-
-
-@overload
-def read_rows(
-    path: str | Path, schema_name: str, columns: list[str] | None = ..., batch_size: int = ...
-) -> Iterator[Any]: ...
-def read_rows(
-    path: str | Path, schema_name: str, columns: list[str] | None = None, batch_size: int = 1024
-) -> Iterator[Any]:
+    path: str | Path, row: type[RowT], columns: list[str] | None = None, batch_size: int = 1024
+) -> Iterator[RowT]:
     """Yield the file's rows as dicts, in order; see `read_batches`.
 
     With `columns` a row has only these keys.
     """
-    for batch in read_batches(path, schema_name, columns, batch_size):
+    for batch in read_batches(path, row, columns, batch_size):
         yield from batch.to_pylist()
 
 
@@ -421,9 +96,9 @@ class TableWriter:
     alone.
     """
 
-    def __init__(self, path: str | Path, schema_name: str, group_rows: int = 8192):
+    def __init__(self, path: str | Path, row: type, group_rows: int = 8192):
         self._path = path
-        self._schema = SCHEMAS[schema_name]
+        self._schema = schema_of(row)
         self._group_rows = group_rows
         self._rows: list[Mapping[str, object]] = []
         self._tables: list[pa.Table] = []

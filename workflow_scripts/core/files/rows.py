@@ -1,25 +1,21 @@
-"""The rows of Parquet tables as typed dicts: one for each schema in `tables.SCHEMAS`.
+"""The rows of Parquet tables as typed dicts. The schema of a file follows from its row.
 
-A test compares them with the schemas. A key that may be None holds a null in its column.
+A string is a string, a bool a bool, an int has 64 bits and a float 64; `Int32` and its like say
+another width. A list is a list, a typed dict a struct. A key that may be None holds a null in its
+column. `ROWS` has the names of the schemas.
+
+The Snakefile imports this module: only the standard library.
 """
 
-from typing import Literal, TypedDict
+from typing import Annotated, Literal, TypeAlias, TypedDict
 
 # A side of the bitext: the columns with its text have this name.
 Side = Literal["source", "reference"]
 
-
-# The columns of every pair that need no model, beside its id and texts (docs/filter.md).
-COUNT_COLUMNS = ("rank", "reference_words", "paraphrase_words")
-# Those of them that a model gives a candidate, so that pairs from outside have none.
-MODEL_COLUMNS = ("translation_cost", "backward_nll", "sum")
-PAIR_COLUMNS = (
-    *COUNT_COLUMNS,
-    *MODEL_COLUMNS,
-    *("overlap_1", "overlap_2", "overlap_3"),
-    *("intersection_over_union", "intersection_over_union_bags"),
-    *("bleu_nakov", "sacrebleu_exp", "sacrebleu_floor", "sacrebleu_add_k", "sacrebleu_none"),
-)
+# Numbers by the Arrow types of their columns.
+Int8: TypeAlias = Annotated[int, "int8"]
+Int32: TypeAlias = Annotated[int, "int32"]
+Float32: TypeAlias = Annotated[float, "float32"]
 
 
 class PairRow(TypedDict):
@@ -32,11 +28,11 @@ class PairRow(TypedDict):
 
 
 class PairScoreRow(TypedDict):
-    """The NLLs of one pair: `pair_scores`."""
+    """The NLLs of one pair, in nats per target token, </s> included: `pair_scores`."""
 
     id: str
-    forward_nll: float
-    backward_nll: float
+    forward_nll: Float32
+    backward_nll: Float32
 
 
 class SegmentRow(TypedDict):
@@ -44,7 +40,7 @@ class SegmentRow(TypedDict):
 
     id: str
     split: str
-    copy: int
+    copy: Int32
     source: str
     reference: str
 
@@ -63,7 +59,7 @@ class DocumentFrequencyRow(TypedDict):
 class GeneratedSet(TypedDict):
     """A constraint set of a reference: its words."""
 
-    set: int
+    set: Int32
     variant: str
     avoid: list[str]
     want: list[str]
@@ -72,20 +68,20 @@ class GeneratedSet(TypedDict):
 class GeneratedCandidate(TypedDict):
     """A candidate as the search found it."""
 
-    set: int
-    sample: int
+    set: Int32
+    sample: Int32
     variant: str
     text: str
-    forward_nll: float
+    forward_nll: Float32
 
 
 class CandidatesRow(PairRow):
     """A reference with its constraint sets and all candidates: `candidates`."""
 
     sets: list[GeneratedSet]
-    dropped: int
-    blocked: int
-    unmet: int
+    dropped: Int32
+    blocked: Int32
+    unmet: Int32
     candidates: list[GeneratedCandidate]
 
 
@@ -96,10 +92,10 @@ class ScoredCandidate(TypedDict):
     """
 
     text: str
-    forward_nll: float
-    backward_nll: float | None
-    sum: float | None
-    count: int
+    forward_nll: Float32
+    backward_nll: Float32 | None
+    sum: Float32 | None
+    count: Int32
     variant: str
 
 
@@ -116,13 +112,13 @@ class JudgedRow(TypedDict):
     """
 
     id: str
-    probabilities: list[float | None]
+    probabilities: list[Float32 | None]
 
 
 class JudgedCandidate(ScoredCandidate):
     """A scored candidate with the probability that it is good; None if it was not judged."""
 
-    probability: float | None
+    probability: Float32 | None
 
 
 class ReferenceScoreRow(TypedDict):
@@ -130,9 +126,9 @@ class ReferenceScoreRow(TypedDict):
 
     id: str
     corpus: str
-    forward_nll: float
-    backward_nll: float
-    sum: float
+    forward_nll: Float32
+    backward_nll: Float32
+    sum: Float32
 
 
 class Paraphrase(TypedDict):
@@ -141,22 +137,22 @@ class Paraphrase(TypedDict):
     The cluster is None where the method has no clusters, the probability where there is no judge.
     """
 
-    rank: int
+    rank: Int32
     text: str
-    forward_nll: float
-    backward_nll: float | None
-    sum: float | None
-    cluster: int | None
+    forward_nll: Float32
+    backward_nll: Float32 | None
+    sum: Float32 | None
+    cluster: Int32 | None
     variant: str
-    probability: float | None
+    probability: Float32 | None
 
 
 class ParaphrasesRow(PairRow):
     """A reference with its paraphrases, best first: `paraphrases`."""
 
     paraphrases: list[Paraphrase]
-    candidates: int
-    kept: int
+    candidates: Int32
+    kept: Int32
     reason: str
 
 
@@ -177,42 +173,46 @@ class EncoderPairRow(TypedDict):
 
     first: str
     second: str
-    label: int
+    label: Int8
     kind: str
-    cosine: float
+    cosine: Float32
 
 
 class PairColumnsRow(TrainingPairRow):
     """A reference and one of its paraphrases, with the columns of this pair: `pair_columns`."""
 
-    rank: int
-    reference_words: int
-    paraphrase_words: int
-    translation_cost: float
-    backward_nll: float
-    sum: float
-    overlap_1: float
-    overlap_2: float
-    overlap_3: float
-    intersection_over_union: float
-    intersection_over_union_bags: float
-    bleu_nakov: float
-    sacrebleu_exp: float
-    sacrebleu_floor: float
-    sacrebleu_add_k: float
-    sacrebleu_none: float
+    rank: Int32
+    reference_words: Int32
+    paraphrase_words: Int32
+    translation_cost: Float32
+    backward_nll: Float32
+    sum: Float32
+    overlap_1: Float32
+    overlap_2: Float32
+    overlap_3: Float32
+    intersection_over_union: Float32
+    intersection_over_union_bags: Float32
+    bleu_nakov: Float32
+    sacrebleu_exp: Float32
+    sacrebleu_floor: Float32
+    sacrebleu_add_k: Float32
+    sacrebleu_none: Float32
 
 
 class PairValueRow(TypedDict):
     """The value of one more column of the same pair: `pair_values`."""
 
     id: str
-    rank: int
-    value: float | None
+    rank: Int32
+    value: Float32 | None
 
 
 class LexiconWordRow(TypedDict):
-    """A word of a lexicon's pairs, and how often it stands in them: `lexicon_words`."""
+    """A word of a lexicon's pairs, and how often it stands in them: `lexicon_words`.
+
+    The first row is the word with number 1. `tokens`: how often it came; `sentences`, `references`:
+    in how many of each.
+    """
 
     word: str
     tokens: int
@@ -224,7 +224,7 @@ class LexiconLinkRow(TypedDict):
     """Two words, packed, and how often they are expected to be aligned: `lexicon_links`."""
 
     key: int
-    count: float
+    count: Float32
 
 
 class LexiconCountRow(TypedDict):
@@ -255,12 +255,12 @@ class LexiconRow(TypedDict):
     phrase: str
     paraphrase: str
     tag: str | None
-    score: float
-    pmi_cross: float | None
-    pmi_within: float | None
+    score: Float32
+    pmi_cross: Float32 | None
+    pmi_within: Float32 | None
     count: int
-    p_paraphrase: float
-    p_phrase: float
+    p_paraphrase: Float32
+    p_phrase: Float32
 
 
 class StsPairRow(TypedDict):
@@ -284,7 +284,10 @@ class TransferRow(TypedDict):
 
 
 class TreesRow(TypedDict):
-    """The trees of a reference and of its paraphrases: `trees`."""
+    """The trees of a reference and of its paraphrases, in Penn Treebank brackets: `trees`.
+
+    None stands where a sentence has no tree.
+    """
 
     id: str
     corpus: str
@@ -293,6 +296,16 @@ class TreesRow(TypedDict):
     paraphrases: list[str | None]
 
 
+# The columns of every pair that need no model, beside its id and texts (docs/filter.md).
+PAIR_COLUMNS = tuple(
+    column
+    for column in PairColumnsRow.__annotations__
+    if column not in TrainingPairRow.__annotations__
+)
+# Those of them that a model gives a candidate, so that pairs from outside have none.
+MODEL_COLUMNS = ("translation_cost", "backward_nll", "sum")
+
+# By the name of the schema, in messages and records.
 ROWS: dict[str, type] = {
     "pairs": PairRow,
     "pair_scores": PairScoreRow,
@@ -318,3 +331,4 @@ ROWS: dict[str, type] = {
     "encoder_pairs": EncoderPairRow,
     "trees": TreesRow,
 }
+SCHEMA_NAMES = {row: name for name, row in ROWS.items()}

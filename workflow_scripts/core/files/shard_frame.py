@@ -3,7 +3,7 @@
 A stage gives what it reads (`Input`), a generator that turns rows into rows (its work), and what
 only it can count (`Tally`). `write_shard` does the rest:
 
-    pairs = Input(path, "pairs")
+    pairs = Input(path, PairRow)
     tally = Tally()
 
     def kept(rows: Iterator[PairRow]) -> Iterator[PairRow]:
@@ -13,29 +13,19 @@ only it can count (`Tally`). `write_shard` does the rest:
             else:
                 tally.rejected["bad"] += 1
 
-    write_shard(pairs.rows(), kept, output, "pairs", "my_stage", tally)
+    write_shard(pairs.rows(), kept, output, PairRow, "my_stage", tally)
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import pyarrow as pa
 
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, count_rows, read_batches, read_rows
-from workflow_scripts.core.files.rows import (
-    CandidatesRow,
-    JudgedRow,
-    PairRow,
-    PairScoreRow,
-    ParaphrasesRow,
-    ReferenceRow,
-    ScoredRow,
-    SegmentRow,
-)
 from workflow_scripts.core.progress import progress
 
 T = TypeVar("T")
@@ -65,68 +55,28 @@ class Stream(Generic[T]):
 
 
 class Input(Generic[RowT]):
-    """Files of one schema that stages wrote, verified, and read one after the other.
+    """Files of one kind of rows that stages wrote, verified, and read one after the other.
 
-    The name of the schema tells the type of the rows, as in `read_rows`.
+    Attributes:
+        paths: of the files.
+        row: the typed dict of their rows, as in `read_rows`.
     """
 
-    @overload
-    def __init__(
-        self: "Input[PairRow]", paths: Path | Sequence[Path], schema: Literal["pairs"]
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self: "Input[PairScoreRow]", paths: Path | Sequence[Path], schema: Literal["pair_scores"]
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self: "Input[SegmentRow]", paths: Path | Sequence[Path], schema: Literal["segments"]
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self: "Input[ReferenceRow]", paths: Path | Sequence[Path], schema: Literal["references"]
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self: "Input[CandidatesRow]", paths: Path | Sequence[Path], schema: Literal["candidates"]
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self: "Input[ScoredRow]", paths: Path | Sequence[Path], schema: Literal["scored"]
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self: "Input[JudgedRow]", paths: Path | Sequence[Path], schema: Literal["judged"]
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self: "Input[ParaphrasesRow]", paths: Path | Sequence[Path], schema: Literal["paraphrases"]
-    ) -> None: ...
-
-    @overload
-    def __init__(self: "Input[Any]", paths: Path | Sequence[Path], schema: str) -> None: ...
-    def __init__(self, paths: Path | Sequence[Path], schema: str):
+    def __init__(self, paths: Path | Sequence[Path], row: type[RowT]):
         """Verify the files against their records.
 
         Raises:
             InputError: a file is missing, or differs from what its stage wrote.
         """
         self.paths = [paths] if isinstance(paths, Path) else list(paths)
-        self.schema = schema
+        self.row = row
         for path in self.paths:
             verify(path)
 
     def rows(self, columns: list[str] | None = None, batch_size: int = 1024) -> Stream[RowT]:
         """Return the rows, `columns` of them; `batch_size` are in memory at once."""
         found = (
-            row for path in self.paths for row in read_rows(path, self.schema, columns, batch_size)
+            each for path in self.paths for each in read_rows(path, self.row, columns, batch_size)
         )
         return Stream(found, self.count())
 
@@ -137,7 +87,7 @@ class Input(Generic[RowT]):
         found = (
             batch
             for path in self.paths
-            for batch in read_batches(path, self.schema, columns, batch_size)
+            for batch in read_batches(path, self.row, columns, batch_size)
         )
         return Stream(found, self.count())
 
@@ -168,7 +118,7 @@ def write_shard(
     stream: Stream[T],
     work: Callable[[Iterator[T]], Iterable[Rows]],
     output: Path,
-    schema: str,
+    row: type,
     desc: str,
     tally: Tally | None = None,
     *,
@@ -179,10 +129,10 @@ def write_shard(
 
     Args:
         stream: what is read.
-        work: turns what is read into rows of `schema`, one by one or as batches. It reads the
+        work: turns what is read into rows of `row`, one by one or as batches. It reads the
             stream to its end.
         output: the file.
-        schema: name of its schema.
+        row: the typed dict of its rows.
         desc: of the progress.
         tally: what `work` counts.
         shown: the rows that the progress counts: "read", or "written" if `work` reads far ahead.
@@ -204,7 +154,7 @@ def write_shard(
     given = counted()
     if shown == "read":
         given = progress(given, stream.total, desc, stream.size)
-    with TableWriter(output, schema, group_rows) as writer:
+    with TableWriter(output, row, group_rows) as writer:
         made = work(given)
         if shown == "written":
             made = progress(made, stream.total, desc, rows_of)

@@ -235,8 +235,8 @@ def clean_shard(config: dict[str, Any], inputs: list[Path], output: Path, reject
         write_record(rejected, 0, 0, {}, extra={"characters": rejects.told()})
         _tell(rejects, config, output.stem)
 
-    rows = _rows_of(corpora, [Input(path, "pairs") for path in inputs])
-    write_shard(Stream(rows), kept, output, "pairs", f"clean {output.stem}", tally)
+    rows = _rows_of(corpora, [Input(path, PairRow) for path in inputs])
+    write_shard(Stream(rows), kept, output, PairRow, f"clean {output.stem}", tally)
 
 
 def _tell(rejects: Rejects, config: dict[str, Any], shard: str) -> None:

@@ -92,7 +92,7 @@ def import_corpus(name: str, rows: Iterable[Row], shards: int, folder: Path) -> 
         write_record(folder / REJECTED, rejected.total(), 0, rejected)
         paths = shard_paths(folder, shards)
         for shard, path in enumerate(progress(paths, shards, f"corpus {name}: shards written")):
-            with TableWriter(path, "pairs") as table:
+            with TableWriter(path, PairRow) as table:
                 for identity, source, reference in spill.rows(shard):
                     row: PairRow = {
                         "id": identity,

@@ -77,7 +77,7 @@ def keep_shard(config: dict[str, Any], input_path: Path, scores_path: Path, outp
     """
     if config["method"] == "cross_entropy" and config.get("min_score") is None:
         raise InputError("dual_filter.min_score: needed with method cross_entropy")
-    pairs, scores = Input(input_path, "pairs"), Input(scores_path, "pair_scores")
+    pairs, scores = Input(input_path, PairRow), Input(scores_path, PairScoreRow)
     corpora: dict[str, Counter[str]] = {}
     tally = Tally(extra={"corpora": corpora})
 
@@ -89,7 +89,7 @@ def keep_shard(config: dict[str, Any], input_path: Path, scores_path: Path, outp
             else:
                 yield pair
 
-    write_shard(pairs.rows(), kept, output, "pairs", "dual_filter", tally)
+    write_shard(pairs.rows(), kept, output, PairRow, "dual_filter", tally)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -83,8 +83,8 @@ def score_shard(
     def scored(rows: Iterator[PairRow]) -> Iterator[PairScoreRow]:
         return score_pairs(to_score(rows), forward, backward, batch_tokens)
 
-    pairs = Input(input_path, "pairs")
-    write_shard(pairs.rows(), scored, output, "pair_scores", "dual_filter", tally)
+    pairs = Input(input_path, PairRow)
+    write_shard(pairs.rows(), scored, output, PairScoreRow, "dual_filter", tally)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -10,6 +10,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import StsPairRow
 from workflow_scripts.stages.embed.prepared import key
 from workflow_scripts.stages.embed.sts_readers import DataSet, missing, parted, read_data_sets
 
@@ -43,7 +44,7 @@ def collect(config: dict[str, Any], output: Path) -> None:
             "sts.development: all data sets are for development, and none is left to report; add "
             "others to sts.data"
         )
-    with TableWriter(output, "sts_pairs") as table:
+    with TableWriter(output, StsPairRow) as table:
         for each in data_sets:
             for score, (first, second) in zip(each.scores, each.pairs, strict=True):
                 table.write(
@@ -69,7 +70,7 @@ def read_collected(path: Path) -> list[DataSet]:
     """Return the data sets of a table that `collect` wrote, after checking it."""
     verify(path)
     rows: dict[tuple[str, str], list[tuple[float, str, str]]] = {}
-    for row in read_rows(path, "sts_pairs"):
+    for row in read_rows(path, StsPairRow):
         pair = (row["score"], row["first"], row["second"])
         rows.setdefault((row["group"], row["data_set"]), []).append(pair)
     return [data_set(group, name, found) for (group, name), found in rows.items()]

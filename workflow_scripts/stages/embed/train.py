@@ -29,6 +29,7 @@ from workflow_scripts.core.files.file_lock import LOCK, locked
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import sha256, verify, write_record
 from workflow_scripts.core.files.parquet import count_rows, read_rows
+from workflow_scripts.core.files.rows import TrainingPairRow
 from workflow_scripts.core.files.space import explained
 from workflow_scripts.core.progress import progress
 from workflow_scripts.stages.embed import parts
@@ -77,7 +78,7 @@ class Pairs:
     def __iter__(self) -> Iterator[Pair]:
         """Yield (reference, paraphrase); counts are complete when all are read."""
         self.rejected = dict.fromkeys(self._barred, 0)
-        for row in read_rows(self._path, "training_pairs", ["reference", "paraphrase"]):
+        for row in read_rows(self._path, TrainingPairRow, ["reference", "paraphrase"]):
             pair = row["reference"], row["paraphrase"]
             found = {key(sentence) for sentence in pair}
             reasons = [reason for reason, barred in self._barred.items() if found & barred]

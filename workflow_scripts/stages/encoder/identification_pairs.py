@@ -24,6 +24,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, count_rows, read_rows
+from workflow_scripts.core.files.rows import EncoderPairRow, TrainingPairRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.stages.embed.embedding import RECORD as EMBEDDING_RECORD
@@ -284,7 +285,7 @@ class Mined(NamedTuple):
 
 def write(path: Path, found: Graph, vectors: Vectors, mined: Mined) -> int:
     """Write the pairs of a split, and return how many there are."""
-    with TableWriter(path, "encoder_pairs") as table:
+    with TableWriter(path, EncoderPairRow) as table:
         for row, sentence in enumerate(mined.sentences):
             for kind, partners in mined.partners.items():
                 partner = partners[row]
@@ -378,7 +379,7 @@ def mine(
 
 
 def _rows(pairs: Path) -> Iterator[tuple[str, str]]:
-    for row in read_rows(pairs, "training_pairs", list(_SIDES)):
+    for row in read_rows(pairs, TrainingPairRow, list(_SIDES)):
         yield row["reference"], row["paraphrase"]
 
 

@@ -16,6 +16,7 @@ from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import sha256, verify
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import EncoderPairRow
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.stages.encoder.encoder_tokens import Tokens, tokenised
 from workflow_scripts.stages.encoder.identification_pairs import (
@@ -59,7 +60,7 @@ class Labelled(NamedTuple):
 
 def labelled(path: Path, tokenizer: Any, most: int) -> Labelled:
     """Return the pairs of a file; see `pairs.write`."""
-    rows = list(read_rows(path, "encoder_pairs"))
+    rows = list(read_rows(path, EncoderPairRow))
     first, second = ([row[side] for row in rows] for side in ("first", "second"))
     return Labelled(
         tokenised(tokenizer, first, second, most),

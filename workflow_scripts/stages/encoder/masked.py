@@ -23,6 +23,7 @@ from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import sha256, shard_paths, verify
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.stages.embed.evaluation import read_collected
@@ -164,7 +165,7 @@ def untrained(settings: dict[str, Any], tokenizer: Any, seed: int) -> Any:
 
 def _references(paths: list[Path]) -> Iterator[str]:
     rows = sum(verify(path)["rows_out"] for path in paths)
-    found = (row for path in paths for row in read_rows(path, "pairs", ["reference"]))
+    found = (row for path in paths for row in read_rows(path, PairRow, ["reference"]))
     for row in progress(found, rows, "encoder: references"):
         yield row["reference"]
 

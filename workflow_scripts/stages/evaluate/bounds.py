@@ -21,7 +21,7 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import read_json, shard_paths, verify, write_record
 from workflow_scripts.core.files.parquet import read_batches, read_rows
-from workflow_scripts.core.files.rows import ScoredRow
+from workflow_scripts.core.files.rows import ReferenceScoreRow, ScoredRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.statistics.order_statistics import order_statistics, quantile_rank
@@ -58,7 +58,7 @@ def own_quantiles(parts: Iterable[Path], corpora: set[str] | None) -> dict[str, 
 
     def sums() -> Iterator[NDArray[np.float32]]:
         for path in parts:
-            for batch in read_batches(path, "reference_scores", ["corpus", "sum"], 65536):
+            for batch in read_batches(path, ReferenceScoreRow, ["corpus", "sum"], 65536):
                 if corpora is not None:
                     wanted = pa.array(sorted(corpora), pa.string())
                     batch = batch.filter(pc.is_in(batch.column("corpus"), value_set=wanted))
@@ -79,13 +79,13 @@ def own_quantiles(parts: Iterable[Path], corpora: set[str] | None) -> dict[str, 
 
 def sampled(shards: list[Path], seed: int) -> Iterator[ScoredRow]:
     """Yield at most `BOUNDS_SAMPLE` rows of `scored` shards, drawn by their ids, in flat memory."""
-    ids = (row["id"] for path in shards for row in read_rows(path, "scored", ["id"]))
+    ids = (row["id"] for path in shards for row in read_rows(path, ScoredRow, ["id"]))
     drawn = heapq.nsmallest(
         BOUNDS_SAMPLE, ids, key=lambda identifier: fraction(seed, "bounds", identifier)
     )
     chosen = pa.array(drawn, pa.string())
     for path in shards:
-        for batch in read_batches(path, "scored", ["id", "reference", "candidates"], 64):
+        for batch in read_batches(path, ScoredRow, ["id", "reference", "candidates"], 64):
             yield from batch.filter(pc.is_in(batch.column("id"), value_set=chosen)).to_pylist()
 
 

@@ -28,7 +28,7 @@ from workflow_scripts.core.files.manifest import (
     write_record,
 )
 from workflow_scripts.core.files.parquet import read_rows
-from workflow_scripts.core.files.rows import ParaphrasesRow
+from workflow_scripts.core.files.rows import ParaphrasesRow, TreesRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.statistics.bootstrap import BLOCKS
 from workflow_scripts.plan.reference_groups import OTHER, group_of
@@ -91,7 +91,7 @@ def measure_shard(
 ) -> dict[str, Group]:
     """Return `measure` of one shard: its path, and the number of its first row."""
     path, start = part
-    rows = progress(read_rows(path, "paraphrases", COLUMNS), desc=f"measures {path.stem}")
+    rows = progress(read_rows(path, ParaphrasesRow, COLUMNS), desc=f"measures {path.stem}")
     checker = Checker() if config["testbed"] else None
     return measure(rows, config, Segmenter(segmenter_file), checker, start)
 
@@ -105,7 +105,7 @@ def score_shard(path: Path, config: dict[str, Any]) -> dict[str, ScoreHistogram]
 def tree_shard(part: tuple[Path, int], config: dict[str, Any]) -> dict[str, Syntax]:
     """Return `measure_trees` of one shard: its path, and the number of its first row."""
     path, start = part
-    rows = progress(read_rows(path, "trees", TREE_COLUMNS), desc=f"trees {path.stem}")
+    rows = progress(read_rows(path, TreesRow, TREE_COLUMNS), desc=f"trees {path.stem}")
     return measure_trees(rows, config, config["syntax"]["levels"], start)
 
 

@@ -268,7 +268,9 @@ def compare(
     comparison = Comparison(variants, seed)
     drawn: list[tuple[float, str, list[str]]] = []
     for bilingual, monolingual in shards:
-        rows, others = (read_rows(path, "scored", COLUMNS, 64) for path in (monolingual, bilingual))
+        rows, others = (
+            read_rows(path, ScoredRow, COLUMNS, 64) for path in (monolingual, bilingual)
+        )
         pairs = iter(progress(beside(rows, others), desc=f"rewriting {monolingual.stem}"))
         while window := list(islice(pairs, WINDOW)):
             both = [list(side) for side in zip(*window, strict=True)]

@@ -66,7 +66,7 @@ def write_answers(
     paths = shard_paths(folder, shards)
     for path in paths:
         verify(path)
-    rows = (row for path in paths for row in read_rows(path, "paraphrases", COLUMNS))
+    rows = (row for path in paths for row in read_rows(path, ParaphrasesRow, COLUMNS))
     found = figures(answers, progress(rows, desc="answers"))
     if not found["found"]:
         print(

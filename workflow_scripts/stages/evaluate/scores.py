@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from workflow_scripts.core.files.parquet import read_batches
+from workflow_scripts.core.files.rows import ScoredRow
 
 BINS_PER_NAT = 10
 BINS = 100
@@ -60,7 +61,7 @@ class ScoreHistogram:
 def scored_histograms(path: Path, groups: dict[str, set[str] | None]) -> dict[str, ScoreHistogram]:
     """Return the histogram of each group of corpora in one scored shard; None means all."""
     histograms = {group: ScoreHistogram() for group in groups}
-    for batch in read_batches(path, "scored", columns=["corpus", "candidates"]):
+    for batch in read_batches(path, ScoredRow, columns=["corpus", "candidates"]):
         for group, corpora in groups.items():
             rows = batch
             if corpora is not None:

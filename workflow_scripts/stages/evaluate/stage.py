@@ -8,7 +8,7 @@ from workflow_scripts.plan.reference_groups import held_out_and_seen
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.evaluate.checks import problems
-from workflow_scripts.stages.filter.stage import column_units
+from workflow_scripts.stages.filter.unit_kinds import column_units
 from workflow_scripts.stages.generate.stage import constraints_of
 from workflow_scripts.stages.select.stage import Select
 

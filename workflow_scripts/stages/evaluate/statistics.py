@@ -22,6 +22,7 @@ from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import read_json, shard_paths, verify, write_record
 from workflow_scripts.core.files.packed_lines import read_lines
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import TreesRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.statistics.rank_correlation import spearman
 from workflow_scripts.core.statistics.rounding import DECIMALS
@@ -243,7 +244,7 @@ def read_sample(
 
 def read_shapes(shards: list[Path], last: Place, seed: int) -> Shapes:
     """Return the truncated trees of the same sample's pairs, from `trees` shards."""
-    rows = (row for shard in shards for row in read_rows(shard, "trees", COLUMNS))
+    rows = (row for shard in shards for row in read_rows(shard, TreesRow, COLUMNS))
     return count_shapes(
         progress(rows, desc="statistics, trees"),
         lambda identifier, rank: place(seed, identifier, rank) <= last,

@@ -260,7 +260,7 @@ def rate_system(
     references, selected_pairs, seen = [], 0, False
     for path in selected:
         verify(path)
-        rows = read_rows(path, "paraphrases", COLUMNS)
+        rows = read_rows(path, ParaphrasesRow, COLUMNS)
         for row in progress(rows, desc=f"ratings {path.stem}"):
             seen = seen or row["id"] in known
             found = rated_reference(row, pairs, config["best"])
@@ -283,7 +283,7 @@ def rate_system(
     for path in scored:
         verify(path)
     if config.get("variants"):
-        outputs = (row for path in scored for row in read_rows(path, "scored", SCORED, 64))
+        outputs = (row for path in scored for row in read_rows(path, ScoredRow, SCORED, 64))
         of_variants = {"variants": variant_figures(outputs, pairs, config)}
     return {
         "ratings": len(kept),

@@ -180,7 +180,7 @@ def summary(sums: Sums, config: dict[str, Any]) -> dict[str, Any]:
 def measure_shard(part: tuple[Path, int], config: dict[str, Any], segmenter_file: Path) -> Sums:
     """Return `measure` of one shard: its path, and the number of its first row."""
     path, start = part
-    rows = progress(read_rows(path, "scored", COLUMNS, 64), desc=f"variants {path.stem}")
+    rows = progress(read_rows(path, ScoredRow, COLUMNS, 64), desc=f"variants {path.stem}")
     checker = Checker() if config["testbed"] else None
     return measure(rows, config, Segmenter(segmenter_file), checker, start)
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.files.rows import PairColumnsRow, ParaphrasesRow
 from workflow_scripts.core.files.shard_frame import Input, Stream, write_shard
 from workflow_scripts.core.text.word_tokens import DROPPED
 from workflow_scripts.stages.filter import pair_measures
@@ -104,9 +105,9 @@ def write_columns(input_path: Path, output: Path, config: dict[str, Any]) -> Non
             yield pa.record_batch(pairs | found)
 
     columns = ["id", "reference", "paraphrases"]
-    paraphrases = Input(input_path, "paraphrases").batches(columns, BATCH)
+    paraphrases = Input(input_path, ParaphrasesRow).batches(columns, BATCH)
     pairs = Stream(pair_batches(paraphrases.items), size=lambda each: len(each["id"]))
-    write_shard(pairs, with_columns, output, "pair_columns", "columns")
+    write_shard(pairs, with_columns, output, PairColumnsRow, "columns")
 
 
 def main(argv: list[str] | None = None) -> None:

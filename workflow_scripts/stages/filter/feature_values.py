@@ -13,6 +13,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import remedy, verify
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import ReferenceScoreRow
 from workflow_scripts.plan.catalogues.pair_features import REFERENCE_NLLS
 from workflow_scripts.stages.filter.values import column_values
 from workflow_scripts.stages.judge.features import FEATURES, Feature, Models
@@ -27,7 +28,7 @@ _NLLS = {"forward_nll": "translation_cost", "backward_nll": "backward_nll"}
 def reference_nlls(path: Path) -> dict[str, tuple[float, float]]:
     """Return the forward and the backward NLL of each reference of a shard, by its id."""
     verify(path)
-    rows = read_rows(path, "reference_scores")
+    rows = read_rows(path, ReferenceScoreRow)
     return {row["id"]: (row["forward_nll"], row["backward_nll"]) for row in rows}
 
 

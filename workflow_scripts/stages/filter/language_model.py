@@ -59,7 +59,7 @@ def train(
     rows = sum(verify(path)["rows_out"] for path in paths)
     sample = read_json(sample_path, SAMPLE_RECORD)
     columns = ["id", "corpus", "reference"]
-    found = (row for path in paths for row in read_rows(path, "pairs", columns))
+    found = (row for path in paths for row in read_rows(path, PairRow, columns))
     rejected: Counter[str] = Counter()
     split = TOKENISERS[config.get("punctuation", DROPPED)]
     read = progress(found, rows, "language model")

@@ -16,7 +16,7 @@ import pyarrow as pa
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
-from workflow_scripts.core.files.rows import MODEL_COLUMNS
+from workflow_scripts.core.files.rows import MODEL_COLUMNS, PairColumnsRow
 from workflow_scripts.core.files.shard_frame import Stream, Tally, write_shard
 from workflow_scripts.core.text.word_tokens import DROPPED
 from workflow_scripts.stages.corpus.pairs import Pair, Rejected, read_pairs
@@ -93,7 +93,7 @@ def write_outside(config: dict[str, Any], output: Path, inputs: dict[str, str]) 
 
     with unchanged(inputs):
         lines: Stream[Pair | Rejected] = Stream(lines_of(config), size=lambda line: 1)
-        write_shard(lines, with_columns, output, "pair_columns", f"outside {name}: lines", tally)
+        write_shard(lines, with_columns, output, PairColumnsRow, f"outside {name}: lines", tally)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths, verify
 from workflow_scripts.core.files.parquet import read_batches
+from workflow_scripts.core.files.rows import PairColumnsRow, PairValueRow
 
 BATCH = 8192
 
@@ -42,8 +43,8 @@ def read_pairs(
     columns = list(dict.fromkeys([*names, *texts, "id", "rank"]))
     for index, shard in enumerate(shards):
         others = {column: paths[index] for column, paths in values.items()}
-        readers = [read_batches(path, "pair_values", None, BATCH) for path in others.values()]
-        for batches in zip_longest(read_batches(shard, "pair_columns", columns, BATCH), *readers):
+        readers = [read_batches(path, PairValueRow, None, BATCH) for path in others.values()]
+        for batches in zip_longest(read_batches(shard, PairColumnsRow, columns, BATCH), *readers):
             for path, batch in zip(others.values(), batches[1:], strict=True):
                 if not _same_pairs(batches[0], batch):
                     raise InputError(f"{path} is not of the pairs in {shard}; delete both")

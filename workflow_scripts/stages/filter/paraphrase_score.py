@@ -13,6 +13,7 @@ from workflow_scripts.core.cli import add_inputs, run
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.parquet import read_batches
+from workflow_scripts.core.files.rows import PairColumnsRow
 from workflow_scripts.core.files.vectors import Entry, read_vectors, summary
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.text.normalisation import words
@@ -62,7 +63,7 @@ def cosines(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[
 def vocabulary(path: Path) -> set[str]:
     """Return the words of both sides of a `pair_columns` shard."""
     found: set[str] = set()
-    for batch in read_batches(path, "pair_columns", ["reference", "paraphrase"]):
+    for batch in read_batches(path, PairColumnsRow, ["reference", "paraphrase"]):
         for column in batch.columns:
             for text in column.unique().to_pylist():
                 found.update(words(text))

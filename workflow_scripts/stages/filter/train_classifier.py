@@ -288,7 +288,7 @@ def sampled(paths: list[Path], config: dict[str, Any]) -> Iterator[PairColumnsRo
 
     def rows(*more: str) -> Iterator[tuple[Place, PairColumnsRow]]:
         for path in paths:
-            for row in read_rows(path, "pair_columns", ["id", "rank", "reference", *more]):
+            for row in read_rows(path, PairColumnsRow, ["id", "rank", "reference", *more]):
                 if by_reference:
                     yield reference_place(config["seed"], row["reference"]), row
                 else:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths
+from workflow_scripts.core.files.rows import PairColumnsRow, TrainingPairRow
 from workflow_scripts.core.files.shard_frame import Input, Stream, Tally, write_shard
 from workflow_scripts.plan.catalogues.training_sets import columns_of
 from workflow_scripts.stages.filter.folds import Folds
@@ -236,7 +237,7 @@ def write_training_set(
         InputError: a column that it is chosen by has no value of any pair, or a file is damaged.
     """
     paths = shard_paths(folder, shards)
-    rows = Input(paths, "pair_columns").count()
+    rows = Input(paths, PairColumnsRow).count()
     others = verified_values(values, shards)
     own = {column for column in columns_of(settings) if column not in values}
     names = sorted({"rank", *WORDS, *own})
@@ -259,7 +260,7 @@ def write_training_set(
         Stream(pairs, rows, lambda some: len(some.texts)),
         within,
         output,
-        "training_pairs",
+        TrainingPairRow,
         "training set",
         tally,
     )

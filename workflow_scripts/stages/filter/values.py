@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from workflow_scripts.core.files.rows import PairColumnsRow, PairValueRow
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 
 # Gets references and paraphrases; returns the values, shape (pairs,), NaN where there is none.
@@ -69,5 +70,5 @@ def column_values(
             same = {key: batch.column(key) for key in ("id", "rank")}
             yield pa.record_batch({**same, "value": pa.array(found, from_pandas=True)})
 
-    pairs = Input(input_path, "pair_columns").batches(["id", "rank", *columns], batch_size)
-    write_shard(pairs, computed, output, "pair_values", desc, Tally(extra=extra or {}))
+    pairs = Input(input_path, PairColumnsRow).batches(["id", "rank", *columns], batch_size)
+    write_shard(pairs, computed, output, PairValueRow, desc, Tally(extra=extra or {}))

@@ -279,7 +279,7 @@ def generate_shard(
     counted as rejected.
     """
     torch.set_num_threads(threads)
-    pairs = Input(references, "references").rows()
+    pairs = Input(references, ReferenceRow).rows()
     wanted = held_out_references(shard_paths(held_out, held_out_shards)) if held_out else None
     verify(model / "model")
     constraints = config["constraints"]
@@ -315,7 +315,7 @@ def generate_shard(
         pairs,
         with_candidates,
         output,
-        "candidates",
+        CandidatesRow,
         "generate",
         tally,
         shown="written",

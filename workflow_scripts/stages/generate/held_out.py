@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.plan.catalogues.rewriters import TEST, reference_id
 
@@ -15,5 +16,5 @@ def held_out_references(shards: list[Path]) -> set[str]:
     Raises:
         InputError: a shard is missing, or is not what its stage wrote.
     """
-    rows = Input(shards, "pairs").rows(["id", "corpus"]).items
+    rows = Input(shards, PairRow).rows(["id", "corpus"]).items
     return {reference_id(row["id"]) for row in rows if row["corpus"] == TEST}

@@ -19,6 +19,7 @@ from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import DocumentFrequencyRow, PairRow
 from workflow_scripts.core.files.space import explained
 from workflow_scripts.core.progress import progress
 from workflow_scripts.stages.generate.constraint_words import words_of
@@ -92,7 +93,7 @@ def count_shards(folder: Path, shards: int, output: Path, config: dict[str, Any]
 
     def references() -> Iterator[str]:
         for path in paths:
-            for row in read_rows(path, "pairs", columns=["reference", "corpus"]):
+            for row in read_rows(path, PairRow, columns=["reference", "corpus"]):
                 used = row["corpus"] in corpora
                 rows[used] += 1
                 if used:
@@ -100,7 +101,7 @@ def count_shards(folder: Path, shards: int, output: Path, config: dict[str, Any]
 
     with (
         tempfile.TemporaryDirectory(prefix="paraloom-idf-") as temporary,
-        TableWriter(output, "document_frequencies") as writer,
+        TableWriter(output, DocumentFrequencyRow) as writer,
     ):
         counted = document_frequencies(progress(references(), desc="idf"), Path(temporary))
         for word, count in counted:
@@ -129,7 +130,7 @@ def read_idf(path: Path, config: dict[str, Any]) -> dict[str, float]:
     total = verify(path)["rows_out"]
     (lower, upper), exempt = config["bounds"], set(config["exempt"])
     found = {}
-    for row in read_rows(path, "document_frequencies"):
+    for row in read_rows(path, DocumentFrequencyRow):
         word, count = row["word"], row["references"]
         idf = math.log2(total / count)
         if count >= config["min_references"] and (lower <= idf or word in exempt) and idf <= upper:

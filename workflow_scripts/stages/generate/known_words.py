@@ -11,6 +11,7 @@ from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.text.text_tokens import known_words
 
@@ -25,7 +26,7 @@ def write_words(folder: Path, shards: int, output: Path) -> None:
 
     def references() -> Iterator[str]:
         for path in paths:
-            for row in read_rows(path, "pairs", columns=["reference"]):
+            for row in read_rows(path, PairRow, columns=["reference"]):
                 yield row["reference"]
 
     words = sorted(known_words(progress(references(), rows, "words")))

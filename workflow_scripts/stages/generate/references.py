@@ -8,7 +8,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_json
-from workflow_scripts.core.files.rows import PairRow
+from workflow_scripts.core.files.rows import PairRow, ReferenceRow
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.stages.generate.sample_references import RECORD, Place, place
 
@@ -52,7 +52,7 @@ def gather(config: dict[str, Any], sample: Path, pairs: list[Path], output: Path
             else:
                 yield row
 
-    write_shard(Input(pairs, "pairs").rows(), sampled, output, "references", "references", tally)
+    write_shard(Input(pairs, PairRow).rows(), sampled, output, ReferenceRow, "references", tally)
 
 
 main = command(gather)

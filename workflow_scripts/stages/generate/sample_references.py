@@ -120,7 +120,7 @@ def write_sample(folder: Path, shards: int, output: Path, config: dict[str, Any]
 
     def rows() -> Iterable[PairRow]:
         for path in paths:
-            yield from read_rows(path, "pairs", columns=["id", "corpus"])
+            yield from read_rows(path, PairRow, columns=["id", "corpus"])
 
     found = sample(
         lambda: progress(rows(), desc="references"),

@@ -149,8 +149,8 @@ def judge_shard(input_path: Path, references_path: Path | None, output: Path, be
         InputError: an input is damaged, or the two are of other references; or the judge knows too
             little of all candidates.
     """
-    scored = Input(input_path, "scored").rows(batch_size=64)
-    own = Input(references_path, "reference_scores").rows().items if references_path else None
+    scored = Input(input_path, ScoredRow).rows(batch_size=64)
+    own = Input(references_path, ReferenceScoreRow).rows().items if references_path else None
     total: Counter[str] = Counter()
 
     def judged(rows: Iterator[ScoredRow]) -> Iterator[JudgedRow]:
@@ -167,7 +167,7 @@ def judge_shard(input_path: Path, references_path: Path | None, output: Path, be
             )
 
     tally = Tally(extra=total)
-    write_shard(scored, judged, output, "judged", "judge", tally, shown="written")
+    write_shard(scored, judged, output, JudgedRow, "judge", tally, shown="written")
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -14,6 +14,12 @@ import numpy as np
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_batches
+from workflow_scripts.core.files.rows import (
+    LexiconCountRow,
+    LexiconLinkRow,
+    LexiconPhrasesRow,
+    TrainingPairRow,
+)
 from workflow_scripts.core.files.shard_frame import Input, rows_of
 from workflow_scripts.core.progress import progress
 from workflow_scripts.stages.lexicon.alignment import Table, aligned
@@ -21,9 +27,6 @@ from workflow_scripts.stages.lexicon.counting import BUFFER_ROWS, Block, Counts
 from workflow_scripts.stages.lexicon.phrase_pairs import counted, phrase_pairs
 from workflow_scripts.stages.lexicon.results import (
     ACROSS,
-    COUNTS,
-    LINKS,
-    PHRASES,
     TOO_LONG,
     WITHIN,
     read_words,
@@ -37,15 +40,15 @@ def read_table(folder: Path, words: int) -> Table:
     path = folder / "links.parquet"
     verify(folder / "words.parquet")
     keys, counts = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
-    for batch in read_batches(path, LINKS, None, 1 << 16):
+    for batch in read_batches(path, LexiconLinkRow, None, 1 << 16):
         keys.append(batch.column("key").to_numpy())
         counts.append(batch.column("count").to_numpy())
     return Table(np.concatenate(keys), np.concatenate(counts), words)
 
 
-def write_blocks(path: Path, schema: str, blocks: Iterator[Block]) -> None:
+def write_blocks(path: Path, row: type, blocks: Iterator[Block]) -> None:
     """Write counts as a table: the numbers of the keys, and the counts."""
-    with TableWriter(path, schema, 1 << 16) as writer:
+    with TableWriter(path, row, 1 << 16) as writer:
         for block in blocks:
             *keys, counts = block.T
             names = ("first", "second") if len(keys) == 2 else ("key",)
@@ -76,7 +79,7 @@ def write_counts(
     """
     known = read_words(words).words
     table, numbers = read_table(words, len(known)), Numbers(known)
-    pairs = Input(sets, "training_pairs").count()
+    pairs = Input(sets, TrainingPairRow).count()
     first, last = (pairs * place // share[1] for place in (share[0], share[0] + 1))
     files = [output.with_name(f"{output.stem}{each}.parquet") for each in (ACROSS, WITHIN)]
     read = used = 0
@@ -98,9 +101,9 @@ def write_counts(
                 for side in sides:
                     together.add(inside(side))
             numbers.forget()
-        write_blocks(output, PHRASES, phrases.blocks())
-        write_blocks(files[0], COUNTS, apart.blocks())
-        write_blocks(files[1], COUNTS, together.blocks())
+        write_blocks(output, LexiconPhrasesRow, phrases.blocks())
+        write_blocks(files[0], LexiconCountRow, apart.blocks())
+        write_blocks(files[1], LexiconCountRow, together.blocks())
     write_record(output, read, used, {TOO_LONG: read - used}, files=[output, *files])
 
 

@@ -14,7 +14,13 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, shard_paths, verify, write_record
 from workflow_scripts.core.files.packed_writers import gzip_writer, zstd_writer
-from workflow_scripts.core.files.parquet import SCHEMAS, TableWriter, read_batches, read_rows
+from workflow_scripts.core.files.parquet import TableWriter, read_batches, read_rows
+from workflow_scripts.core.files.rows import (
+    LexiconCountRow,
+    LexiconPhrasesRow,
+    LexiconRow,
+    LexiconTagRow,
+)
 from workflow_scripts.stages.lexicon.counting import Block, merged
 from workflow_scripts.stages.lexicon.entry_scores import mutual_information, probability, score
 from workflow_scripts.stages.lexicon.phrase_pairs import (
@@ -25,10 +31,6 @@ from workflow_scripts.stages.lexicon.phrase_pairs import (
 )
 from workflow_scripts.stages.lexicon.results import (
     ACROSS,
-    COUNTS,
-    ENTRIES,
-    PHRASES,
-    TAGS,
     WITHIN,
     read_words,
 )
@@ -149,7 +151,7 @@ def read_tags(path: Path | None) -> dict[str, str]:
     if path is None:
         return {}
     verify(path)
-    return {row["word"]: row["tag"] for row in read_rows(path, TAGS)}
+    return {row["word"]: row["tag"] for row in read_rows(path, LexiconTagRow)}
 
 
 def columns(found: Entries, words: list[str], tags: dict[str, str]) -> Iterator[dict[str, Any]]:
@@ -191,7 +193,7 @@ def columns(found: Entries, words: list[str], tags: dict[str, str]) -> Iterator[
         }
 
 
-_NAMES = SCHEMAS[ENTRIES].names
+_NAMES = list(LexiconRow.__annotations__)
 
 
 def tsv_line(row: dict[str, Any]) -> str:
@@ -219,11 +221,11 @@ def ppdb_line(row: dict[str, Any]) -> str:
     return " ||| ".join((category, row["phrase"], row["paraphrase"], features, "", "Equivalence"))
 
 
-def _blocks(paths: list[Path], schema: str) -> Blocks:
+def _blocks(paths: list[Path], row: type) -> Blocks:
     """Return what gives passes over the merged counts of all shards."""
 
     def read(path: Path) -> Iterator[Block]:
-        for batch in read_batches(path, schema, None, _BLOCK_ROWS):
+        for batch in read_batches(path, row, None, _BLOCK_ROWS):
             yield np.column_stack([each.to_numpy() for each in batch.columns])
 
     return lambda: merged(map(read, paths))
@@ -262,10 +264,10 @@ def write_entries(
             "both and run again"
         )
     across, within = (
-        _blocks([path.with_name(f"{path.stem}{each}.parquet") for path in paths], COUNTS)
+        _blocks([path.with_name(f"{path.stem}{each}.parquet") for path in paths], LexiconCountRow)
         for each in (ACROSS, WITHIN)
     )
-    phrases = _blocks(paths, PHRASES)
+    phrases = _blocks(paths, LexiconPhrasesRow)
     chosen = candidates(phrases, settings["min_count"])
     if not len(chosen):
         raise InputError(
@@ -285,7 +287,7 @@ def write_entries(
     found = entries(chosen[~strange], phrases, across, within, known.sentences, 2 * used)
     files = [output / name for name in ("lexicon.parquet", "lexicon.tsv.zst", "ppdb.gz")]
     with (
-        TableWriter(files[0], ENTRIES) as table,
+        TableWriter(files[0], LexiconRow) as table,
         zstd_writer(files[1]) as tsv,
         gzip_writer(files[2]) as ppdb,
     ):

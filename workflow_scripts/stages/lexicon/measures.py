@@ -17,6 +17,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.input_files import files_below, unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.rows import LexiconRow, TrainingPairRow
 from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.core.files.vectors import read_vectors
 from workflow_scripts.core.progress import progress
@@ -70,7 +71,7 @@ Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 def entries(path: Path) -> Iterator[tuple[Pair, float]]:
     """Yield the ordered pairs of a lexicon with their scores, best first."""
     columns = ["phrase", "paraphrase", "score"]
-    for row in Input(path, "lexicon").rows(columns).items:
+    for row in Input(path, LexiconRow).rows(columns).items:
         yield (row["phrase"], row["paraphrase"]), row["score"]
 
 
@@ -224,7 +225,7 @@ def measure(
         lists = [Listed(Path(path), phrases) for path in config["ppdb"]]
     judges = resources(wordnet, lists)
     every, of_judges = Best(), [Best(each.knows) for each in judges]
-    total = Input(lexicon, "lexicon").count()
+    total = Input(lexicon, LexiconRow).count()
     for pair, _ in progress(entries(lexicon), total, "lexicon: entries"):
         for best in (every, *of_judges):
             best.add(pair)
@@ -258,7 +259,7 @@ def measure(
         synonyms = Synonyms(split)
         texts = (
             (split(row["reference"]), split(row["paraphrase"]))
-            for row in Input(training_sets, "training_pairs").rows(list(_SIDES)).items
+            for row in Input(training_sets, TrainingPairRow).rows(list(_SIDES)).items
         )
         both, aligned = occurring(synonyms.pairs(), texts)
         figures["testbed"] = {

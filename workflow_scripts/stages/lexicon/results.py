@@ -8,11 +8,9 @@ from numpy.typing import NDArray
 
 from workflow_scripts.core.files.manifest import read_record, verify
 from workflow_scripts.core.files.parquet import read_batches
+from workflow_scripts.core.files.rows import LexiconRow, LexiconWordRow
 from workflow_scripts.core.report.finished_run import FinishedRun
 
-# The schemas of the tables (core/tables.py).
-WORDS, LINKS, COUNTS = "lexicon_words", "lexicon_links", "lexicon_counts"
-PHRASES, TAGS, ENTRIES = "lexicon_phrases", "lexicon_tags", "lexicon"
 # Why a pair is left out.
 TOO_LONG = "too_long"
 # What follows the name of a shard: words across both sentences, and within one of them.
@@ -39,7 +37,7 @@ def read_words(folder: Path) -> Words:
     verify(path)
     words: list[str] = []
     counts = [np.zeros((0, 2), np.int64)]
-    for batch in read_batches(path, WORDS, None, 1 << 16):
+    for batch in read_batches(path, LexiconWordRow, None, 1 << 16):
         words += batch.column("word").to_pylist()
         some = [batch.column(name).to_numpy() for name in ("sentences", "references")]
         counts.append(np.column_stack(some))
@@ -64,7 +62,7 @@ def best_entries(folder: Path, most: int) -> list[dict[str, Any]]:
     path = folder / "lexicon.parquet"
     verify(path)
     found: dict[frozenset[str], dict[str, Any]] = {}
-    for batch in read_batches(path, ENTRIES):
+    for batch in read_batches(path, LexiconRow):
         for row in batch.to_pylist():
             found.setdefault(frozenset((row["phrase"], row["paraphrase"])), row)
             if len(found) == most:

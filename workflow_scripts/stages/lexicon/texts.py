@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from workflow_scripts.core.files.rows import TrainingPairRow
 from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.core.text.word_tokens import words_and_punctuation
 
@@ -131,7 +132,7 @@ def read_texts(sets: list[Path], first: int, last: int) -> Iterator[pa.RecordBat
         InputError: a file is damaged.
     """
     start = 0
-    read = Input(sets, "training_pairs").batches(["reference", "paraphrase"], 1 << 14)
+    read = Input(sets, TrainingPairRow).batches(["reference", "paraphrase"], 1 << 14)
     for batch in read.items:
         low, high = max(first - start, 0), min(last - start, batch.num_rows)
         if low < high:

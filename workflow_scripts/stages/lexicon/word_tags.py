@@ -9,10 +9,11 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import LexiconTagRow, TrainingPairRow
 from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.core.progress import progress
 from workflow_scripts.stages.generate.tagger import Tagger, Tags
-from workflow_scripts.stages.lexicon.results import TAGS, read_words
+from workflow_scripts.stages.lexicon.results import read_words
 
 # Sentences that are tagged, at most, half of them references; at 7 ms each.
 SENTENCES = 20_000
@@ -58,7 +59,7 @@ def write_tags(
     with unchanged(inputs):
         tagger = Tagger(config["folder"], config["language"], config["package"])
     parts = Parts(read_words(words).words)
-    pairs = Input(sets, "training_pairs")
+    pairs = Input(sets, TrainingPairRow)
     total, tagged = pairs.count(), 0
     every = pairs.rows(["reference", "paraphrase"]).items
     for number, row in enumerate(progress(every, total, "tags")):
@@ -68,7 +69,7 @@ def write_tags(
                 parts.add(tagger.tags(sentence))
                 tagged += 1
     found = parts.most_frequent()
-    with TableWriter(output, TAGS) as writer:
+    with TableWriter(output, LexiconTagRow) as writer:
         for word, part in found.items():
             writer.write({"word": word, "tag": part})
     write_record(output, total, total, {}, {"sentences": tagged, "tagged": len(found)})

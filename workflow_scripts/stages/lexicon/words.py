@@ -14,10 +14,11 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import LexiconLinkRow, LexiconWordRow, TrainingPairRow
 from workflow_scripts.core.files.shard_frame import Input, rows_of
 from workflow_scripts.core.progress import progress
 from workflow_scripts.stages.lexicon.alignment import Table, cells, joined, learnt, same_words
-from workflow_scripts.stages.lexicon.results import LINKS, TOO_LONG, WORDS
+from workflow_scripts.stages.lexicon.results import TOO_LONG
 from workflow_scripts.stages.lexicon.texts import (
     MOST_WORDS,
     OTHER,
@@ -142,7 +143,7 @@ def write_words(sets: list[Path], output: Path, settings: dict[str, Any]) -> Non
     Raises:
         InputError: no pair is short enough, or a file is damaged.
     """
-    pairs = Input(sets, "training_pairs").count()
+    pairs = Input(sets, TrainingPairRow).count()
     vocabulary, sample = Vocabulary(), Sample()
     read = used = sampled = 0
     for batch in progress(read_texts(sets, 0, pairs), pairs, "words", rows_of):
@@ -165,13 +166,13 @@ def write_words(sets: list[Path], output: Path, settings: dict[str, Any]) -> Non
         )
     words, counts = vocabulary.known(settings["min_count"])
     table = sample.table(vocabulary.renumbered(words), len(words))
-    with TableWriter(output, WORDS) as writer:
+    with TableWriter(output, LexiconWordRow) as writer:
         for start in range(0, len(words), _ROWS):
             part = slice(start, start + _ROWS)
             columns = {name: each[part] for name, each in counts.items()}
             writer.write_columns({"word": words[part], **columns})
     links = output.with_name("links.parquet")
-    with TableWriter(links, LINKS) as writer:
+    with TableWriter(links, LexiconLinkRow) as writer:
         for start in range(0, len(table.keys), _ROWS):
             part = slice(start, start + _ROWS)
             writer.write_columns({"key": table.keys[part], "count": table.counts[part]})

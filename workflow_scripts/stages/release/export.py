@@ -194,7 +194,7 @@ def export(
     columns = [*COLUMNS, "corpus"] if merged else COLUMNS
     total = sum(verify(path)["rows_out"] for path in shards)
     rows = progress(
-        chain.from_iterable(read_rows(path, "paraphrases", columns) for path in shards),
+        chain.from_iterable(read_rows(path, ParaphrasesRow, columns) for path in shards),
         total,
         "export",
     )

@@ -220,7 +220,7 @@ def measure(config: dict[str, Any], folder: Path, shards: list[Path], output: Pa
         InputError: a file is damaged.
     """
     verify(folder / "model.json")
-    sentences = held_out(Input(shards, "pairs").rows().items, config["seed"])
+    sentences = held_out(Input(shards, PairRow).rows().items, config["seed"])
     model = load_model(folder, config["device"])
     inputs = [each.text for each in sentences]
     if config.get("templates"):

@@ -13,6 +13,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.files.rows import PairRow, TreesRow
 from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
@@ -55,7 +56,7 @@ def held_out(
 
     def every() -> Iterator[Parsed]:
         for path, parsed in zip(pairs, trees, strict=True):
-            rows, parses = Input(path, "pairs").rows(), Input(parsed, "trees").rows()
+            rows, parses = Input(path, PairRow).rows(), Input(parsed, TreesRow).rows()
             for pair in joined(rows.items, parses.items):
                 if pair is not None and not pair.equal and pair.row["corpus"] == TEST:
                     yield swapped(pair, settings["seed"]) if settings["swap"] else pair

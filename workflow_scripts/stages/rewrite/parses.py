@@ -59,7 +59,7 @@ def parse_shard(
     Raises:
         InputError: the shard or the parser's folder is not what it should be.
     """
-    stream = Input(pairs, "pairs").rows(batch_size=WINDOW)
+    stream = Input(pairs, PairRow).rows(batch_size=WINDOW)
     with unchanged(inputs):
         parser = Parser(config["folder"], config["language"], config["package"], device, batch)
     total: Counter[str] = Counter()
@@ -73,7 +73,7 @@ def parse_shard(
                 total["without_tree"] += trees.count(None)
 
     write_shard(
-        stream, parsed, output, "trees", f"parse {pairs.stem}", Tally(extra=total), shown="written"
+        stream, parsed, output, TreesRow, f"parse {pairs.stem}", Tally(extra=total), shown="written"
     )
 
 

@@ -18,6 +18,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.core.statistics.bootstrap import interval, resampled
@@ -288,7 +289,7 @@ def main(argv: list[str] | None = None) -> None:
     config, folder = arguments.config, arguments.model
     verify(folder / "model.json")
     listed = read_misspellings(arguments.misspellings) if arguments.misspellings else None
-    rows = Input(arguments.shards, "pairs").rows()
+    rows = Input(arguments.shards, PairRow).rows()
     sentences = [(each.id, each.text) for each in held_out(rows.items, config["seed"])]
     model = load_model(folder, arguments.device)
     repair(

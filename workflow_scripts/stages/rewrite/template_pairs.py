@@ -173,11 +173,11 @@ def write_pairs(
     splits, references, left_out = Counter[str](), Counter[str](), Counter[str]()
     for path, parsed in zip(pairs, trees, strict=True):
         tally = Tally()
-        rows = Input(parsed, "trees").rows()
+        rows = Input(parsed, TreesRow).rows()
         work = Shard(rows.items, settings, tally, count)
-        stream: Stream[PairRow] = Input(path, "pairs").rows()
+        stream: Stream[PairRow] = Input(path, PairRow).rows()
         name = f"templates {path.stem}"
-        write_shard(stream, work, output / path.name, "pairs", name, tally)
+        write_shard(stream, work, output / path.name, PairRow, name, tally)
         splits.update(tally.extra["rows"])
         references.update(tally.extra["references"])
         left_out.update(tally.rejected)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths
-from workflow_scripts.core.files.rows import PairRow
+from workflow_scripts.core.files.rows import PairRow, TrainingPairRow
 from workflow_scripts.core.files.shard_frame import Input, Stream, Tally, write_shard
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.plan.catalogues.rewriters import DEV, TEST, TRAIN
@@ -190,7 +190,7 @@ def write_pairs(
     barred = {key(text) for each in data_sets for pair in each.pairs for text in pair}
     trained, damage = 0, Counter[str]()
     with Spill(output, shards) as spill:
-        read = Input(sets, "training_pairs").rows()
+        read = Input(sets, TrainingPairRow).rows()
         for row in read.items:
             pair = Pair(row["id"], row["reference"], row["paraphrase"])
             shard = int(fraction(settings["seed"], "shard", text_key(pair.reference)) * shards)
@@ -207,7 +207,7 @@ def write_pairs(
         for shard, path in enumerate(shard_paths(output, shards)):
             tally = Tally()
             work = Splits(settings, barred, held_out, tally)
-            write_shard(Stream(pairs_of(shard)), work, path, "pairs", f"pairs {path.stem}", tally)
+            write_shard(Stream(pairs_of(shard)), work, path, PairRow, f"pairs {path.stem}", tally)
             trained += tally.extra["pairs"].get(TRAIN, 0)
             damage.update(work.damage)
     if not trained:

@@ -160,7 +160,7 @@ def merge_shard(config: dict[str, Any], shard: int, output: Path) -> None:
     Raises:
         InputError: a file of another run is missing or damaged.
     """
-    inputs = {block["name"]: Input(_selected(block), "paraphrases") for block in config["runs"]}
+    inputs = {block["name"]: Input(_selected(block), ParaphrasesRow) for block in config["runs"]}
 
     def own() -> Iterator[Found]:
         for name, shards in inputs.items():
@@ -173,7 +173,7 @@ def merge_shard(config: dict[str, Any], shard: int, output: Path) -> None:
         Stream(own(), size=lambda _: 1),
         lambda found: merged(found, tally),
         output,
-        "scored",
+        ScoredRow,
         "merge",
         tally,
     )

@@ -16,7 +16,7 @@ import torch
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device
-from workflow_scripts.core.files.rows import PairRow, ReferenceScoreRow
+from workflow_scripts.core.files.rows import PairRow, ReferenceRow, ReferenceScoreRow
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.nmt.options import SCORED_TOKENS
 from workflow_scripts.stages.dual_filter.pair_scores import Direction, score_pairs
@@ -72,8 +72,8 @@ def score_shard(
             total["unreadable"] += row["sum"] == np.inf
 
     tally = Tally(extra=total)
-    rows = Input(references, "references").rows()
-    write_shard(rows, scored, output, "reference_scores", "score", tally, shown="written")
+    rows = Input(references, ReferenceRow).rows()
+    write_shard(rows, scored, output, ReferenceScoreRow, "score", tally, shown="written")
 
 
 main = command(score_shard)

@@ -160,7 +160,7 @@ def score_shard(
     far lets it pass.
     """
     torch.set_num_threads(threads)
-    rows_of_candidates = Input(candidates, "candidates").rows(batch_size=64)
+    rows_of_candidates = Input(candidates, CandidatesRow).rows(batch_size=64)
     verify(model / "model")
     backward = load_model(model, device, config["precision"])
     reference_segmenter = Segmenter(model / "reference.model")
@@ -185,7 +185,14 @@ def score_shard(
 
     tally = Tally(extra=total)
     write_shard(
-        rows_of_candidates, scored, output, "scored", "score", tally, shown="written", group_rows=64
+        rows_of_candidates,
+        scored,
+        output,
+        ScoredRow,
+        "score",
+        tally,
+        shown="written",
+        group_rows=64,
     )
 
 

@@ -52,8 +52,8 @@ def read_judged(scored: list[Path], judged: list[Path]) -> Iterator[Judged]:
     """
     for path, other in zip(scored, judged, strict=True):
         columns = ["id", "reference", "candidates"]
-        rows = read_rows(path, "scored", columns, 256)
-        for row, found in zip(rows, read_rows(other, "judged", batch_size=256), strict=True):
+        rows = read_rows(path, ScoredRow, columns, 256)
+        for row, found in zip(rows, read_rows(other, JudgedRow, batch_size=256), strict=True):
             probabilities = same_candidates(path, row, found)
             sums = [candidate["sum"] for candidate in row["candidates"]]
             yield Judged(row["reference"], sums, probabilities)

@@ -66,7 +66,7 @@ def sample_references(shards: list[Path], seed: int) -> list[ParaphrasesRow]:
     """
     for path in shards:
         verify(path)
-    ids = (row["id"] for path in shards for row in read_rows(path, "paraphrases", ["id"]))
+    ids = (row["id"] for path in shards for row in read_rows(path, ParaphrasesRow, ["id"]))
     chosen = heapq.nsmallest(
         SAMPLE,
         progress(ids, desc="report, references"),
@@ -74,7 +74,7 @@ def sample_references(shards: list[Path], seed: int) -> list[ParaphrasesRow]:
     )
     rows: dict[str, ParaphrasesRow] = {}
     for path in shards:
-        for batch in read_batches(path, "paraphrases", COLUMNS):
+        for batch in read_batches(path, ParaphrasesRow, COLUMNS):
             mask = pc.is_in(batch.column("id"), value_set=pa.array(chosen, pa.string()))
             rows.update((row["id"], row) for row in batch.filter(mask).to_pylist())
     return [rows[identifier] for identifier in chosen]

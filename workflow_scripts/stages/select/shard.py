@@ -10,7 +10,13 @@ from typing import Any
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.manifest import read_json, verify_file
-from workflow_scripts.core.files.rows import JudgedCandidate, Paraphrase, ParaphrasesRow, ScoredRow
+from workflow_scripts.core.files.rows import (
+    JudgedCandidate,
+    JudgedRow,
+    Paraphrase,
+    ParaphrasesRow,
+    ScoredRow,
+)
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.plan.schema import filled
 from workflow_scripts.stages.select.methods import (
@@ -198,8 +204,8 @@ def select_shard(
     Raises:
         InputError: the `judged` shard is of other candidates, or another file is damaged.
     """
-    candidates = Input(scored, "scored").rows(batch_size=64)
-    of_judge = iter(Input(judged, "judged").rows(batch_size=64).items) if judged else None
+    candidates = Input(scored, ScoredRow).rows(batch_size=64)
+    of_judge = iter(Input(judged, JudgedRow).rows(batch_size=64).items) if judged else None
     segmenter_file = segmenter_path(model, "reference")
     verify_file(segmenter_file, "model")
     max_sum, bound = read_bounds(threshold)
@@ -219,7 +225,7 @@ def select_shard(
             summary.add(selected, rejected)
         tally.extra = summary.as_dict()
 
-    write_shard(candidates, with_paraphrases, output, "paraphrases", "select", tally)
+    write_shard(candidates, with_paraphrases, output, ParaphrasesRow, "select", tally)
 
 
 main = command(select_shard)

@@ -20,6 +20,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import shard_paths, verify, verify_file, write_record
 from workflow_scripts.core.files.parquet import read_batches
+from workflow_scripts.core.files.rows import ReferenceScoreRow, ScoredRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.statistics.order_statistics import (
     Passes,
@@ -166,7 +167,7 @@ def read_scores(paths: list[Path]) -> Iterator[Scores]:
     """Yield the scores of all candidates of `scored` shards, batch by batch."""
     columns = ["candidates.list.element.sum", "candidates.list.element.forward_nll"]
     for path in paths:
-        for batch in read_batches(path, "scored", columns, batch_size=256):
+        for batch in read_batches(path, ScoredRow, columns, batch_size=256):
             candidates: pa.StructArray = batch.column("candidates").flatten()
             sums = candidates.field("sum")
             forward = candidates.field("forward_nll").to_numpy(zero_copy_only=False)
@@ -177,7 +178,7 @@ def read_scores(paths: list[Path]) -> Iterator[Scores]:
 def read_reference_sums(paths: list[Path]) -> Iterator[NDArray[np.float32]]:
     """Yield the sums of all references of `reference_scores` shards, batch by batch."""
     for path in paths:
-        for batch in read_batches(path, "reference_scores", ["sum"], batch_size=65536):
+        for batch in read_batches(path, ReferenceScoreRow, ["sum"], batch_size=65536):
             yield batch.column("sum").to_numpy()
 
 

@@ -93,8 +93,8 @@ def segment_shard(
         tally.used = used.total()
         tally.extra = {"pairs": used, "segments": written}
 
-    rows = Input(pairs, "pairs").rows()
-    write_shard(rows, segments, output, "segments", f"segment {pairs.stem}", tally)
+    rows = Input(pairs, PairRow).rows()
+    write_shard(rows, segments, output, SegmentRow, f"segment {pairs.stem}", tally)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -15,7 +15,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.parquet import read_rows
-from workflow_scripts.core.files.rows import Side
+from workflow_scripts.core.files.rows import PairRow, Side
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
 
@@ -97,7 +97,7 @@ def read_sentences(
 ) -> Iterator[tuple[str, str]]:
     """Yield id and text of one side of every pair of `corpora`."""
     for path in paths:
-        for row in read_rows(path, "pairs", columns=["id", side, "corpus"]):
+        for row in read_rows(path, PairRow, columns=["id", side, "corpus"]):
             if row["corpus"] in corpora:
                 yield row["id"], row[side]
 

@@ -87,7 +87,7 @@ def parse_shard(
     Raises:
         InputError: the shard or the parser's folder is not what it should be.
     """
-    paraphrases = Input(input_path, "paraphrases").rows(COLUMNS, batch_size=WINDOW)
+    paraphrases = Input(input_path, ParaphrasesRow).rows(COLUMNS, batch_size=WINDOW)
     with unchanged(inputs):
         parser = Parser(config["folder"], config["language"], config["package"], device, batch)
     total: Counter[str] = Counter()
@@ -102,7 +102,7 @@ def parse_shard(
 
     tally = Tally(extra=total)
     write_shard(
-        paraphrases, parsed, output, "trees", "syntax", tally, shown="written", group_rows=1024
+        paraphrases, parsed, output, TreesRow, "syntax", tally, shown="written", group_rows=1024
     )
 
 

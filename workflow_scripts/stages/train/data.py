@@ -51,7 +51,7 @@ def dev_sample(shards: list[Path], max_length: float, pairs: int, seed: int) -> 
 
     Too long ones are not drawn.
     """
-    rows = chain.from_iterable(read_rows(shard, "segments") for shard in shards)
+    rows = chain.from_iterable(read_rows(shard, SegmentRow) for shard in shards)
     ids = (row["id"] for row in rows if row["split"] == "dev" and fits(row, max_length))
     return set(heapq.nsmallest(pairs, ids, key=lambda each: (fraction(seed, "dev", each), each)))
 
@@ -108,7 +108,7 @@ def write_text(
     """
     counts: Counter[str] = Counter()
     total = sum(map(count_rows, shards))
-    rows = chain.from_iterable(read_rows(shard, "segments") for shard in shards)
+    rows = chain.from_iterable(read_rows(shard, SegmentRow) for shard in shards)
     with ExitStack() as stack:
         streams = {
             split: [

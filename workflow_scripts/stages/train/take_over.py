@@ -128,7 +128,7 @@ def measured_pairs(task: Task) -> tuple[list[TextPair], list[TextPair]]:
 
     def pairs(names: list[str]) -> Iterator[TextPair]:
         rows: Iterator[PairRow] = chain.from_iterable(
-            read_rows(shard, "pairs") for shard in task.shards
+            read_rows(shard, PairRow) for shard in task.shards
         )
         return ((row[read], row[written]) for row in rows if row["corpus"] in names)
 

@@ -8,6 +8,7 @@ from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.rows import TransferRow
 from workflow_scripts.stages.transfer.senteval_readers import Row, TaskData, read_task, repetitions
 from workflow_scripts.stages.transfer.tasks import TASKS, chosen, missing
 
@@ -33,7 +34,7 @@ def collect(config: dict[str, Any], output: Path) -> None:
     """
     files = chosen(config["data"], config["tasks"])
     tasks = {}
-    with TableWriter(output, "transfer_rows") as table:
+    with TableWriter(output, TransferRow) as table:
         for name, parts in files.items():
             data = read_task(TASKS[name], parts)
             tasks[name] = described(data)
@@ -49,7 +50,7 @@ def read_collected(path: Path) -> list[TaskData]:
     """Return the tasks of a table that `collect` wrote, after checking it."""
     record = verify(path)
     found: dict[str, dict[str, list[Row]]] = {}
-    for row in read_rows(path, "transfer_rows"):
+    for row in read_rows(path, TransferRow):
         rows = found.setdefault(row["task"], {}).setdefault(row["part"], [])
         rows.append(Row(row["label"], row["first"], row["second"]))
     told = record["extra"]["tasks"]

@@ -15,6 +15,7 @@ from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import TrainingPairRow
 from workflow_scripts.stages.embed.embedding import RECORD
 from workflow_scripts.stages.embed.prepared import key
 from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
@@ -59,7 +60,7 @@ def seen(tasks: Sequence[TaskData], pairs: Path) -> dict[str, int]:
     verify(pairs)
     known = {
         each
-        for row in read_rows(pairs, "training_pairs")
+        for row in read_rows(pairs, TrainingPairRow)
         for each in (key(row["reference"]), key(row["paraphrase"]))
         if each in wanted
     }

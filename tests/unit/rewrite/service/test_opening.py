@@ -11,6 +11,7 @@ from tests.configs import run_on_testbed
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import DocumentFrequencyRow
 from workflow_scripts.stages.rewrite.opening import add_options, encoder_for, open_rewriter, sets_of
 from workflow_scripts.stages.rewrite.requests import Request, RequestError
 from workflow_scripts.stages.rewrite.syntax_templates import Template, prefixed, write_table
@@ -30,7 +31,7 @@ def systems(folder, tmp_path):
     """Make the constraint sets of a system of the testbed's run, whose words are counted."""
     table = tmp_path / "idf.parquet"
     counts = {"repairing": 8, "bicycle": 6, "house": 200, "old": 300}
-    with TableWriter(table, "document_frequencies") as writer:
+    with TableWriter(table, DocumentFrequencyRow) as writer:
         for word, count in counts.items():
             writer.write({"word": word, "references": count})
     write_record(table, 100_000, 100_000, {})

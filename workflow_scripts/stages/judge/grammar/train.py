@@ -11,6 +11,7 @@ from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.core.files.manifest import sha256, shard_paths
+from workflow_scripts.core.files.rows import ReferenceRow
 from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.stages.judge.grammar.damage import Damager
 from workflow_scripts.stages.judge.grammar.training import DEFAULTS, split, train, validate
@@ -49,7 +50,7 @@ def train_model(
 
 def references(folder: Path, shards: int) -> Iterator[str]:
     """Yield the references of shards that a stage wrote, after they are verified."""
-    for row in Input(shard_paths(folder, shards), "references").rows(["reference"]).items:
+    for row in Input(shard_paths(folder, shards), ReferenceRow).rows(["reference"]).items:
         yield row["reference"]
 
 
