@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from tests.odd_lines import ESCAPED, FIELDS
-from workflow_scripts.core.files.tab_separated import read_rows
+from workflow_scripts.core.files.tsv import read_rows
 from workflow_scripts.core.report.table import Table
 from workflow_scripts.stages.embed.sts_readers import read_data_sets
 from workflow_scripts.stages.judge.rated_pairs import LABEL_COLUMNS, read_labels
