@@ -21,6 +21,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import zstandard
 
+from tests import odd_lines
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 from workflow_scripts.stages.corpus import importer
@@ -123,6 +124,9 @@ KINDS: dict[str, Callable[[random.Random, str], str | bytes]] = {
     "formulas": _alone(
         "=1+1", "+1", "-1", "@SUM(A1)", "1e999", "-inf", "nan", "NULL", "None", "0x1"
     ),
+    # What programs that read tables take for a missing value, a number or a comment.
+    "odd": lambda chance, sentence: f"{chance.choice(odd_lines.FIELDS)} {sentence}",
+    "odd_alone": _alone(*(text for text in odd_lines.FIELDS if text.strip())),
     "paths": _between("../../etc/passwd", "/dev/zero", "C:\\CON", "~", "*", "http://[::1"),
     # Shapes.
     "punctuation": _alone("?!...", "—", '"', "'''", ".", "\\", "§", "…", "((((", "%"),

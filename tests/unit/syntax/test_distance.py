@@ -1,7 +1,7 @@
+from itertools import combinations, product
+
 import pytest
-from apted import APTED
-from apted.helpers import Tree as Reference
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from workflow_scripts.stages.syntax.tree_distance import TreeDistance
@@ -14,36 +14,67 @@ trees = st.recursive(
     lambda below: st.builds(
         lambda label, children: Tree(label, tuple(children)), labels, st.lists(below, max_size=4)
     ),
-    max_leaves=12,
+    max_leaves=5,
 )
 DEEP = 20
+# Of the trees that the brute force takes.
+MOST_NODES = 6
 
 
-def reference_distance(one: str, other: str) -> int:
-    """What the library apted gives for two truncated trees."""
-    nested = (
-        Reference.from_text(each.replace(" ", "").replace("(", "{").replace(")", "}"))
-        for each in (one, other)
-    )
-    return APTED(*nested).compute_edit_distance()
+def nodes(tree: Tree) -> list[tuple[str, int, int]]:
+    """Return each node's label and first and last place in postorder of its subtree."""
+    found: list[tuple[str, int, int]] = []
+    for child in tree.children:
+        found += [(label, a + len(found), b + len(found)) for label, a, b in nodes(child)]
+    return [*found, (tree.label, 0, len(found))]
+
+
+def above(one: tuple[str, int, int], other: tuple[str, int, int]) -> bool:
+    return one[1] <= other[1] and other[2] < one[2]
+
+
+def least_edits(one: Tree, other: Tree) -> int:
+    """Return the cost of the best of all mappings that keep order and ancestors."""
+    first, second = nodes(one), nodes(other)
+    costs = []
+    for kept in range(min(len(first), len(second)) + 1):
+        for chosen, others in product(combinations(first, kept), combinations(second, kept)):
+            pairs = list(zip(chosen, others, strict=True))
+            if all(above(a, b) == above(x, y) for (b, y), (a, x) in combinations(pairs, 2)):
+                renamed = sum(a[0] != b[0] for a, b in pairs)
+                costs.append(len(first) + len(second) - 2 * kept + renamed)
+    return min(costs)
 
 
 @pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(trees, trees)
-def test_distance_is_that_of_apted(one, other):
+def test_distance_is_that_of_the_best_of_all_mappings(one, other):
+    assume(max(len(nodes(one)), len(nodes(other))) <= MOST_NODES)
     shapes = truncate(one, DEEP), truncate(other, DEEP)
-    assert TreeDistance(DEEP).between(*shapes) == reference_distance(*shapes)
+    assert TreeDistance(DEEP).between(*shapes) == least_edits(one, other)
 
 
 @pytest.mark.slow
-def test_distance_is_that_of_apted_on_sentences():
-    distance = TreeDistance(3)
-    shapes = [distance.shape(item.tree) for item in items(seed=1, first=0, count=120)]
-    pairs = list(zip(shapes, shapes[1:] + shapes[:1], strict=True))
-    assert len(set(shapes)) > 60
-    for pair in pairs:
-        assert distance.between(*pair) == reference_distance(*pair)
+def test_distance_of_sentences_is_that_of_the_best_of_all_mappings():
+    distance = TreeDistance(2)
+    shapes = {distance.shape(item.tree) for item in items(seed=1, first=0, count=300)}
+    small = sorted(shape for shape in shapes if shape.count("(") <= MOST_NODES)
+    assert len(small) > 10
+    for one, other in combinations(small[:40], 2):
+        assert distance.between(one, other) == least_edits(read(one), read(other))
+
+
+def read(shape: str) -> Tree:
+    """Return a truncated tree as a tree; its leaves have no word."""
+    found: list[tuple[str, list[Tree]]] = [("", [])]
+    for token in shape.replace(")", " )").split():
+        if token == ")":
+            label, children = found.pop()
+            found[-1][1].append(Tree(label, tuple(children)))
+        else:
+            found.append((token[1:], []))
+    return found[0][1][0]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from workflow_scripts.apps.annotate.modes import Mode, label_of
 from workflow_scripts.apps.annotate.store import Judged
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_text
+from workflow_scripts.core.files.tsv import table_text
 from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.judge.rating_file import COLUMNS, CONTROL, OWN_COLUMNS
 
@@ -36,8 +37,7 @@ def export(path: Path, mode: Mode, judged: Sequence[Judged]) -> int:
         marked = mode == "strength"
         header = (*LABEL_COLUMNS, *(MARK_COLUMNS if marked else ()))
         rows = [*_labels(judged, marked)]
-    lines = ("\t".join(fields) + "\n" for fields in [header, *rows])
-    write_text(path, "".join(lines))
+    write_text(path, table_text(header, rows))
     return len(rows)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files import tab_separated
+from workflow_scripts.core.files import tsv
 from workflow_scripts.core.files.manifest import sha256, shard_paths, verify
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairValueRow, ParaphrasesRow
@@ -289,7 +289,7 @@ def of_file(path: Path, per_bin: int | None, seed: int) -> Material:
     """
     required = [*REQUIRED, *(["paraphrase_score"] if per_bin is not None else [])]
     pairs, texts = [], dict[str, tuple[str, int]]()
-    for number, row in tab_separated.read_rows(path, required, OPTIONAL):
+    for number, row in tsv.read_rows(path, required, OPTIONAL):
         try:
             reference, item = _pair(row)
         except ValueError as error:
@@ -317,7 +317,7 @@ def _pair(row: dict[str, str]) -> tuple[Reference, Item]:
         row["id"],
         row["paraphrase"],
         systems,
-        *(tab_separated.number_of(row, name) for name in OPTIONAL[2:]),
+        *(tsv.number_of(row, name) for name in OPTIONAL[2:]),
     )
     return reference, item
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.packed_lines import read_lines
+from workflow_scripts.core.files.tsv import fields
 from workflow_scripts.core.statistics.numbers import finite
 
 # The data sets of the papers, by group.
@@ -208,8 +209,7 @@ def _lines(file: Path) -> list[str]:
 
 def _columns(file: Path, least: int) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the columns of each line; tabs separate columns."""
-    for number, line in enumerate(_lines(file), 1):
-        row = line.split("\t")
+    for number, row in fields(file, _lines(file)):
         if len(row) < least:
             raise InputError(
                 f"{file}, line {number}: {len(row)} columns where at least {least} belong, with "
@@ -248,7 +248,7 @@ def _semeval(
     if gold is None:
         raise InputError(f"{file}: there is no file of its scores, STS.gs.{name}.txt, with it")
     inputs = [(row[0], row[1]) for _, row in _columns(file, 2)]
-    scores = [_score(gold, n, line.split("\t")[0]) for n, line in enumerate(_lines(gold), 1)]
+    scores = [_score(gold, n, row[0]) for n, row in fields(gold, _lines(gold))]
     if len(inputs) != len(scores):
         raise InputError(
             f"{file} has {len(inputs)} lines, {gold} has {len(scores)}; they do not belong together"

@@ -13,6 +13,7 @@ from typing import Any
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
+from workflow_scripts.core.files.tsv import fields
 from workflow_scripts.core.statistics.numbers import finite
 from workflow_scripts.core.text.normalisation import words
 
@@ -68,8 +69,7 @@ def read_paraphrases(path: Path, answers: Mapping[str, Answers]) -> dict[str, li
 
 def _rows(path: Path, names: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the columns of each line; none of them is blank."""
-    for number, line in enumerate(read_lines(path), start=1):
-        columns = line.split("\t")
+    for number, columns in fields(path, read_lines(path)):
         if len(columns) != len(names):
             raise InputError(
                 f"{path}, line {number}: {len(columns)} columns; it needs {len(names)}, with tabs "

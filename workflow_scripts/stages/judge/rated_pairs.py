@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import sha256
-from workflow_scripts.core.files.tab_separated import read_rows
+from workflow_scripts.core.files.tsv import read_rows
 from workflow_scripts.core.statistics.numbers import finite
 from workflow_scripts.stages.judge import rating_file
 from workflow_scripts.stages.judge.fitting import Examples

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.tab_separated import number_of, read_rows
+from workflow_scripts.core.files.tsv import number_of, read_rows
 
 COLUMNS = (
     *("worker_id_anon", "ref_id", "ref_len", "sys_id", "candidate", "NLL"),

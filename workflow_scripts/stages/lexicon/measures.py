@@ -19,6 +19,7 @@ from workflow_scripts.core.files.input_files import files_below, unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.rows import LexiconRow, TrainingPairRow
 from workflow_scripts.core.files.shard_frame import Input
+from workflow_scripts.core.files.tsv import table_text
 from workflow_scripts.core.files.vectors import read_vectors
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.report.finished_run import named
@@ -273,9 +274,8 @@ def measure(
             )
             for kind in (ALL, LENGTHS[0])
         }
-    lines = ["among\tplace\tphrase\tparaphrase"]
-    lines += ["\t".join(map(str, each)) for each in drawn(every.entries(), seed)]
-    write_text(output, "".join(f"{line}\n" for line in lines))
+    columns = ("among", "place", "phrase", "paraphrase")
+    write_text(output, table_text(columns, drawn(every.entries(), seed)))
     beside = output.with_name(MEASURES)
     write_json(beside, figures)
     write_record(output, total, total, {}, files=[output, beside])

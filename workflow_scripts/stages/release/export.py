@@ -23,6 +23,7 @@ from workflow_scripts.core.files.manifest import shard_paths, verify, write_reco
 from workflow_scripts.core.files.packed_writers import ZSTD_LEVEL, zstd_writer
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ParaphrasesRow
+from workflow_scripts.core.files.tsv import escape
 from workflow_scripts.core.progress import progress
 from workflow_scripts.plan.catalogues.merges import AND, OF
 
@@ -46,8 +47,6 @@ SOURCES = pa.list_(
     pa.struct([("run", pa.string()), ("language", pa.string()), ("corpus", pa.string())])
 )
 GROUP_ROWS = 8192
-# As PostgreSQL's COPY text format: a field never holds what ends a field or a line.
-_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
 class Source(TypedDict):
@@ -96,11 +95,6 @@ def sources(tags: str, languages: Mapping[str, str]) -> list[Source]:
     """
     pairs = (tag.split(OF, 1) for tag in tags.split(AND))
     return [{"run": run, "language": languages[run], "corpus": corpus} for run, corpus in pairs]
-
-
-def escape(text: str) -> str:
-    r"""Return `text` with backslash, tab, line feed and carriage return as \\, \t, \n and \r."""
-    return text.translate(_ESCAPES)
 
 
 def header(best: int, merged: bool = False) -> str:

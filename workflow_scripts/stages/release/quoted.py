@@ -5,11 +5,11 @@ Those of the four papers ship with Paraloom (`papers/`); the configuration may h
 x 100; with `.spearman` behind it, Spearman's).
 """
 
-import csv
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from workflow_scripts.core.files.tsv import read_rows
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.stages.embed.results import Tested, tested
 from workflow_scripts.stages.embed.sts_readers import BT17_TASKS
@@ -70,19 +70,14 @@ class Measure(NamedTuple):
 
 def shipped() -> list[Quoted]:
     """Return the figures of the four papers."""
-    tables = {(row["paper"], row["table"]): row for row in _read(TABLES)}
+    tables = {(row["paper"], row["table"]): row for _, row in read_rows(TABLES, ("paper", "table"))}
     found = []
-    for row in _read(FIGURES):
+    for _, row in read_rows(FIGURES, ("paper", "table", "row", "measure", "figure")):
         told = tables[row["paper"], row["table"]]
         source = f"{PAPERS[row['paper']]}, Table {row['table']} ({told['section']})"
         differs = f"{told['shows']}; data: {told['data']}; models: {told['models']}"
         found.append(Quoted(source, row["row"], row["measure"], float(row["figure"]), differs))
     return found
-
-
-def _read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def given(config: dict[str, Any]) -> list[Quoted]:

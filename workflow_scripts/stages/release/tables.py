@@ -11,10 +11,10 @@ from typing import Any
 from workflow_scripts.core.cli import run, words
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.tsv import escape, table_text
 from workflow_scripts.core.report.finished_run import add_arguments, finished_run, named
 from workflow_scripts.core.report.section import load
 from workflow_scripts.core.report.table import Table
-from workflow_scripts.stages.release.export import escape
 
 # The record of the files.
 RECORD = "tables"
@@ -22,8 +22,7 @@ RECORD = "tables"
 
 def tsv(table: Table) -> str:
     """Return a table as text, a line for each row."""
-    lines = (map(_field, row) for row in [table.columns, *table.rows])
-    return "".join("\t".join(fields) + "\n" for fields in lines)
+    return table_text(table.columns, (map(_field, row) for row in table.rows))
 
 
 def _field(value: Any) -> str:

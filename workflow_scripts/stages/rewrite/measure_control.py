@@ -15,6 +15,7 @@ from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.rows import PairRow, TreesRow
 from workflow_scripts.core.files.shard_frame import Input
+from workflow_scripts.core.files.tsv import one_line, table_text
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.nmt.beam import BeamRequest, translate
@@ -220,9 +221,8 @@ def measure(
     scores = Scores(scorers(config["language"], config["testbed"], device))
     measured = results(found, scores, frequent, config)
     header = [*_COLUMNS, *(f"{name}{end}" for name in scores.scorers for end in ("", "_best"))]
-    rows = [header, *(line(answer, scores) for answer in found)]
-    text = "".join("\t".join(" ".join(each.split()) for each in row) + "\n" for row in rows)
-    write_text(output / ANSWERS, text)
+    rows = one_line(line(answer, scores) for answer in found)
+    write_text(output / ANSWERS, table_text(header, rows))
     write_json(output / RESULTS, measured)
     files = [output / ANSWERS, output / RESULTS]
     write_record(output / ANSWERS, len(found), len(found), {}, files=files)

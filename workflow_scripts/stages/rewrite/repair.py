@@ -20,6 +20,7 @@ from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.files.shard_frame import Input
+from workflow_scripts.core.files.tsv import one_line, table_text
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.core.statistics.bootstrap import interval, resampled
 from workflow_scripts.core.statistics.rounding import DECIMALS
@@ -224,14 +225,14 @@ def table(done: Sequence[Item], outputs: Mapping[str, Sequence[str]]) -> str:
     """Return one line for each sentence with its damage, and what each method made of it."""
     methods = [method for method in outputs if method != NOTHING]
     header = ["id", "kind", "undamaged", "damaged"]
-    lines = ["\t".join([*header, *methods, *(f"{each}_repaired" for each in methods)])]
+    rows = []
     for place, item in enumerate(done):
         texts = [outputs[method][place] for method in methods]
         repaired = [restoration(item.undamaged, item.damages, text).repaired for text in texts]
         marks = [str(number) if item.damages else "" for number in repaired]
-        fields = [item.id, item.kind, item.undamaged, item.text, *texts, *marks]
-        lines.append("\t".join(" ".join(field.split()) for field in fields))
-    return "\n".join(lines) + "\n"
+        rows.append([item.id, item.kind, item.undamaged, item.text, *texts, *marks])
+    columns = [*header, *methods, *(f"{each}_repaired" for each in methods)]
+    return table_text(columns, one_line(rows))
 
 
 def repair(

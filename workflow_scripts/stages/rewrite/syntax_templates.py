@@ -14,7 +14,7 @@ from pathlib import Path
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.files.manifest import verify_file
-from workflow_scripts.core.files.tab_separated import read_rows
+from workflow_scripts.core.files.tsv import one_line, read_rows, table_text
 from workflow_scripts.stages.syntax.trees import ROOTS, parse, truncate
 
 LEVELS = 2
@@ -179,8 +179,7 @@ def write_table(path: Path, templates: list[Template]) -> None:
         (each.template, str(each.count), f"{each.count / total:.6f}", each.example)
         for each in templates
     ]
-    lines = ["\t".join(" ".join(field.split()) for field in row) for row in (COLUMNS, *rows)]
-    write_text(path, "".join(f"{line}\n" for line in lines))
+    write_text(path, table_text(COLUMNS, one_line(rows)))
 
 
 def known(folder: Path) -> list[Template]:

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from workflow_scripts.core.files.atomic import atomic_path, write_text
+from workflow_scripts.core.files.tsv import table_text
 
 COLUMNS = (
     "checkpoint",
@@ -47,9 +48,8 @@ def curve(
 
 def write_table(path: Path, rows: list[dict[str, Any]]) -> None:
     """Write the curve as tab-separated values with a header."""
-    lines = ["\t".join(COLUMNS)]
-    lines += ["\t".join(_cell(row[column]) for column in COLUMNS) for row in rows]
-    write_text(path, "\n".join(lines) + "\n")
+    cells = ([_cell(row[column]) for column in COLUMNS] for row in rows)
+    write_text(path, table_text(COLUMNS, cells))
 
 
 def _cell(value: float) -> str:

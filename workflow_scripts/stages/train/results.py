@@ -1,10 +1,10 @@
 """What is known of the models, as the report, the datasheet and the summary read it."""
 
-import csv
 from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.files.manifest import read_json, verify_file
+from workflow_scripts.core.files.tsv import read_rows
 from workflow_scripts.core.report.finished_run import FinishedRun
 
 
@@ -16,11 +16,7 @@ def read_metrics(path: Path) -> dict[str, Any]:
 def read_curve(path: Path) -> list[dict[str, float]]:
     """Return the rows of the learning_curve.tsv of a model, checked against its record."""
     verify_file(path, "model")
-    with path.open(encoding="utf-8", newline="") as stream:
-        return [
-            {key: float(value) for key, value in row.items()}
-            for row in csv.DictReader(stream, delimiter="\t")
-        ]
+    return [{key: float(value) for key, value in row.items()} for _, row in read_rows(path, ())]
 
 
 def all_metrics(run: FinishedRun) -> dict[str, dict[str, Any]]:

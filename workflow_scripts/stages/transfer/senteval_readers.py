@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.packed_lines import read_lines
+from workflow_scripts.core.files.tsv import fields
 from workflow_scripts.core.statistics.numbers import finite
 from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.stages.transfer.tasks import (
@@ -174,8 +175,7 @@ def _columns(
     path: Path, lines: Sequence[str], count: int, exactly: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the columns of each line; tabs separate columns."""
-    for number, line in enumerate(lines, 1):
-        row = line.split("\t")
+    for number, row in fields(path, lines):
         if len(row) < count or (exactly and len(row) > count):
             least = "" if exactly else "at least "
             raise InputError(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
-from workflow_scripts.core.files.tab_separated import read_rows
+from workflow_scripts.core.files.tsv import fields, read_rows
 from workflow_scripts.core.statistics.numbers import finite
 from workflow_scripts.plan.catalogues.encoder_tasks import chosen_files
 from workflow_scripts.stages.embed.sts_readers import read_data_sets
@@ -125,11 +125,10 @@ def _mrpc(files: list[Path]) -> TaskData[Pair]:
 
 def _mrpc_ids(path: Path) -> set[tuple[str, str]]:
     chosen = set()
-    for number, line in enumerate(read_lines(path), start=1):
-        fields = line.split("\t")
-        if len(fields) != 2:
+    for number, row in fields(path, read_lines(path)):
+        if len(row) != 2:
             raise InputError(f"{path}, line {number}: not two ids with a tab between them")
-        chosen.add((fields[0], fields[1]))
+        chosen.add((row[0], row[1]))
     return chosen
 
 
@@ -164,19 +163,18 @@ def _qqp(files: list[Path]) -> TaskData[Pair]:
 
 def _whole_rows(path: Path) -> tuple[list[tuple[int, dict[str, str]]], int]:
     """Return the rows of a file of QQP that have all fields, and how many lines have others."""
-    lines = enumerate(read_lines(path), start=1)
-    _, header = next(lines, (0, ""))
-    if tuple(header.split("\t")) != _QQP_COLUMNS:
+    lines = fields(path, read_lines(path))
+    _, header = next(lines, (0, [""]))
+    if tuple(header) != _QQP_COLUMNS:
         raise InputError(
             f"{path}, line 1: the header is not {' '.join(_QQP_COLUMNS)} with tabs between; take "
             "GLUE's file"
         )
     rows, broken = [], 0
-    for number, line in lines:
-        fields = line.split("\t")
-        if len(fields) == len(_QQP_COLUMNS):
-            rows.append((number, dict(zip(_QQP_COLUMNS, fields, strict=True))))
-        elif line:
+    for number, row in lines:
+        if len(row) == len(_QQP_COLUMNS):
+            rows.append((number, dict(zip(_QQP_COLUMNS, row, strict=True))))
+        elif row != [""]:
             broken += 1
     if broken > _MOST_BROKEN * (len(rows) + broken):
         raise InputError(

@@ -3,7 +3,7 @@
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.tab_separated import read_rows
+from workflow_scripts.core.files.tsv import read_rows
 
 
 def test_rows_have_their_lines_and_columns_in_any_order(tmp_path):
