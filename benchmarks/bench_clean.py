@@ -127,7 +127,7 @@ def main() -> None:
             runs = [
                 run_stage(
                     "workflow_scripts.stages.clean.shard",
-                    *(config, "--inputs", shard, "--output", output),
+                    *(config, "--pairs", shard, "--output", output),
                     *("--rejected", output.parent / "rejected" / f"{output.stem}.tsv.zst"),
                 )
                 for shard, output in zip(

@@ -10,6 +10,8 @@ rule corpus_download:
     output:
         file="<downloads>/{sha256}/{file}",
         record="<downloads>/{sha256}/{file}.json",
+    params:
+        command=command("corpus", "download"),
     log:
         "<results>/logs/downloads/{sha256}/{file}.log",
     benchmark:
@@ -22,8 +24,7 @@ rule corpus_download:
         "../envs/text.yaml"
     localrule: True
     shell:
-        "python -m workflow_scripts.stages.corpus.fetch --url {resources.url:q} --sha256 {wildcards.sha256:q}"
-        " --output {output.file:q} 2>&1 | tee {log:q}"
+        run("url")
 
 
 # On the machine of Snakemake as well. The files stand in a folder beside the record, and those that
@@ -32,7 +33,7 @@ rule corpus_hub:
     output:
         record="<downloads>/hub/{repository}/{revision}.json",
     params:
-        options=hub_options,
+        command=command("corpus", "hub"),
     log:
         "<results>/logs/downloads/hub/{repository}/{revision}.log",
     benchmark:
@@ -44,23 +45,19 @@ rule corpus_hub:
         "../envs/text.yaml"
     localrule: True
     shell:
-        "python -m workflow_scripts.stages.corpus.hub {params.options:q} --revision {wildcards.revision:q}"
-        " --output {output.record:q} 2>&1 | tee {log:q}"
+        run()
 
 
-# Files count by their content, which names the folder; a later time alone is no reason to run.
 rule corpus_import:
     input:
-        ancient(corpus_files),
+        unpack(reads("corpus", "import")),
     output:
         shards=expand("<results>/corpus/{{corpus}}/{{version}}/{shard}.parquet", shard=EARLY),
         records=expand("<results>/corpus/{{corpus}}/{{version}}/{shard}.json", shard=EARLY),
         rejected="<results>/corpus/{corpus}/{version}/rejected.tsv.zst",
         rejected_record="<results>/corpus/{corpus}/{version}/rejected.tsv.json",
     params:
-        config=unit_config("corpus"),
-        inputs=unit_inputs("corpus"),
-        folder=unit_folder("corpus"),
+        command=command("corpus", "import"),
     log:
         "<results>/logs/corpus/{corpus}/{version}.log",
     benchmark:
@@ -71,6 +68,4 @@ rule corpus_import:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.corpus.importer --config {params.config:q}"
-        " --inputs {params.inputs:q}"
-        " --output {params.folder:q} 2>&1 | tee {log:q}"
+        run()

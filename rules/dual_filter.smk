@@ -5,16 +5,12 @@ rule dual_filter:
 
 rule dual_filter_scores:
     input:
-        pairs="<clean>/{shard}.parquet",
-        forward=unit_file("train", "model.json", "filter_forward"),
-        backward=unit_file("train", "model.json", "filter_backward"),
+        unpack(reads("dual_filter", "scores")),
     output:
         scores="<results>/dual_filter/scores/{version}/{shard}.parquet",
         record="<results>/dual_filter/scores/{version}/{shard}.json",
     params:
-        config=unit_config("dual_filter", "scores"),
-        forward=unit_folder("train", "filter_forward"),
-        backward=unit_folder("train", "filter_backward"),
+        command=command("dual_filter", "scores"),
     log:
         "<results>/logs/dual_filter/scores/{version}/{shard}.log",
     benchmark:
@@ -28,21 +24,17 @@ rule dual_filter_scores:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.stages.dual_filter.pair_scores --config {params.config:q}"
-        " --input {input.pairs:q} --forward {params.forward:q} --backward {params.backward:q}"
-        " --device {resources.device} --batch-tokens {resources.batch_tokens}"
-        " --threads {threads} --output {output.scores:q} 2>&1 | tee {log:q}"
+        run("device", "batch_tokens", "threads")
 
 
 rule dual_filter_kept:
     input:
-        pairs="<clean>/{shard}.parquet",
-        scores=unit_file("dual_filter", "{shard}.parquet", "scores"),
+        unpack(reads("dual_filter", "kept")),
     output:
         pairs="<results>/dual_filter/kept/{version}/{shard}.parquet",
         record="<results>/dual_filter/kept/{version}/{shard}.json",
     params:
-        config=unit_config("dual_filter", "kept"),
+        command=command("dual_filter", "kept"),
     log:
         "<results>/logs/dual_filter/kept/{version}/{shard}.log",
     benchmark:
@@ -53,6 +45,4 @@ rule dual_filter_kept:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.dual_filter.keep --config {params.config:q}"
-        " --input {input.pairs:q} --scores {input.scores:q}"
-        " --output {output.pairs:q} 2>&1 | tee {log:q}"
+        run()

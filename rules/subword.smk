@@ -5,14 +5,12 @@ rule subword:
 
 rule subword_train:
     input:
-        pairs=upstream_file("subword", "manifest.json"),
+        unpack(reads("subword", "train")),
     output:
         model="<results>/subword/{vocabulary}/{version}/{side}.model",
         record="<results>/subword/{vocabulary}/{version}/{side}.json",
     params:
-        config=vocabulary_config,
-        folder=upstream_folder("subword"),
-        shards=len(EARLY),
+        command=command("subword", "train"),
     log:
         "<results>/logs/subword/{vocabulary}/{version}/{side}.log",
     benchmark:
@@ -23,21 +21,17 @@ rule subword_train:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.subword.train --config {params.config:q}"
-        " --folder {params.folder:q} --shards {params.shards}"
-        " --output {output.model:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule subword_segment:
     input:
-        pairs=upstream_file("subword", "{shard}.parquet"),
-        source="<results>/subword/{vocabulary}/{version}/source.model",
-        reference="<results>/subword/{vocabulary}/{version}/reference.model",
+        unpack(reads("subword", "segment")),
     output:
         segments="<results>/subword/{vocabulary}/{version}/{shard}.parquet",
         record="<results>/subword/{vocabulary}/{version}/{shard}.json",
     params:
-        config=unit_config("subword"),
+        command=command("subword", "segment"),
     log:
         "<results>/logs/subword/{vocabulary}/{version}/{shard}.log",
     benchmark:
@@ -48,6 +42,4 @@ rule subword_segment:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.subword.segment --config {params.config:q}"
-        " --input {input.pairs:q} --source-model {input.source:q}"
-        " --reference-model {input.reference:q} --output {output.segments:q} 2>&1 | tee {log:q}"
+        run()

@@ -41,7 +41,7 @@ def outputs(folder: Path) -> Outputs:
     inputs = [write_table(folder / name / "0000.parquet", PairRow, rows[name]) for name in rows]
     rejected = folder / "rejected" / "0000.tsv.zst"
     output = folder / "0000.parquet"
-    clean.main(arguments(config, inputs=inputs, output=output, rejected=rejected))
+    clean.main(arguments(config, pairs=inputs, output=output, rejected=rejected))
     return {
         "pairs": table(folder / "0000.parquet", PairRow),
         "record": counts(folder / "0000.json"),

@@ -15,7 +15,7 @@ def outputs(folder: Path) -> Outputs:
     dual_filter_scores.main(
         arguments(
             {"skip": ["train"], "precision": "fp32"},
-            input=shard,
+            pairs=shard,
             forward=fixed_model(folder / "forward", "source", "reference", 1),
             backward=fixed_model(folder / "backward", "reference", "source", 2),
             output=folder / "scores.parquet",
@@ -32,7 +32,7 @@ def outputs(folder: Path) -> Outputs:
     for method, bound in (("sum", {"max_sum": 2.2}), ("cross_entropy", {"min_score": 0.2})):
         config = {"method": method, "max_sum": 3.5, **bound, "trusted": ["train"]}
         output = folder / f"{method}.parquet"
-        keep.main(arguments(config, input=shard, scores=given, output=output))
+        keep.main(arguments(config, pairs=shard, scores=given, output=output))
         outputs[method] = table(output, PairRow)
         outputs[f"{method}_record"] = counts(output.with_suffix(".json"))
     return outputs

@@ -102,6 +102,10 @@ class Stage(ABC):
         """Return the files that a unit's jobs keep outside its folder, each with its record."""
         return []
 
+    def hub_block(self, record: str) -> dict[str, Any] | None:
+        """Return the block of the model whose files a record in the folder of downloads tells."""
+        return None
+
     def wildcards(self) -> dict[str, list[str]]:
         """Return the wildcards that only this stage's rules have, each with its values."""
         return {}

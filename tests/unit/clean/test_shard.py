@@ -122,7 +122,7 @@ def rejects(tmp_path, *pairs, **changes):
     config = {**CONFIG, "corpora": ["c"], **changes}
     main(
         [
-            *("--config", json.dumps(config), "--inputs", str(path)),
+            *("--config", json.dumps(config), "--pairs", str(path)),
             *("--output", str(output), "--rejected", str(rejected)),
         ]
     )
@@ -214,7 +214,7 @@ def run_clean(inputs, corpora, output):
     rejected = output.parent / "rejected" / f"{output.stem}.tsv.zst"
     main(
         [
-            *("--config", json.dumps(config), "--inputs", *map(str, inputs)),
+            *("--config", json.dumps(config), "--pairs", *map(str, inputs)),
             *("--output", str(output), "--rejected", str(rejected)),
         ]
     )
@@ -246,7 +246,7 @@ def test_inputs_that_are_not_the_corpora_are_refused(tmp_path):
     one, two = shard(tmp_path, "one", [("a", "b")]), shard(tmp_path, "two", [("c", "d")])
     with pytest.raises(InputError, match=r"pairs of corpus 'two' where 'one' is expected"):
         run_clean([two, one], ["one", "two"], tmp_path / "out.parquet")
-    with pytest.raises(InputError, match=r"1 --inputs for the 2 corpora"):
+    with pytest.raises(InputError, match=r"1 --pairs for the 2 corpora"):
         run_clean([one], ["one", "two"], tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
 

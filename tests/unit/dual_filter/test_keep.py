@@ -81,7 +81,7 @@ def test_a_shard_is_filtered_and_counted(tmp_path, write_pairs):
         for score in (scored(1), scored(3, 2.0, 2.0), scored(4, math.inf, 1.0)):
             table.write(score)
     write_record(scores, 4, 3, {"trusted": 1})
-    arguments = ["--input", str(pairs), "--scores", str(scores), "--output", str(output)]
+    arguments = ["--pairs", str(pairs), "--scores", str(scores), "--output", str(output)]
     main(["--config", json.dumps(SUM), *arguments])
     assert list(read_rows(output, PairRow)) == rows[:2]
     record = verify(output)
@@ -95,6 +95,6 @@ def test_a_shard_is_filtered_and_counted(tmp_path, write_pairs):
 
 def test_cross_entropy_needs_its_bound(tmp_path):
     config = {key: value for key, value in CROSS_ENTROPY.items() if key != "min_score"}
-    arguments = ["--input", "absent", "--scores", "absent", "--output", str(tmp_path / "o")]
+    arguments = ["--pairs", "absent", "--scores", "absent", "--output", str(tmp_path / "o")]
     with pytest.raises(InputError, match=r"dual_filter\.min_score: needed"):
         main(["--config", json.dumps(config), *arguments])

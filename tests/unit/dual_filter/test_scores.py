@@ -20,7 +20,7 @@ CONFIG = {"skip": ["trusted"], "precision": "fp32"}
 def run_scores(models, pairs, output, *options):
     main(
         [
-            *("--config", json.dumps(CONFIG), "--input", str(pairs), "--output", str(output)),
+            *("--config", json.dumps(CONFIG), "--pairs", str(pairs), "--output", str(output)),
             *("--forward", str(models["forward"]), "--backward", str(models["backward"])),
             *("--device", "cpu", *options),
         ]
@@ -103,7 +103,7 @@ def test_another_threshold_needs_no_rescoring(tmp_path, models, pairs, write_pai
         config = {"method": "sum", "max_sum": bound, "trusted": ["trusted"]}
         keep.main(
             [
-                *("--config", json.dumps(config), "--input", str(whole)),
+                *("--config", json.dumps(config), "--pairs", str(whole)),
                 *("--scores", str(scores), "--output", str(output)),
             ]
         )

@@ -192,7 +192,7 @@ def measure(layout: Layout, own: dict[Side, Path] | None = None) -> TextSpeed:
 
         def clean_all() -> None:
             for path in shard_paths(raw, _SHARDS):
-                arguments = ["--config", json.dumps(config), "--inputs", str(path)]
+                arguments = ["--config", json.dumps(config), "--pairs", str(path)]
                 rejected = kept / "rejected" / f"{path.stem}.tsv.zst"
                 arguments += ["--output", str(kept / path.name), "--rejected", str(rejected)]
                 clean.main(arguments)

@@ -3,7 +3,6 @@
 Why equal pairs are in one shard: docs/architecture.md, "Shards".
 """
 
-import argparse
 import hashlib
 import re
 import sys
@@ -12,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import json_argument, run, words
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import record_path, write_record
 from workflow_scripts.core.files.rejected import compressed_lines, escaped, start_of
@@ -193,28 +193,28 @@ def _rows_of(corpora: list[str], inputs: list[Input[PairRow]]) -> Iterator[PairR
             if row["corpus"] != corpus:
                 raise InputError(
                     f"{shard.paths[0]}: pairs of corpus '{row['corpus']}' where '{corpus}' is "
-                    "expected; --inputs must follow the order of clean.corpora"
+                    "expected; --pairs must follow the order of clean.corpora"
                 )
             yield row
 
 
-def clean_shard(config: dict[str, Any], inputs: list[Path], output: Path, rejected: Path) -> None:
+def clean_shard(config: dict[str, Any], pairs: list[Path], output: Path, rejected: Path) -> None:
     """Clean one shard of every corpus into one file with its record.
 
     Args:
         config: the stage's settings.
-        inputs: a shard of each corpus, in the order of `config["corpora"]`.
+        pairs: a shard of each corpus, in the order of `config["corpora"]`.
         output: the shard.
         rejected: where the pairs that are left out are listed, below the folder of `output`. Its
             own record counts the characters outside the charsets; the shard's record names both.
 
     Raises:
-        InputError: the inputs don't match `config["corpora"]`, are damaged, or a charset is
+        InputError: the pairs don't match `config["corpora"]`, are damaged, or a charset is
             unknown.
     """
     corpora: list[str] = config["corpora"]
-    if len(corpora) != len(inputs):
-        raise InputError(f"{len(inputs)} --inputs for the {len(corpora)} corpora {corpora}")
+    if len(corpora) != len(pairs):
+        raise InputError(f"{len(pairs)} --pairs for the {len(corpora)} corpora {corpora}")
     counts = {corpus: Counter({"in": 0, "out": 0}) for corpus in corpora}
     tally = Tally(extra={"corpora": counts}, beside=[rejected, record_path(rejected)])
     unescapes = Counter({"source": 0, "reference": 0})
@@ -235,7 +235,7 @@ def clean_shard(config: dict[str, Any], inputs: list[Path], output: Path, reject
         write_record(rejected, 0, 0, {}, extra={"characters": rejects.told()})
         _tell(rejects, config, output.stem)
 
-    rows = _rows_of(corpora, [Input(path, PairRow) for path in inputs])
+    rows = _rows_of(corpora, [Input(path, PairRow) for path in pairs])
     write_shard(Stream(rows), kept, output, PairRow, f"clean {output.stem}", tally)
 
 
@@ -251,20 +251,7 @@ def _tell(rejects: Rejects, config: dict[str, Any], shard: str) -> None:
         )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Clean one shard."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument(
-        "--inputs", type=Path, nargs="+", required=True, help="one per corpus, by priority"
-    )
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument(
-        "--rejected", type=Path, required=True, help="list of the pairs that are left out"
-    )
-    arguments = parser.parse_args(words(argv))
-    clean_shard(arguments.config, arguments.inputs, arguments.output, arguments.rejected)
-
+main = command(clean_shard)
 
 if __name__ == "__main__":
     run(main)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from workflow_scripts.plan import selection
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.clean.checks import problems
@@ -42,3 +43,12 @@ class Clean(Stage):
             "charset": {side: sides[side]["charset"] for side in sides},
             "corpora": selection.corpora(self.config),
         }
+
+    def shard_job(self, at: Wildcards) -> Job:
+        """Return the job that cleans one shard of every corpus, in the order of their priority."""
+        units = self.reads(None)
+        return Job(
+            "clean.shard",
+            reads={"pairs": [self.file(unit, f"{at.shard}.parquet") for unit in units]},
+            outputs=["rejected"],
+        )

@@ -4,7 +4,6 @@ A server may be slow or hostile. So no answer leads to another scheme than http 
 fills the disk, and a file that comes too slowly is given up.
 """
 
-import argparse
 import fcntl
 import http.client
 import os
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError, printable
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import sha256
@@ -324,15 +324,18 @@ def _check(part: Path, url: str, expected: str) -> None:
         )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Download one file and verify its SHA-256."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--url", required=True)
-    parser.add_argument("--sha256", required=True)
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    fetch(arguments.url, arguments.sha256, arguments.output)
+def download_file(url: str, sha256: str, output: Path) -> None:
+    """Download one file and verify its SHA-256.
 
+    Args:
+        url: http or https.
+        sha256: of the whole file.
+        output: the file.
+    """
+    fetch(url, sha256, output)
+
+
+main = command(download_file)
 
 if __name__ == "__main__":
     run(main)

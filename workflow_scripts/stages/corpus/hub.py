@@ -5,25 +5,25 @@ The folder of downloads keeps them in `hub/<owner>--<name>/<commit>/`; the recor
 same kind, and HF_TOKEN opens repositories that are not public, as in all of the hub's tools.
 """
 
-import argparse
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import httpx
 from huggingface_hub import HfApi, errors, hf_hub_download
 
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.manifest import sha256
 from workflow_scripts.core.files.seal import sealed
 from workflow_scripts.nmt.kinds import sorted_out
-from workflow_scripts.plan.catalogues.encoder_blocks import MODULES, PLAIN, encoder_files
+from workflow_scripts.plan.catalogues.encoder_blocks import encoder_files
 
 _ADVICE = (
     "Look at the names, at the network and at HF_ENDPOINT; or download the files yourself and name "
@@ -142,24 +142,28 @@ def fetch(
     return hashes
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Download one model from the Hugging Face hub."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--repository", required=True, help="OWNER/NAME")
-    parser.add_argument("--revision", required=True, help="its commit")
-    parser.add_argument("--path", help="the model's folder in it")
-    parser.add_argument(
-        "--encoder",
-        choices=(MODULES, PLAIN),
-        help="it is an encoder of sentences, which must have this file",
-    )
-    parser.add_argument("--output", type=Path, required=True, help="the record, <commit>.json")
-    arguments = parser.parse_args(argv)
+def download_model(
+    repository: str,
+    revision: str,
+    output: Path,
+    path: str | None = None,
+    encoder: Literal["modules.json", "config.json"] | None = None,
+) -> None:
+    """Download one model from the Hugging Face hub.
+
+    Args:
+        repository: OWNER/NAME.
+        revision: its commit.
+        output: the record, <commit>.json.
+        path: the model's folder in the repository, if it is not its root.
+        encoder: it is an encoder of sentences, which must have this file.
+    """
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    kept = arguments.output.with_suffix("")
-    fetch(arguments.repository, arguments.revision, arguments.path, kept, arguments.encoder)
+    fetch(repository, revision, path, output.with_suffix(""), encoder)
 
+
+main = command(download_model)
 
 if __name__ == "__main__":
     run(main)

@@ -4,13 +4,14 @@ How pairs find their shards, and what becomes of bad lines: docs/architecture.md
 "Faults and bad input".
 """
 
-import argparse
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import sha256, shard_paths, write_record
@@ -104,19 +105,22 @@ def import_corpus(name: str, rows: Iterable[Row], shards: int, folder: Path) -> 
             write_record(path, table.rows_written, table.rows_written, {})
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Import one corpus."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    add_inputs(parser)
-    parser.add_argument("--output", type=Path, required=True, help="folder of the shards")
-    arguments = parser.parse_args(argv)
-    config = arguments.config
+def import_shards(
+    config: dict[str, Any], output: Path, inputs: dict[str, str] | None = None
+) -> None:
+    """Import one corpus: its lines become shards of pairs.
+
+    Args:
+        config: of the unit.
+        output: folder of the shards.
+        inputs: the hashes of the corpus' files, by path.
+    """
     verify_downloads(config["block"].pop("sha256", {}))
     rows = read_pairs(config["name"], config["block"], config["max_line_bytes"], config["seed"])
-    rows = verified(rows, arguments.inputs)
-    import_corpus(config["name"], rows, config["shards"], arguments.output)
+    import_corpus(config["name"], verified(rows, inputs or {}), config["shards"], output)
 
+
+main = command(import_shards)
 
 if __name__ == "__main__":
     run(main)

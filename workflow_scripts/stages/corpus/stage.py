@@ -8,6 +8,8 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import as_list
 from workflow_scripts.core.files.paths import Located, file_name
 from workflow_scripts.plan import selection
+from workflow_scripts.plan.catalogues.encoder_blocks import MODULES, PLAIN
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.corpus.checks import notes, problems
@@ -16,6 +18,9 @@ _TEXT_KEYS = ("source", "reference", "tsv")
 # Keys that do not change the imported pairs: where they come from, what is said of them, and
 # whether they are trusted.
 _APART = {"trusted", "mtdata", "url", "sha256", "languages", "licence"}
+# The stages whose models the hub may have, and the file that shows what a model is: an encoder of
+# sentences, or one of transformers; without one it is a translation model.
+_HUB = {"judge": MODULES, "filter": MODULES, "transfer": MODULES, "encoder": PLAIN, "train": None}
 
 
 class Download(NamedTuple):
@@ -124,6 +129,38 @@ class Corpus(Stage):
             Download(url, sha256, str(kept / sha256 / file_name(url)))
             for url, sha256 in zip(as_list(block["url"]), as_list(block["sha256"]), strict=True)
         ]
+
+    def download_job(self, at: Wildcards) -> Job:
+        """Return the job that downloads one file; where from is no part of what it is told."""
+        return Job("corpus.fetch", options={"sha256": at.sha256}, config=False)
+
+    def hub_job(self, at: Wildcards) -> Job:
+        """Return the job that downloads a model of one stage from the hub.
+
+        Raises:
+            InputError: no model of the run is there.
+        """
+        record = f"{self.config['downloads']}/hub/{at.repository}/{at.revision}.json"
+        for stage, marker in _HUB.items():
+            if block := self.layout.declaration(stage).hub_block(record):
+                options = {
+                    "repository": block["hub"],
+                    "path": block.get("path"),
+                    "encoder": marker,
+                    "revision": at.revision,
+                }
+                return Job("corpus.hub", options=options, config=False)
+        raise InputError(f"no model of this run is downloaded to {record}")
+
+    def import_job(self, at: Wildcards) -> Job:
+        """Return the job that imports a corpus."""
+        return Job(
+            "corpus.importer",
+            at.corpus,
+            users=self.input_files(at.corpus),
+            options={"output": self.folder(at.corpus)},
+            inputs=True,
+        )
 
     def url(self, sha256: str, file: str) -> str | None:
         """Return the URL of the file that is kept under this hash and name."""

@@ -1,13 +1,13 @@
 """Keep the pairs of a shard that both models find likely, by the scores of `scores`."""
 
-import argparse
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.rows import PairRow, PairScoreRow
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
@@ -68,8 +68,10 @@ def filter_pairs(
         raise InputError(f"the scores hold '{scored['id']}', which is not among the pairs")
 
 
-def keep_shard(config: dict[str, Any], input_path: Path, scores_path: Path, output: Path) -> None:
-    """Filter a shard's pairs into a file with its record, which counts per corpus as well.
+def keep_shard(config: dict[str, Any], pairs: Path, scores: Path, output: Path) -> None:
+    """Keep the pairs of a shard that both models find likely.
+
+    The record counts per corpus as well. `scores` is the shard of the pairs' scores.
 
     Raises:
         InputError: a file is damaged, the scores are of other pairs, or the method's bound is
@@ -77,31 +79,22 @@ def keep_shard(config: dict[str, Any], input_path: Path, scores_path: Path, outp
     """
     if config["method"] == "cross_entropy" and config.get("min_score") is None:
         raise InputError("dual_filter.min_score: needed with method cross_entropy")
-    pairs, scores = Input(input_path, PairRow), Input(scores_path, PairScoreRow)
+    clean, scored = Input(pairs, PairRow), Input(scores, PairScoreRow)
     corpora: dict[str, Counter[str]] = {}
     tally = Tally(extra={"corpora": corpora})
 
     def kept(rows: Iterator[PairRow]) -> Iterator[PairRow]:
-        for pair, reason in filter_pairs(rows, scores.rows().items, config):
+        for pair, reason in filter_pairs(rows, scored.rows().items, config):
             corpora.setdefault(pair["corpus"], Counter()).update(("in", reason or "out"))
             if reason:
                 tally.rejected[reason] += 1
             else:
                 yield pair
 
-    write_shard(pairs.rows(), kept, output, PairRow, "dual_filter", tally)
+    write_shard(clean.rows(), kept, output, PairRow, "dual_filter", tally)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Keep the pairs of a shard that both models find likely."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--input", type=Path, required=True, help="shard of clean pairs")
-    parser.add_argument("--scores", type=Path, required=True, help="their scores")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    keep_shard(arguments.config, arguments.input, arguments.scores, arguments.output)
-
+main = command(keep_shard)
 
 if __name__ == "__main__":
     run(main)

@@ -1,17 +1,20 @@
 """Score the pairs of a shard both ways with models of the trusted corpora (ParaBank 2, 3.1)."""
 
-import argparse
 from collections.abc import Iterable, Iterator
 from itertools import tee
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import json_argument, run
+import torch
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.rows import PairRow, PairScoreRow, Side
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.nmt.loaders import load_model
-from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
+from workflow_scripts.nmt.options import SCORED_TOKENS
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
@@ -63,13 +66,29 @@ def score_pairs(
 
 def score_shard(
     config: dict[str, Any],
-    input_path: Path,
-    forward: Direction,
-    backward: Direction,
+    pairs: Path,
+    forward: Path,
+    backward: Path,
     output: Path,
-    batch_tokens: int,
+    device: Device = "auto",
+    batch_tokens: int = SCORED_TOKENS,
+    threads: int = 1,
 ) -> None:
-    """Score a shard's pairs, except those of `config["skip"]`, into a file with its record."""
+    """Score the untrusted pairs of a shard both ways.
+
+    Args:
+        config: of the unit; the pairs of the corpora `skip` are left out.
+        pairs: a shard of clean pairs.
+        forward: folder of that model.
+        backward: folder of that model.
+        output: the shard of scores.
+        device: where to compute.
+        batch_tokens: target tokens that are scored at once.
+        threads: of the CPU.
+    """
+    torch.set_num_threads(threads)
+    there = Direction(forward, "source", "reference", device, config["precision"])
+    back = Direction(backward, "reference", "source", device, config["precision"])
     skip = set(config["skip"])
     tally = Tally()
 
@@ -81,32 +100,12 @@ def score_shard(
                 yield row
 
     def scored(rows: Iterator[PairRow]) -> Iterator[PairScoreRow]:
-        return score_pairs(to_score(rows), forward, backward, batch_tokens)
+        return score_pairs(to_score(rows), there, back, batch_tokens)
 
-    pairs = Input(input_path, PairRow)
-    write_shard(pairs.rows(), scored, output, PairScoreRow, "dual_filter", tally)
+    write_shard(Input(pairs, PairRow).rows(), scored, output, PairScoreRow, "dual_filter", tally)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Score the untrusted pairs of a shard both ways."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--input", type=Path, required=True, help="shard of clean pairs")
-    parser.add_argument("--forward", type=Path, required=True, help="folder of that model")
-    parser.add_argument("--backward", type=Path, required=True, help="folder of that model")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parse_with_compute(parser, argv, SCORING_BATCH)
-    config = arguments.config
-    on = {"device": arguments.device, "precision": config["precision"]}
-    score_shard(
-        config,
-        arguments.input,
-        Direction(arguments.forward, "source", "reference", **on),
-        Direction(arguments.backward, "reference", "source", **on),
-        arguments.output,
-        arguments.batch_tokens,
-    )
-
+main = command(score_shard)
 
 if __name__ == "__main__":
     run(main)

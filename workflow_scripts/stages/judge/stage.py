@@ -189,7 +189,6 @@ class Judge(Stage):
         return encoder_blocks.hub_record(block.get("encoder"), self.config)
 
     def hub_block(self, record: str) -> dict[str, Any] | None:
-        """Return the encoder whose files a record in the folder of downloads tells, if any."""
         for instance in self.instances():
             if instance and self.hub_record(instance) == record:
                 return self._block(instance)["encoder"]

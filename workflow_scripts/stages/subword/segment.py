@@ -1,12 +1,12 @@
 """Cut a shard of pairs into pieces: training data with sampled segmentations (Kudo 2018)."""
 
-import argparse
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.rows import PairRow, SegmentRow, Side
@@ -70,12 +70,25 @@ def segment_pair(
 
 
 def segment_shard(
-    config: dict[str, Any], pairs: Path, segmenters: dict[Side, Segmenter], output: Path
+    config: dict[str, Any], input: Path, source_model: Path, reference_model: Path, output: Path
 ) -> None:
-    """Segment a shard of pairs; write the segments and their record.
+    """Cut a shard of pairs into sub-word pieces.
 
     The record counts pairs; `extra` has the pairs and the segments of each split.
+
+    Args:
+        config: of the unit.
+        input: the shard of pairs.
+        source_model: SentencePiece's.
+        reference_model: SentencePiece's.
+        output: the shard of segments.
     """
+    check_config(config)
+    models: dict[Side, Path] = {"source": source_model, "reference": reference_model}
+    segmenters: dict[Side, Segmenter] = {}
+    for side, path in models.items():
+        verify(path)
+        segmenters[side] = Segmenter(path)
     tally = Tally()
 
     def segments(rows: Iterator[PairRow]) -> Iterator[SegmentRow]:
@@ -93,30 +106,11 @@ def segment_shard(
         tally.used = used.total()
         tally.extra = {"pairs": used, "segments": written}
 
-    rows = Input(pairs, PairRow).rows()
-    write_shard(rows, segments, output, SegmentRow, f"segment {pairs.stem}", tally)
+    pairs = Input(input, PairRow).rows()
+    write_shard(pairs, segments, output, SegmentRow, f"segment {input.stem}", tally)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Cut a shard of pairs into sub-word pieces."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--input", type=Path, required=True, help="shard of pairs")
-    parser.add_argument("--source-model", type=Path, required=True)
-    parser.add_argument("--reference-model", type=Path, required=True)
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    check_config(arguments.config)
-    models: dict[Side, Path] = {
-        "source": arguments.source_model,
-        "reference": arguments.reference_model,
-    }
-    segmenters: dict[Side, Segmenter] = {}
-    for side, path in models.items():
-        verify(path)
-        segmenters[side] = Segmenter(path)
-    segment_shard(arguments.config, arguments.input, segmenters, arguments.output)
-
+main = command(segment_shard)
 
 if __name__ == "__main__":
     run(main)

@@ -6,6 +6,7 @@ from typing import Any
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.vocabularies import effective, vocabulary_settings
 from workflow_scripts.plan.config import FILTER_ROLES, MAIN_ROLES
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.subword.checks import problems
@@ -67,6 +68,35 @@ class Subword(Stage):
             "test": train["test"],
             "seed": self.config["seed"],
         }
+
+    def train_job(self, at: Wildcards) -> Job:
+        """Return the job that trains the vocabulary of one side."""
+        (pairs,) = self.reads(at.vocabulary)
+        return Job(
+            "subword.train",
+            at.vocabulary,
+            awaits=[self.manifest(pairs)],
+            options={
+                "config": self.vocabulary_settings(at.vocabulary, at.side),
+                "folder": self.layout.folder(*pairs),
+                "shards": self.layout.shards(*pairs),
+            },
+            config=False,
+        )
+
+    def segment_job(self, at: Wildcards) -> Job:
+        """Return the job that cuts a shard of pairs into pieces."""
+        (pairs,) = self.reads(at.vocabulary)
+        own = self.unit(at.vocabulary)
+        return Job(
+            "subword.segment",
+            at.vocabulary,
+            reads={
+                "input": self.file(pairs, f"{at.shard}.parquet"),
+                "source_model": self.file(own, "source.model"),
+                "reference_model": self.file(own, "reference.model"),
+            },
+        )
 
     def vocabulary_settings(self, instance: str, side: str) -> dict[str, Any]:
         """Return the settings of the SentencePiece model of one side."""

@@ -1,6 +1,5 @@
 """Train the SentencePiece model of one side of the bitext (ParaBank 2, section 3.2)."""
 
-import argparse
 import io
 import re
 import sys
@@ -10,7 +9,8 @@ from typing import Any
 
 import sentencepiece
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
@@ -158,17 +158,19 @@ def train_on_shards(config: dict[str, Any], paths: list[Path], output: Path) -> 
     write_record(output, 0, 0, {}, extra={"sentences": used, "not_sampled": total - used} | lowered)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Train the SentencePiece model of one side of the bitext."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--folder", type=Path, required=True, help="shards of pairs")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    paths = shard_paths(arguments.folder, arguments.shards)
-    train_on_shards(arguments.config, paths, arguments.output)
+def train_side(config: dict[str, Any], folder: Path, shards: int, output: Path) -> None:
+    """Train the SentencePiece model of one side of the bitext.
 
+    Args:
+        config: of the model.
+        folder: with shards of pairs.
+        shards: their number.
+        output: the model.
+    """
+    train_on_shards(config, shard_paths(folder, shards), output)
+
+
+main = command(train_side)
 
 if __name__ == "__main__":
     run(main)

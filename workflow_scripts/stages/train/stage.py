@@ -196,12 +196,11 @@ class Train(Stage):
         repository = block["hub"].replace("/", "--")
         return f"{self.config['downloads']}/hub/{repository}/{block['revision']}.json"
 
-    def hub_block(self, record: str) -> dict[str, Any]:
-        """Return the block of the model whose files a record in the folder of downloads tells."""
+    def hub_block(self, record: str) -> dict[str, Any] | None:
         for role in selection.roles(self.config):
             if self.hub_record(role) == record:
                 return selection.role_model(self.config, role)
-        raise InputError(f"no model of this run is downloaded to {record}")
+        return None
 
     def url(self, sha256: str, file: str) -> str | None:
         """Return the URL of the file that is kept under this hash and name."""
