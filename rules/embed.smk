@@ -3,16 +3,14 @@ rule embed:
         stage_target("embed"),
 
 
-# Files count by their content, which names the folder; a later time alone is no reason to run.
 rule embed_evaluation:
     input:
-        ancient(sts_files),
+        unpack(reads("embed", "evaluation")),
     output:
         evaluation="<results>/embed/evaluation/{version}/evaluation.parquet",
         record="<results>/embed/evaluation/{version}/evaluation.json",
     params:
-        config=unit_config("embed", "evaluation"),
-        inputs=unit_inputs("embed", "evaluation"),
+        command=command("embed", "evaluation"),
     log:
         "<results>/logs/embed/evaluation/{version}.log",
     benchmark:
@@ -23,18 +21,14 @@ rule embed_evaluation:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.stages.embed.evaluation --config {params.config:q}"
-        " --inputs {params.inputs:q}"
-        " --output {output.evaluation:q} 2>&1 | tee {log:q}"
+        run()
 
 
 # The checkpoints in work/ are no output: Snakemake deletes outputs before a job starts again, and
 # training must go on from where it was killed.
 rule embed_train:
     input:
-        ancient(embedding_files),
-        pairs=training_pairs,
-        evaluation=unit_file("embed", "evaluation.parquet", "evaluation"),
+        unpack(reads("embed", "train")),
     output:
         multiext(
             "<results>/embed/{embedding}/{version}/",
@@ -45,9 +39,7 @@ rule embed_train:
             "model.json",
         ),
     params:
-        config=unit_config("embed"),
-        inputs=unit_inputs("embed"),
-        folder=unit_folder("embed"),
+        command=command("embed", "train"),
     log:
         "<results>/logs/embed/{embedding}/{version}.log",
     benchmark:
@@ -60,23 +52,17 @@ rule embed_train:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.stages.embed.train --config {params.config:q}"
-        " --inputs {params.inputs:q}"
-        " --pairs {input.pairs:q} --evaluation {input.evaluation:q}"
-        " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
-        " --output {params.folder:q} 2>&1 | tee {log:q}"
+        run("device", "threads")
 
 
 rule embed_sts:
     input:
-        evaluation=unit_file("embed", "evaluation.parquet", "evaluation"),
-        models=[f"{each.partition('=')[2]}/model.json" for each in embedding_models()],
+        unpack(reads("embed", "sts")),
     output:
         sts="<results>/embed/sts/{version}/sts.json",
         record="<results>/embed/sts/{version}/testing.json",
     params:
-        config=unit_config("embed", "sts"),
-        models=embedding_models(),
+        command=command("embed", "sts"),
     log:
         "<results>/logs/embed/sts/{version}.log",
     benchmark:
@@ -87,6 +73,4 @@ rule embed_sts:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.stages.embed.sts_comparison --config {params.config:q}"
-        " --evaluation {input.evaluation:q} --models {params.models:q}"
-        " --output {output.sts:q} 2>&1 | tee {log:q}"
+        run()

@@ -5,16 +5,13 @@ rule release:
 
 rule release_export:
     input:
-        selected=unit_file("select", "manifest.json"),
+        unpack(reads("release", "export")),
     output:
         tsv="<results>/release/{version}/{system}/paraphrases.tsv.zst",
         parquet="<results>/release/{version}/{system}/paraphrases.parquet",
         record="<results>/release/{version}/{system}/paraphrases.json",
     params:
-        config=system_release_config,
-        selected=unit_folder("select"),
-        shards=len(LATE),
-        folder=lambda wildcards: f"{LAYOUT.folder('release')}/{wildcards.system}",
+        command=command("release", "export"),
     log:
         "<results>/logs/release/{version}/{system}/export.log",
     benchmark:
@@ -25,22 +22,17 @@ rule release_export:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.release.export --config {params.config:q}"
-        " --folder {params.selected:q} --shards {params.shards}"
-        " --output {params.folder:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule release_datasheet:
     input:
-        units=system_manifests,
-        export="<results>/release/{version}/{system}/paraphrases.json",
+        unpack(reads("release", "datasheet")),
     output:
         datasheet="<results>/release/{version}/{system}/README.md",
         record="<results>/release/{version}/{system}/README.json",
     params:
-        config=system_release_config,
-        units=system_units,
-        rows=canonical(RELEASE.rows()),
+        command=command("release", "datasheet"),
     log:
         "<results>/logs/release/{version}/{system}/datasheet.log",
     benchmark:
@@ -51,20 +43,16 @@ rule release_datasheet:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.release.datasheet --config {params.config:q}"
-        " --units {params.units:q} --rows {params.rows:q}"
-        " --output {output.datasheet:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule release_checksums:
     input:
-        "<results>/release/{version}/{system}/paraphrases.tsv.zst",
-        "<results>/release/{version}/{system}/paraphrases.parquet",
-        "<results>/release/{version}/{system}/README.md",
+        unpack(reads("release", "checksums")),
     output:
         "<results>/release/{version}/{system}/SHA256SUMS",
     params:
-        folder=lambda wildcards: f"{LAYOUT.folder('release')}/{wildcards.system}",
+        command=command("release", "checksums"),
     log:
         "<results>/logs/release/{version}/{system}/checksums.log",
     benchmark:
@@ -75,22 +63,17 @@ rule release_checksums:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.release.checksums"
-        " --records {params.folder:q}/paraphrases.json {params.folder:q}/README.json"
-        " --output {output:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule release_tables:
     input:
-        units=unit_manifests(RELEASE.reads(None)),
+        unpack(reads("release", "tables")),
     output:
         tables=[f"<results>/release/{{version}}/tables/{each}.tsv" for each in TABLES],
         record="<results>/release/{version}/tables/tables.json",
     params:
-        config=unit_config("release"),
-        units=release_units,
-        tables=[f"{name}={function}" for name, function in TABLES.items()],
-        folder=f"{LAYOUT.folder('release')}/tables",
+        command=command("release", "tables"),
     log:
         "<results>/logs/release/{version}/tables.log",
     benchmark:
@@ -101,21 +84,16 @@ rule release_tables:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.release.tables --config {params.config:q}"
-        " --units {params.units:q} --tables {params.tables:q}"
-        " --output {params.folder:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule release_report:
     input:
-        units=unit_manifests(RELEASE.reads(None)),
+        unpack(reads("release", "report")),
     output:
         report="<results>/release/{version}/report.html",
     params:
-        config=unit_config("release"),
-        units=release_units,
-        rows=canonical(RELEASE.rows()),
-        sections=RELEASE.page_sections(),
+        command=command("release", "report"),
     log:
         "<results>/logs/release/{version}/report.log",
     benchmark:
@@ -126,6 +104,4 @@ rule release_report:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.release.report --config {params.config:q}"
-        " --units {params.units:q} --rows {params.rows:q} --sections {params.sections:q}"
-        " --output {output.report:q} 2>&1 | tee {log:q}"
+        run()

@@ -29,7 +29,8 @@ def command(function: Callable[..., None]) -> Main:
 
     A parameter's type says what its option takes: Path, str, int or float one word; Literal one of
     these; bool none; a sequence of them several words; dict[str, Path] several NAME=PATH; anything
-    else is JSON, or `@` and the file that holds it. `@@FILE` stands for words in a file.
+    else is JSON, or `@` and the file that holds it. `@@FILE` stands for words in a file. Of several
+    words there must be one at least where the parameter has no default.
 
     Raises:
         SystemExit: of the function that is returned: an option is wrong or missing; it says which.
@@ -53,6 +54,8 @@ def _parser(function: Callable[..., None]) -> argparse.ArgumentParser:
             settings["default"] = parameter.default
         if settings.get("action") == "store_true":
             del settings["required"]
+        if required and "nargs" in settings:
+            settings["nargs"] = "+"
         parser.add_argument(f"--{name.replace('_', '-')}", dest=name, **settings)
     return parser
 

@@ -280,7 +280,7 @@ def test_embeddings_follow_the_data_that_they_are_tested_on_by_its_content(confi
     path.write_text("1\ta\tb\n", encoding="utf-8")
     config["sts"]["data"] = ["sts"]
     before = run_layout(config)
-    assert before.stage(embed.Embed).sts_files() == [str(path)]
+    assert list(before.stage(embed.Embed).inputs("evaluation")) == [str(path)]
     key = before.key("embed", "evaluation")
     os.utime(path, (1, 1))
     assert run_layout(config).key("embed", "evaluation") == key

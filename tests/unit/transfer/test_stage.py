@@ -125,7 +125,8 @@ def test_a_missing_task_is_noted_or_refused_where_it_is_named(config, tmp_path):
     for path in (tmp_path / "senteval/MRPC").iterdir():
         path.unlink()
     assert any("MRPC not there and left out" in note for note in notes(with_transfer(config)))
-    assert "MRPC" not in run_layout(with_transfer(config)).stage(Transfer).task_files()
+    stage = run_layout(with_transfer(config)).stage(Transfer)
+    assert "MRPC" not in stage.settings("tasks")["tasks"]
     with pytest.raises(InputError, match="MRPC is in none of"):
         run_layout(with_transfer(config, tasks=["MR", "MRPC"]))
 
@@ -134,7 +135,7 @@ def test_an_encoder_from_the_hub_is_downloaded_by_its_revision(config):
     block = {"hub": "someone/model", "revision": "0" * 40}
     found = with_transfer(config, sentence_transformers={"mini": block})
     stage = run_layout(found).stage(Transfer)
-    (record,) = stage.read_files("mini")
+    record = stage.encoder_record("mini")
     assert record.endswith(f"hub/someone--model/{'0' * 40}.json")
     assert stage.hub_block(record) == block
     assert stage.hub_block("other.json") is None

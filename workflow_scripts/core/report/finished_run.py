@@ -1,11 +1,9 @@
 """The finished units that a release reads; sections, tables and datasheets get them."""
 
-import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import json_argument
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_manifest, shard_paths
 
@@ -102,28 +100,15 @@ class FinishedRun:
         return shard_paths(self.folder(stage, instance), count)
 
 
-def add_arguments(parser: argparse.ArgumentParser, described: bool = False) -> None:
-    """Add the options for the release's configuration and for the units that it reads.
+def finished_run(
+    config: dict[str, Any], units: Sequence[str], rows: Mapping[str, str] | None = None
+) -> FinishedRun:
+    """Return a run whose units are named as commands take them: `<stage>[/<instance>]=<folder>`.
 
-    With `described` there is also an option for the stages whose units are described.
+    Raises:
+        InputError: a unit has another form, or two folders.
     """
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument(
-        "--units",
-        type=_named_folder,
-        nargs="+",
-        required=True,
-        metavar="STAGE[/INSTANCE]=FOLDER",
-        help="the folders of the finished units, in the order of the flow",
-    )
-    if described:
-        text = "what a row is, by stage; the units of these stages are described (JSON)"
-        parser.add_argument("--rows", type=json_argument, required=True, help=text)
-
-
-def finished_run(arguments: argparse.Namespace) -> FinishedRun:
-    """Return the run that the options of `add_arguments` name."""
-    return FinishedRun(arguments.config, arguments.units, getattr(arguments, "rows", {}))
+    return FinishedRun(config, list(map(_named_folder, units)), rows)
 
 
 def named(text: str) -> tuple[str, str]:

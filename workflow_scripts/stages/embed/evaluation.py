@@ -1,11 +1,11 @@
 """Collect the STS data sets of a run in one table: tests that no embedding is trained on."""
 
-import argparse
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
@@ -24,17 +24,24 @@ def simulated(block: dict[str, int], seed: int) -> DataSet:
     return data_set(TESTBED, TESTBED, graded_pairs(seed, block["first"], block["count"]))
 
 
-def collect(config: dict[str, Any], output: Path) -> None:
-    """Write the table of all data sets, and its record.
+def collect(config: dict[str, Any], output: Path, inputs: dict[str, str] | None = None) -> None:
+    """Collect the STS data sets of a run in one table.
 
     Args:
         config: `data` (files and folders), `testbed` (a range of meanings, or null), `language`,
             `seed`, and `development`, names of those that points of grids are chosen on, if any.
-        output: Parquet file.
+        output: Parquet file, beside which its record is written.
+        inputs: the hashes of the files of `data`, by path.
 
     Raises:
-        InputError: see `read_data_sets` and `parted`; or all data sets are for development.
+        InputError: see `unchanged`, `read_data_sets` and `parted`; or all data sets are for
+            development.
     """
+    with unchanged(inputs or {}, config["data"]):
+        _collect(config, output)
+
+
+def _collect(config: dict[str, Any], output: Path) -> None:
     data_sets = read_data_sets(config["data"], config["language"])
     absent = missing(data_sets)
     if config["testbed"]:
@@ -118,16 +125,7 @@ def without_tested(
     return kept, removed
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Collect the STS data sets of a run."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    add_inputs(parser)
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    with unchanged(arguments.inputs, arguments.config["data"]):
-        collect(arguments.config, arguments.output)
-
+main = command(collect)
 
 if __name__ == "__main__":
     run(main)

@@ -11,6 +11,7 @@ from workflow_scripts.plan.catalogues.encoder_entries import encoder_embedding, 
 from workflow_scripts.plan.catalogues.rewriters import rewriters
 from workflow_scripts.plan.catalogues.training_sets import model_columns, training_sets, tuned
 from workflow_scripts.plan.config import Config
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.embed.checks import notes, problems
@@ -139,8 +140,8 @@ class Embed(Stage):
         if instance == "sts":
             return settings
         if instance == "evaluation":
-            return {**settings, "data": self._hashed(self.sts_files(), "sts.data")}
-        files = self.embedding_files(instance)
+            return {**settings, "data": self._hashed(self._sts_files(), "sts.data")}
+        files = self._embedding_files(instance)
         vectors, development = (self._hashed(paths, key) for key, paths in files.items())
         return {
             **settings,
@@ -152,16 +153,16 @@ class Embed(Stage):
         if instance == "sts":
             return {}
         if instance == "evaluation":
-            return {path: self.sha256(path, "sts.data") for path in self.sts_files()}
-        files = self.embedding_files(instance)
+            return {path: self.sha256(path, "sts.data") for path in self._sts_files()}
+        files = self._embedding_files(instance)
         return {path: self.sha256(path, key) for key, paths in files.items() for path in paths}
 
-    def sts_files(self) -> list[str]:
+    def _sts_files(self) -> list[str]:
         """Return the files of the data sets that embeddings are tested on."""
         paths = selection.located(self.config, self.config["sts"]["data"])
         return files_below(paths, "sts.data")
 
-    def embedding_files(self, name: str) -> dict[str, list[str]]:
+    def _embedding_files(self, name: str) -> dict[str, list[str]]:
         """Return the files that an embedding starts from and is chosen by, by configuration key."""
         settings = self.settings(name)
         entry = f"embeddings.{self.embeddings[name]['entry']}"
@@ -175,3 +176,41 @@ class Embed(Stage):
         return [
             [os.path.relpath(file, self.config["data"]), self.sha256(file, key)] for file in files
         ]
+
+    def evaluation_job(self, at: Wildcards) -> Job:
+        """Return the job that collects the data that embeddings are tested on."""
+        users = list(self.inputs("evaluation"))
+        return Job("embed.evaluation", "evaluation", users=users, inputs=True)
+
+    def train_job(self, at: Wildcards) -> Job:
+        """Return the job that trains an embedding."""
+        training_set = ("filter", self.embeddings[at.embedding]["training_set"])
+        folder = self.folder(at.embedding)
+        return Job(
+            "embed.train",
+            at.embedding,
+            reads={
+                "pairs": self.file(training_set, "pairs.parquet"),
+                "evaluation": self._evaluation_file(),
+            },
+            users=list(self.inputs(at.embedding)),
+            options={"work": f"{folder}/work", "output": folder},
+            inputs=True,
+        )
+
+    def sts_job(self, at: Wildcards) -> Job:
+        """Return the job that tests the embeddings that the run names."""
+        models = {
+            f"{each['entry']}-{each['training_set']}/{each['repetition']}": self.unit(name)
+            for name, each in self.tested.items()
+        }
+        return Job(
+            "embed.sts_comparison",
+            "sts",
+            reads={"evaluation": self._evaluation_file()},
+            awaits=[self.file(unit, "model.json") for unit in models.values()],
+            options={"models": self.named_folders(models)},
+        )
+
+    def _evaluation_file(self) -> str:
+        return self.file(self.unit("evaluation"), "evaluation.parquet")

@@ -4,7 +4,6 @@ Each one is compared with itself before training, and with word overlap. Embeddi
 compared with each other: how much more one training set teaches than another.
 """
 
-import argparse
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
@@ -14,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.progress import progress
@@ -233,32 +233,29 @@ def compare(
     }
 
 
-def _named_folder(text: str) -> tuple[str, str, Path]:
-    name, _, folder = text.partition("=")
-    embedding, _, seed = name.rpartition("/")
-    return embedding, seed, Path(folder)
+def write_comparison(
+    config: dict[str, Any], evaluation: Path, output: Path, models: dict[str, Path] | None = None
+) -> None:
+    """Test all embeddings of a run on its STS data sets.
 
-
-def main(argv: list[str] | None = None) -> None:
-    """Test all embeddings of a run on its STS data sets."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
-    parser.add_argument(
-        "--models", type=_named_folder, nargs="*", default=[], metavar="NAME/SEED=FOLDER"
-    )
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
+    Args:
+        config: see `compare`.
+        evaluation: the STS data (Parquet).
+        output: JSON file; its record is `testing.json` beside it.
+        models: the model folders, by `<embedding>/<seed>`.
+    """
     torch.set_num_threads(1)
-    models: dict[str, dict[str, Path]] = {}
-    for name, seed, folder in arguments.models:
-        models.setdefault(name, {})[seed] = folder
-    figures = compare(arguments.config, models, arguments.evaluation)
-    write_json(arguments.output, figures)
-    record = arguments.output.with_name("testing.json")
+    seeds: dict[str, dict[str, Path]] = {}
+    for name, folder in (models or {}).items():
+        embedding, _, seed = name.rpartition("/")
+        seeds.setdefault(embedding, {})[seed] = folder
+    figures = compare(config, seeds, evaluation)
+    write_json(output, figures)
     pairs = sum(figures["pairs"].values())
-    write_record(record, pairs, pairs, {}, files=[arguments.output])
+    write_record(output.with_name("testing.json"), pairs, pairs, {}, files=[output])
 
+
+main = command(write_comparison)
 
 if __name__ == "__main__":
     run(main)

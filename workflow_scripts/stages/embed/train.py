@@ -4,7 +4,6 @@ All work happens in a folder of its own that outlives kills; `--output` gets its
 training is complete, and their record (`model.json`) last.
 """
 
-import argparse
 import json
 import shutil
 import sys
@@ -15,8 +14,9 @@ from typing import Any, NamedTuple
 
 import torch
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
-from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import (
     atomic_path,
@@ -48,7 +48,7 @@ _COUNTS = "counts.json"
 
 
 class Task(NamedTuple):
-    """What the command line asks for.
+    """What is to be trained.
 
     Attributes:
         config: `name`, `model`, `training`, `language`, `seed`, and `repetition`, the embedding's
@@ -271,32 +271,36 @@ def publish(
     )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Train one sentence embedding."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--pairs", type=Path, required=True, help="training set (Parquet)")
-    parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
-    parser.add_argument("--work", type=Path, required=True, help="folder for checkpoints")
-    parser.add_argument("--device", default="auto", help="cpu, cuda, or auto")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument(
-        "--checkpoint-seconds", type=float, default=CHECKPOINT_SECONDS, help="between checkpoints"
-    )
-    add_inputs(parser)
-    parser.add_argument("--output", type=Path, required=True, help="model folder")
-    options = parser.parse_args(argv)
-    torch.set_num_threads(options.threads)
-    task = Task(
-        config=options.config,
-        pairs=options.pairs,
-        evaluation=options.evaluation,
-        work=options.work,
-        device=str(choose_device(options.device)),
-        inputs=options.inputs,
-    )
-    train(task, options.output, options.checkpoint_seconds)
+def train_embedding(
+    config: dict[str, Any],
+    pairs: Path,
+    evaluation: Path,
+    work: Path,
+    output: Path,
+    inputs: dict[str, str] | None = None,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    device: Device = "auto",
+    threads: int = 1,
+) -> None:
+    """Train one sentence embedding.
 
+    Args:
+        config: see `Task`.
+        pairs: the training set (Parquet).
+        evaluation: the STS data (Parquet).
+        work: folder for checkpoints.
+        output: the model folder.
+        inputs: the hashes of the user's files that are read, by path.
+        checkpoint_seconds: between two checkpoints.
+        device: that computes.
+        threads: that compute.
+    """
+    torch.set_num_threads(threads)
+    task = Task(config, pairs, evaluation, work, str(choose_device(device)), inputs or {})
+    train(task, output, checkpoint_seconds)
+
+
+main = command(train_embedding)
 
 if __name__ == "__main__":
     run(main)

@@ -1,9 +1,9 @@
 """SHA256SUMS, which `sha256sum -c SHA256SUMS` checks inside a released folder."""
 
-import argparse
 from pathlib import Path
 
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.files.manifest import verify
@@ -29,14 +29,12 @@ def checksums(records: list[Path], folder: Path) -> str:
     return "".join(line for _, line in sorted(lines))
 
 
-def main(argv: list[str] | None = None) -> None:
+def write_checksums(records: list[Path], output: Path) -> None:
     """Write SHA256SUMS beside the released files. The hashes come from their records."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--records", type=Path, nargs="+", required=True, help="of these files")
-    parser.add_argument("--output", type=Path, required=True, help="SHA256SUMS")
-    arguments = parser.parse_args(argv)
-    write_text(arguments.output, checksums(arguments.records, arguments.output.parent))
+    write_text(output, checksums(records, output.parent))
 
+
+main = command(write_checksums)
 
 if __name__ == "__main__":
     run(main)

@@ -1,6 +1,5 @@
 """The datasheet of a released corpus: README.md in the form of a Hugging Face dataset card."""
 
-import argparse
 import os
 import re
 from datetime import UTC, datetime
@@ -9,10 +8,11 @@ from typing import Any
 
 import yaml
 
-from workflow_scripts.core.cli import run, words
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.report.finished_run import add_arguments, finished_run
+from workflow_scripts.core.report.finished_run import finished_run
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.core.version import commit, version
 from workflow_scripts.stages.evaluate.results import paraphrase_count, read_measures, shown_groups
@@ -128,25 +128,31 @@ def _yaml(value: Any) -> str:
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Write the datasheet of one system's corpus."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    add_arguments(parser, described=True)
-    parser.add_argument("--output", type=Path, required=True, help="README.md")
-    arguments = parser.parse_args(words(argv))
-    finished = finished_run(arguments)
-    system = finished.config["system"]
+def write_datasheet(
+    config: dict[str, Any], units: list[str], rows: dict[str, str], output: Path
+) -> None:
+    """Write the datasheet of one system's corpus.
+
+    Args:
+        config: the release's part of the configuration, for this system.
+        units: `<stage>[/<instance>]=<folder>` of the finished units, in the order of the flow.
+        rows: what a row is, by stage; the units of these stages are described.
+        output: README.md.
+    """
+    finished = finished_run(config, units, rows)
     text = datasheet(
-        finished.config,
+        config,
         described_stages(finished),
-        read_measures(finished.folder("evaluate", system) / "measures.json"),
+        read_measures(finished.folder("evaluate", config["system"]) / "measures.json"),
         list(all_metrics(finished).values()),
         doubts_of(finished),
         making(finished.times()),
     )
-    write_text(arguments.output, text)
-    write_record(arguments.output, 0, 0, {})
+    write_text(output, text)
+    write_record(output, 0, 0, {})
 
+
+main = command(write_datasheet)
 
 if __name__ == "__main__":
     run(main)

@@ -7,17 +7,17 @@ merge of runs each reference and each paraphrase also has its sources: the runs 
 with their source languages and corpora.
 """
 
-import argparse
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.packed_writers import ZSTD_LEVEL, zstd_writer
@@ -206,19 +206,21 @@ def export(
     )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Write the released corpus of one system."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--folder", type=Path, required=True, help="of the select stage")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--output", type=Path, required=True, help="folder")
-    arguments = parser.parse_args(argv)
-    shards = shard_paths(arguments.folder, arguments.shards)
-    runs = arguments.config.get("runs")
-    languages = None if runs is None else {each["name"]: each["source"] for each in runs}
-    export(shards, arguments.output, arguments.config["best"], languages)
+def release_corpus(config: dict[str, Any], folder: Path, shards: int, output: Path) -> None:
+    """Write the released corpus of one system.
 
+    Args:
+        config: `best`, and for a merge `runs`, each with its `name` and `source`.
+        folder: of the select stage.
+        shards: their number.
+        output: the folder.
+    """
+    runs = config.get("runs")
+    languages = None if runs is None else {each["name"]: each["source"] for each in runs}
+    export(shard_paths(folder, shards), output, config["best"], languages)
+
+
+main = command(release_corpus)
 
 if __name__ == "__main__":
     run(main)

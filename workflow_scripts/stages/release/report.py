@@ -3,13 +3,14 @@
 This module makes the frame of the page; the stages declare its sections (core/report/section.py).
 """
 
-import argparse
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from workflow_scripts.core.cli import run, words
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_text
-from workflow_scripts.core.report.finished_run import FinishedRun, add_arguments, finished_run
+from workflow_scripts.core.report.finished_run import FinishedRun, finished_run
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.stages.release import TEMPLATES
@@ -33,21 +34,26 @@ def report(finished: FinishedRun, functions: Iterable[str]) -> str:
     )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Write the report of a run."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    add_arguments(parser, described=True)
-    parser.add_argument(
-        "--sections",
-        nargs="+",
-        required=True,
-        metavar="MODULE:FUNCTION",
-        help="in the order of the page",
-    )
-    parser.add_argument("--output", type=Path, required=True, help="report.html")
-    arguments = parser.parse_args(words(argv))
-    write_text(arguments.output, report(finished_run(arguments), arguments.sections))
+def write_report(
+    config: dict[str, Any],
+    units: list[str],
+    rows: dict[str, str],
+    sections: list[str],
+    output: Path,
+) -> None:
+    """Write the report of a run.
 
+    Args:
+        config: the release's part of the configuration.
+        units: `<stage>[/<instance>]=<folder>` of the finished units, in the order of the flow.
+        rows: what a row is, by stage; the units of these stages are described.
+        sections: `module:function` of each section, in the order of the page.
+        output: report.html.
+    """
+    write_text(output, report(finished_run(config, units, rows), sections))
+
+
+main = command(write_report)
 
 if __name__ == "__main__":
     run(main)

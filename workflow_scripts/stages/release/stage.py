@@ -16,6 +16,8 @@ from workflow_scripts.plan.catalogues.rewriters import (
     systems_behind,
 )
 from workflow_scripts.plan.catalogues.training_sets import model_columns
+from workflow_scripts.plan.job import Job, Wildcards
+from workflow_scripts.plan.layout import unit_name
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.embed.stage import tested_embeddings, tested_units
@@ -275,3 +277,77 @@ class Release(Stage):
         """Return the released units behind the corpus of one system."""
         behind = self.layout.all_upstream([("evaluate", system)])
         return [unit for unit in self.layout.released_units() if unit in behind]
+
+    def export_job(self, at: Wildcards) -> Job:
+        """Return the job that writes the released corpus of a system."""
+        selected = ("select", at.system)
+        return Job(
+            "release.export",
+            awaits=[self.manifest(selected)],
+            options={
+                "config": self.system_settings(at.system),
+                "folder": self.layout.folder(*selected),
+                "shards": self.layout.shards(*selected),
+                "output": self._corpus(at.system),
+            },
+            config=False,
+        )
+
+    def datasheet_job(self, at: Wildcards) -> Job:
+        """Return the job that describes that corpus."""
+        units = self.described_units(at.system)
+        return Job(
+            "release.datasheet",
+            awaits=[*map(self.manifest, units), f"{self._corpus(at.system)}/paraphrases.json"],
+            options={
+                "config": self.system_settings(at.system),
+                "units": self._named(units),
+                "rows": self.rows(),
+            },
+            config=False,
+        )
+
+    def checksums_job(self, at: Wildcards) -> Job:
+        """Return the job that writes the hashes of both, which are in their records."""
+        folder = self._corpus(at.system)
+        names = ("paraphrases.tsv.zst", "paraphrases.parquet", "README.md")
+        return Job(
+            "release.checksums",
+            awaits=[f"{folder}/{name}" for name in names],
+            options={"records": [f"{folder}/paraphrases.json", f"{folder}/README.json"]},
+            config=False,
+        )
+
+    def tables_job(self, at: Wildcards) -> Job:
+        """Return the job that writes the tables of the run."""
+        units, tables = self.reads(None), self.released_tables()
+        return Job(
+            "release.tables",
+            awaits=list(map(self.manifest, units)),
+            options={
+                "units": self._named(units),
+                "tables": [f"{name}={function}" for name, function in tables.items()],
+                "output": f"{self.folder()}/tables",
+            },
+        )
+
+    def report_job(self, at: Wildcards) -> Job:
+        """Return the job that writes the report of the run."""
+        units = self.reads(None)
+        return Job(
+            "release.report",
+            awaits=list(map(self.manifest, units)),
+            options={
+                "units": self._named(units),
+                "rows": self.rows(),
+                "sections": self.page_sections(),
+            },
+        )
+
+    def _corpus(self, system: str) -> str:
+        """Return the folder of the released corpus of a system."""
+        return f"{self.folder()}/{system}"
+
+    def _named(self, units: Iterable[Unit]) -> list[str]:
+        """Return `<stage>[/<instance>]=<folder>` of units."""
+        return self.named_folders({unit_name(*unit): unit for unit in units})

@@ -1,10 +1,10 @@
 """Collect the rows of a run's transfer tasks in one table."""
 
-import argparse
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
@@ -22,16 +22,22 @@ def described(data: TaskData) -> dict[str, Any]:
     }
 
 
-def collect(config: dict[str, Any], output: Path) -> None:
-    """Write the rows of all tasks, in SentEval's order, and their record.
+def collect(config: dict[str, Any], output: Path, inputs: dict[str, str] | None = None) -> None:
+    """Collect the rows of a run's transfer tasks in one table, in SentEval's order.
 
     Args:
         config: `data` (folders in SentEval's layout) and `tasks` (names).
-        output: Parquet file.
+        output: Parquet file, beside which its record is written.
+        inputs: the hashes of the files of `data`, by path.
 
     Raises:
-        InputError: see `tasks.chosen` and `readers.read_task`.
+        InputError: see `unchanged`, `tasks.chosen` and `senteval_readers.read_task`.
     """
+    with unchanged(inputs or {}):
+        _collect(config, output)
+
+
+def _collect(config: dict[str, Any], output: Path) -> None:
     files = chosen(config["data"], config["tasks"])
     tasks = {}
     with TableWriter(output, TransferRow) as table:
@@ -57,16 +63,7 @@ def read_collected(path: Path) -> list[TaskData]:
     return [TaskData(name, parts, told[name]["latin1"]) for name, parts in found.items()]
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Collect the transfer tasks of a run."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    add_inputs(parser)
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    with unchanged(arguments.inputs):
-        collect(arguments.config, arguments.output)
-
+main = command(collect)
 
 if __name__ == "__main__":
     run(main)

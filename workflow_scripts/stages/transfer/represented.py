@@ -4,13 +4,13 @@ An embedding is tested as it is and as it was before training. It is told how ma
 rows have a sentence of its training pairs; classes and grades are in no training pair.
 """
 
-import argparse
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
@@ -103,33 +103,42 @@ def test(
     return {"states": found, "gain": gains}
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Test one representation of a run on its transfer tasks."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    add_inputs(parser)
-    parser.add_argument("--tasks", type=Path, required=True, help="rows of the tasks (Parquet)")
-    parser.add_argument("--model", type=Path, help="folder of the embedding")
-    parser.add_argument("--pairs", type=Path, help="its training set (Parquet)")
-    parser.add_argument(
-        "--work", type=Path, required=True, help="folder for what is kept meanwhile"
-    )
-    parser.add_argument("--output", type=Path, required=True)
-    options = parser.parse_args(argv)
+def test_representation(
+    config: dict[str, Any],
+    tasks: Path,
+    work: Path,
+    output: Path,
+    inputs: dict[str, str] | None = None,
+    model: Path | None = None,
+    pairs: Path | None = None,
+) -> None:
+    """Test one representation of a run on its transfer tasks.
+
+    Args:
+        config: see `test`; `kind` says what it is, and `encoder` or `vectors` where it is.
+        tasks: rows of the tasks (Parquet).
+        work: folder for what is kept meanwhile.
+        output: JSON file; its record is `testing.json` beside it.
+        inputs: the hashes of the user's files that are read, by path.
+        model: folder of the embedding, if it is one.
+        pairs: its training set (Parquet).
+    """
     limit_threads()
-    config, tasks = options.config, read_collected(options.tasks)
-    with unchanged(options.inputs):
-        representations = states(config, options.model, tasks)
+    collected = read_collected(tasks)
+    with unchanged(inputs or {}):
+        representations = states(config, model, collected)
         content = {
             "config": config,
-            **test(config, tasks, representations, options.work),
-            "seen": seen(tasks, options.pairs) if options.pairs else None,
+            **test(config, collected, representations, work),
+            "seen": seen(collected, pairs) if pairs else None,
         }
-    write_json(options.output, content)
-    rows = sum(len(data.tested) for data in tasks)
-    write_record(options.output.with_name("testing.json"), rows, rows, {}, files=[options.output])
-    shutil.rmtree(options.work, ignore_errors=True)
+    write_json(output, content)
+    rows = sum(len(data.tested) for data in collected)
+    write_record(output.with_name("testing.json"), rows, rows, {}, files=[output])
+    shutil.rmtree(work, ignore_errors=True)
 
+
+main = command(test_representation)
 
 if __name__ == "__main__":
     run(main)

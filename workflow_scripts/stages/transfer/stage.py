@@ -12,6 +12,7 @@ from workflow_scripts.plan.catalogues.encoder_blocks import (
     own_files,
 )
 from workflow_scripts.plan.catalogues.training_sets import training_sets
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit, located
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.transfer.checks import (
@@ -99,7 +100,7 @@ class Transfer(Stage):
         if instance == TASKS_UNIT:
             return {
                 "data": located(self.config, self.block["data"]),
-                "tasks": list(self.task_files()),
+                "tasks": list(self._task_files()),
             }
         kind = self.kinds[instance]
         settings = {
@@ -135,7 +136,7 @@ class Transfer(Stage):
 
     def inputs(self, instance: str) -> dict[str, str]:
         if instance == TASKS_UNIT:
-            files = {file for each in self.task_files().values() for file in each}
+            files = {file for each in self._task_files().values() for file in each}
             return {path: self.sha256(path, "transfer.data") for path in sorted(files)}
         if self.kinds[instance] == VECTORS:
             (path,) = located(self.config, [self.block["vectors"][instance]])
@@ -143,7 +144,7 @@ class Transfer(Stage):
         key = f"transfer.sentence_transformers.{instance}.folder"
         return {path: self.sha256(path, key) for path in self.encoder_files(instance).values()}
 
-    def task_files(self) -> dict[str, list[str]]:
+    def _task_files(self) -> dict[str, list[str]]:
         """Return the files of each task that is tested."""
         found = chosen(located(self.config, self.block["data"]), self.block["tasks"])
         return {
@@ -175,13 +176,30 @@ class Transfer(Stage):
         record = "" if instance == TASKS_UNIT else self.encoder_record(instance)
         return [record.removesuffix(".json")] if record else []
 
-    def read_files(self, instance: str) -> list[str]:
-        """Return the files of an encoder or of word vectors that a unit's job reads."""
-        record = self.encoder_record(instance)
-        return [record] if record else list(self.inputs(instance))
+    def tasks_job(self, at: Wildcards) -> Job:
+        """Return the job that collects the rows of the tasks."""
+        users = list(self.inputs(TASKS_UNIT))
+        return Job("transfer.collect", TASKS_UNIT, users=users, inputs=True)
 
-    def embedding_files(self, instance: str) -> tuple[str, str]:
-        """Return the folder of an embedding and the training set that it was trained on."""
-        training_set = self.embeddings[instance]["training_set"]
-        pairs = f"{self.layout.folder('filter', training_set)}/pairs.parquet"
-        return self.layout.folder("embed", instance), pairs
+    def test_job(self, at: Wildcards) -> Job:
+        """Return the job that tests a representation."""
+        instance = at.representation
+        record = self.encoder_record(instance)
+        reads = {"tasks": self.file(self.unit(TASKS_UNIT), "sentences.parquet")}
+        options = {"work": f"{self.folder(instance)}/work"}
+        awaits = []
+        if self.kinds[instance] == EMBEDDING:
+            embedding = ("embed", instance)
+            training_set = ("filter", self.embeddings[instance]["training_set"])
+            reads["pairs"] = self.file(training_set, "pairs.parquet")
+            awaits = [self.file(embedding, "model.json")]
+            options["model"] = self.layout.folder(*embedding)
+        return Job(
+            "transfer.represented",
+            instance,
+            reads=reads,
+            awaits=awaits,
+            users=[record] if record else list(self.inputs(instance)),
+            options=options,
+            inputs=True,
+        )

@@ -1,17 +1,12 @@
-import argparse
-
 import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
-from workflow_scripts.core.report.finished_run import add_arguments, finished_run
+from workflow_scripts.core.report.finished_run import finished_run
 
 
-def read(*units, rows="{}"):
-    parser = argparse.ArgumentParser()
-    add_arguments(parser, described=True)
-    named = ["--config", "{}", "--rows", rows, "--units", *map(str, units)]
-    return finished_run(parser.parse_args(named))
+def read(*units, rows=None):
+    return finished_run({}, units, rows)
 
 
 def write_manifest(folder, stage, instance, *parts):
@@ -35,7 +30,7 @@ def test_manifests_are_described_of_stages_whose_rows_are_known(tmp_path):
     write_manifest(tmp_path / "a", "select", "a", "0000", "0001", "thresholding")
     write_manifest(tmp_path / "b", "filter", "b")
     units = (f"select/a={tmp_path}/a", f"filter/b={tmp_path}/b")
-    run = read(*units, rows='{"select": "references"}')
+    run = read(*units, rows={"select": "references"})
     assert [each["stage"] for each in run.described()] == ["select"]
     assert run.manifest("filter", "b")["stage"] == "filter"
     shards = [tmp_path / "a" / f"000{shard}.parquet" for shard in (0, 1)]
