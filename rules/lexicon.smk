@@ -5,13 +5,13 @@ rule lexicon:
 
 rule lexicon_words:
     input:
-        sets=lexicon_training_sets,
+        unpack(reads("lexicon", "words")),
     output:
         words="<results>/lexicon/{lexicon}-words/{version}/words.parquet",
         links="<results>/lexicon/{lexicon}-words/{version}/links.parquet",
         record="<results>/lexicon/{lexicon}-words/{version}/words.json",
     params:
-        config=unit_config("lexicon", "{lexicon}-words"),
+        command=command("lexicon", "words"),
     log:
         "<results>/logs/lexicon/{lexicon}-words/{version}.log",
     benchmark:
@@ -22,23 +22,19 @@ rule lexicon_words:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.lexicon.words --config {params.config:q}"
-        " --training-sets {input.sets:q} --output {output.words:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule lexicon_count:
     input:
-        sets=lexicon_training_sets,
-        words=unit_file("lexicon", "words.json", "{lexicon}-words"),
+        unpack(reads("lexicon", "count")),
     output:
         phrases="<results>/lexicon/{lexicon}-counts/{version}/{shard}.parquet",
         across="<results>/lexicon/{lexicon}-counts/{version}/{shard}-across.parquet",
         within="<results>/lexicon/{lexicon}-counts/{version}/{shard}-within.parquet",
         record="<results>/lexicon/{lexicon}-counts/{version}/{shard}.json",
     params:
-        config=unit_config("lexicon", "{lexicon}-counts"),
-        words=unit_folder("lexicon", "{lexicon}-words"),
-        shards=len(EARLY),
+        command=command("lexicon", "count"),
     log:
         "<results>/logs/lexicon/{lexicon}-counts/{version}/{shard}.log",
     benchmark:
@@ -49,22 +45,17 @@ rule lexicon_count:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.lexicon.count --config {params.config:q}"
-        " --training-sets {input.sets:q} --words {params.words:q} --shards {params.shards}"
-        " --output {output.phrases:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule lexicon_tag:
     input:
-        sets=lexicon_training_sets,
-        words=unit_file("lexicon", "words.json", "{tagged_lexicon}-words"),
+        unpack(reads("lexicon", "tag")),
     output:
         tags="<results>/lexicon/{tagged_lexicon}-tags/{version}/tags.parquet",
         record="<results>/lexicon/{tagged_lexicon}-tags/{version}/tags.json",
     params:
-        config=unit_config("lexicon", "{tagged_lexicon}-tags"),
-        inputs=unit_inputs("lexicon", "{tagged_lexicon}-tags"),
-        words=unit_folder("lexicon", "{tagged_lexicon}-words"),
+        command=command("lexicon", "tag"),
     log:
         "<results>/logs/lexicon/{tagged_lexicon}-tags/{version}.log",
     benchmark:
@@ -75,28 +66,19 @@ rule lexicon_tag:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.stages.lexicon.word_tags --config {params.config:q}"
-        " --inputs {params.inputs:q} --training-sets {input.sets:q} --words {params.words:q}"
-        " --output {output.tags:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule lexicon_entries:
     input:
-        words=unit_file("lexicon", "words.json", "{lexicon}-words"),
-        counts=unit_file("lexicon", "manifest.json", "{lexicon}-counts"),
-        tags=lexicon_tags,
+        unpack(reads("lexicon", "entries")),
     output:
         parquet="<results>/lexicon/{lexicon}/{version}/lexicon.parquet",
         tsv="<results>/lexicon/{lexicon}/{version}/lexicon.tsv.zst",
         ppdb="<results>/lexicon/{lexicon}/{version}/ppdb.gz",
         record="<results>/lexicon/{lexicon}/{version}/lexicon.json",
     params:
-        config=unit_config("lexicon", "{lexicon}"),
-        words=unit_folder("lexicon", "{lexicon}-words"),
-        counts=unit_folder("lexicon", "{lexicon}-counts"),
-        shards=len(EARLY),
-        tags=lexicon_tags_options,
-        folder=unit_folder("lexicon", "{lexicon}"),
+        command=command("lexicon", "entries"),
     log:
         "<results>/logs/lexicon/{lexicon}/{version}.log",
     benchmark:
@@ -107,25 +89,18 @@ rule lexicon_entries:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.lexicon.entries --config {params.config:q}"
-        " --words {params.words:q} --counts {params.counts:q} --shards {params.shards}"
-        " {params.tags:q} --output {params.folder:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule lexicon_measure:
     input:
-        lexicon=unit_file("lexicon", "lexicon.parquet", "{lexicon}"),
-        models=lexicon_embedding_models,
-        texts=lexicon_texts,
+        unpack(reads("lexicon", "measure")),
     output:
         sample="<results>/lexicon/{lexicon}-measures/{version}/sample.tsv",
         record="<results>/lexicon/{lexicon}-measures/{version}/sample.json",
         measures="<results>/lexicon/{lexicon}-measures/{version}/measures.json",
     params:
-        config=unit_config("lexicon", "{lexicon}-measures"),
-        inputs=unit_inputs("lexicon", "{lexicon}-measures"),
-        embeddings=lexicon_embeddings,
-        texts=lexicon_texts,
+        command=command("lexicon", "measure"),
     log:
         "<results>/logs/lexicon/{lexicon}-measures/{version}.log",
     benchmark:
@@ -137,7 +112,4 @@ rule lexicon_measure:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.stages.lexicon.measures --config {params.config:q}"
-        " --inputs {params.inputs:q} --lexicon {input.lexicon:q}"
-        " --embeddings {params.embeddings:q} --training-sets {params.texts:q}"
-        " --threads {threads} --output {output.sample:q} 2>&1 | tee {log:q}"
+        run("threads")

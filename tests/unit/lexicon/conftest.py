@@ -37,12 +37,12 @@ def write_pairs(path, pairs):
 def make(folder, sets, shards=1, rows=1 << 20, **changes):
     """Run all three jobs; return the folder of the lexicon."""
     settings = SETTINGS | changes
-    words.write_words(sets, folder / "words" / "words.parquet", settings)
+    words.write_words(settings, sets, folder / "words" / "words.parquet")
     for shard in range(shards):
         output = folder / "counts" / f"{shard:04d}.parquet"
-        count.write_counts(sets, folder / "words", output, (shard, shards), settings, rows)
+        count.write_counts(settings, sets, folder / "words", shards, output, rows)
     made = folder / "lexicon"
-    entries.write_entries(folder / "words", folder / "counts", shards, made, settings)
+    entries.write_entries(settings, folder / "words", folder / "counts", shards, made)
     return made
 
 

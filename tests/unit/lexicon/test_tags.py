@@ -50,7 +50,7 @@ def test_entries_have_the_part_that_both_words_share(config, tmp_path):
     inputs = layout.declaration("lexicon").inputs("phrases-tags")
     found = write_tags(tmp_path, path, inputs)
     made = tmp_path / "tagged"
-    entries.write_entries(tmp_path / "words", tmp_path / "counts", 1, made, SETTINGS, found)
+    entries.write_entries(SETTINGS, tmp_path / "words", tmp_path / "counts", 1, made, found)
     row = entry(rows_of(made), "teacher", "doctor")
     assert (row["count"], row["tag"]) == (2, "NOUN")
     assert entry(rows_of(tmp_path / "lexicon"), "teacher", "doctor")["tag"] is None

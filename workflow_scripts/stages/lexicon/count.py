@@ -3,7 +3,6 @@
 Counts are whole numbers, so it makes no difference to their sums how pairs are shared out.
 """
 
-import argparse
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_batches
 from workflow_scripts.core.files.rows import (
@@ -57,44 +57,46 @@ def write_blocks(path: Path, row: type, blocks: Iterator[Block]) -> None:
 
 
 def write_counts(
-    sets: list[Path],
+    config: dict[str, Any],
+    training_sets: list[Path],
     words: Path,
+    shards: int,
     output: Path,
-    share: tuple[int, int],
-    settings: dict[str, Any],
-    rows: int = BUFFER_ROWS,
+    buffer_rows: int = BUFFER_ROWS,
 ) -> None:
-    """Write the counts of a share of the pairs.
+    """Align a share of the pairs, and count phrases and words.
 
     Args:
-        sets: files of training sets.
+        config: `max_tokens` and `max_words`.
+        training_sets: their files.
         words: folder of the words and their alignment.
-        output: the file of the phrases; those of the words stand beside it.
-        share: its number from 0, and how many there are.
-        settings: `max_tokens` and `max_words`.
-        rows: of counts of each kind that are held in memory.
+        shards: into which the pairs are shared out.
+        output: NUMBER.parquet, the file of the phrases of the shard with that number; those of
+            the words stand beside it.
+        buffer_rows: of counts of each kind that are held in memory.
 
     Raises:
         InputError: a file is damaged.
     """
     known = read_words(words).words
     table, numbers = read_table(words, len(known)), Numbers(known)
-    pairs = Input(sets, TrainingPairRow).count()
-    first, last = (pairs * place // share[1] for place in (share[0], share[0] + 1))
+    pairs = Input(training_sets, TrainingPairRow).count()
+    shard = int(output.stem)
+    first, last = (pairs * place // shards for place in (shard, shard + 1))
     files = [output.with_name(f"{output.stem}{each}.parquet") for each in (ACROSS, WITHIN)]
     read = used = 0
     with ExitStack() as stack:
         phrases, apart, together = (
-            stack.enter_context(Counts(output.parent, f"{output.stem}{name}", width, rows))
+            stack.enter_context(Counts(output.parent, f"{output.stem}{name}", width, buffer_rows))
             for name, width in (("-phrases", 2), (ACROSS, 1), (WITHIN, 1))
         )
-        texts = read_texts(sets, first, last)
+        texts = read_texts(training_sets, first, last)
         for batch in progress(texts, last - first, f"pairs {output.stem}", rows_of):
             every = encoded(batch, numbers.tokens)
-            kept = [each for each in every if not too_long(each, settings["max_tokens"])]
+            kept = [each for each in every if not too_long(each, config["max_tokens"])]
             read, used = read + len(every), used + len(kept)
             for some in batches(kept):
-                found = phrase_pairs(some, aligned(some, table), settings["max_words"])
+                found = phrase_pairs(some, aligned(some, table), config["max_words"])
                 phrases.add(counted(found))
                 sides = tuple(map(distinct, some))
                 apart.add(across(*sides))
@@ -107,23 +109,7 @@ def write_counts(
     write_record(output, read, used, {TOO_LONG: read - used}, files=[output, *files])
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Align a share of the pairs, and count phrases and words."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--training-sets", type=Path, nargs="+", required=True)
-    parser.add_argument("--words", type=Path, required=True, help="folder of the words")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--output", type=Path, required=True, help="NUMBER.parquet")
-    arguments = parser.parse_args(argv)
-    write_counts(
-        arguments.training_sets,
-        arguments.words,
-        arguments.output,
-        (int(arguments.output.stem), arguments.shards),
-        arguments.config,
-    )
-
+main = command(write_counts)
 
 if __name__ == "__main__":
     run(main)

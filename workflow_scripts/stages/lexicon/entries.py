@@ -1,6 +1,5 @@
 """The entries of a lexicon from what was counted: as Parquet, as TSV, and in PPDB's columns."""
 
-import argparse
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, shard_paths, verify, write_record
 from workflow_scripts.core.files.packed_writers import gzip_writer, zstd_writer
@@ -232,23 +232,23 @@ def _blocks(paths: list[Path], row: type) -> Blocks:
 
 
 def write_entries(
+    config: dict[str, Any],
     words: Path,
     counts: Path,
     shards: int,
     output: Path,
-    settings: dict[str, Any],
     tags: Path | None = None,
 ) -> None:
-    """Write the entries of a lexicon and their record.
+    """Make the entries of a lexicon from what was counted.
 
     Memory holds the entries; what was counted goes by in order.
 
     Args:
+        config: `min_count`; `attested`, whether entries need words of references.
         words: folder of the words.
         counts: folder of the counts.
         shards: of the counts.
         output: the folder of the lexicon.
-        settings: `min_count`; `attested`, whether entries need words of references.
         tags: the file of the words' parts of speech; None: there is none.
 
     Raises:
@@ -268,14 +268,14 @@ def write_entries(
         for each in (ACROSS, WITHIN)
     )
     phrases = _blocks(paths, LexiconPhrasesRow)
-    chosen = candidates(phrases, settings["min_count"])
+    chosen = candidates(phrases, config["min_count"])
     if not len(chosen):
         raise InputError(
-            f"no two different phrases are aligned in {settings['min_count']} of {used:,} pairs; "
+            f"no two different phrases are aligned in {config['min_count']} of {used:,} pairs; "
             "lower min_count, or name training sets with more pairs"
         )
     strange = np.zeros(len(chosen), bool)
-    if settings["attested"]:
+    if config["attested"]:
         first, second, _ = chosen.T
         nowhere = known.references == 0
         strange = has_marked(first, nowhere) | has_marked(second, nowhere)
@@ -310,25 +310,7 @@ def phrases_of(found: Entries) -> int:
     return len(np.unique(np.concatenate([found.first, found.second])))
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Make the entries of a lexicon from what was counted."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--words", type=Path, required=True, help="folder of the words")
-    parser.add_argument("--counts", type=Path, required=True, help="folder of the counts")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--tags", type=Path, help="parts of speech of the words")
-    parser.add_argument("--output", type=Path, required=True, help="folder of the lexicon")
-    arguments = parser.parse_args(argv)
-    write_entries(
-        arguments.words,
-        arguments.counts,
-        arguments.shards,
-        arguments.output,
-        arguments.config,
-        arguments.tags,
-    )
-
+main = command(write_entries)
 
 if __name__ == "__main__":
     run(main)

@@ -3,7 +3,6 @@
 docs/lexicon.md says how each figure is made.
 """
 
-import argparse
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run, words
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.input_files import files_below, unchanged
@@ -22,7 +22,6 @@ from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.core.files.tsv import table_text
 from workflow_scripts.core.files.vectors import read_vectors
 from workflow_scripts.core.progress import progress
-from workflow_scripts.core.report.finished_run import named
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.text.word_tokens import words_and_punctuation
 from workflow_scripts.stages.embed import embedding as embedding
@@ -49,7 +48,7 @@ from workflow_scripts.stages.lexicon.measures_precision import (
     ranked,
     wordnet_resource,
 )
-from workflow_scripts.stages.lexicon.measures_results import LEXICON, MEASURES, SAMPLE
+from workflow_scripts.stages.lexicon.measures_results import LEXICON, MEASURES
 from workflow_scripts.stages.lexicon.measures_similarity import (
     Numbers,
     chance,
@@ -184,25 +183,14 @@ def drawn(best: Sequence[Pair], seed: int) -> list[tuple[int, int, str, str]]:
     return list(dict.fromkeys(found))
 
 
-def measure(
+def _measure(
     config: dict[str, Any],
     lexicon: Path,
     models: Mapping[str, Path],
     training_sets: Sequence[Path],
-    split: Callable[[str], Sequence[str]],
     output: Path,
 ) -> None:
-    """Measure a lexicon; write its figures, entries to read, and their record.
-
-    Args:
-        config: `word_similarity`, `ppdb`, `antonyms`, `vectors` (files and folders), `wordnet` (a
-            folder or None), `encoder` (settings or None), `testbed` (whether synonyms are known),
-            `bootstrap`, `seed`.
-        lexicon: its file `lexicon.parquet`.
-        models: folders of embeddings by name.
-        training_sets: the files of pairs that it was made of, read on the testbed only.
-        split: turns a text into the lexicon's tokens.
-        output: the file of entries to read; the figures stand beside it.
+    """Write the figures of a lexicon, entries to read, and their record: see `measure_lexicon`.
 
     Raises:
         InputError: a file can't be read, or is not of its form.
@@ -257,9 +245,9 @@ def measure(
     if sources := opposites(config, wordnet):
         figures["antonyms"] = antonyms(every.entries(), sources)
     if config["testbed"]:
-        synonyms = Synonyms(split)
+        synonyms = Synonyms(words_and_punctuation)
         texts = (
-            (split(row["reference"]), split(row["paraphrase"]))
+            (words_and_punctuation(row["reference"]), words_and_punctuation(row["paraphrase"]))
             for row in Input(training_sets, TrainingPairRow).rows(list(_SIDES)).items
         )
         both, aligned = occurring(synonyms.pairs(), texts)
@@ -294,34 +282,36 @@ def opposites(
     return found
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Measure a lexicon."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--lexicon", type=Path, required=True, help="its lexicon.parquet")
-    parser.add_argument(
-        "--embeddings", type=named, nargs="*", default=[], metavar="NAME=FOLDER", help="to compare"
-    )
-    parser.add_argument("--training-sets", type=Path, nargs="*", default=[], help="its pairs")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--output", type=Path, required=True, help=f"{SAMPLE}, to be written")
-    add_inputs(parser)
-    arguments = parser.parse_args(words(argv))
-    models = {name: Path(folder) for name, folder in arguments.embeddings}
-    config = arguments.config
-    torch.set_num_threads(arguments.threads)
+def measure_lexicon(
+    config: dict[str, Any],
+    lexicon: Path,
+    output: Path,
+    embeddings: dict[str, Path] | None = None,
+    training_sets: list[Path] | None = None,
+    inputs: dict[str, str] | None = None,
+    threads: int = 1,
+) -> None:
+    """Measure a lexicon: word similarity, precision, antonyms, synonyms of the testbed.
+
+    Args:
+        config: `word_similarity`, `ppdb`, `antonyms`, `vectors` (files and folders), `wordnet` (a
+            folder or None), `encoder` (settings or None), `testbed` (whether synonyms are known),
+            `bootstrap`, `seed`.
+        lexicon: its file `lexicon.parquet`.
+        output: the file of entries to read; the figures stand beside it.
+        embeddings: folders of embeddings to compare it with, by name.
+        training_sets: the files of pairs that it was made of, read on the testbed only.
+        inputs: the hashes of the files of `config`, by path; others are refused.
+        threads: of torch.
+    """
+    torch.set_num_threads(threads)
     kinds = ("word_similarity", "ppdb", "antonyms", "vectors")
     paths = [path for kind in kinds for path in config[kind]]
-    with unchanged(arguments.inputs, paths):
-        measure(
-            config,
-            arguments.lexicon,
-            models,
-            arguments.training_sets,
-            words_and_punctuation,
-            arguments.output,
-        )
+    with unchanged(inputs or {}, paths):
+        _measure(config, lexicon, embeddings or {}, training_sets or [], output)
 
+
+main = command(measure_lexicon)
 
 if __name__ == "__main__":
     run(main)

@@ -6,6 +6,7 @@ from typing import Any
 from workflow_scripts.core.files.paths import Located
 from workflow_scripts.plan.catalogues import lexicon_measures
 from workflow_scripts.plan.catalogues.lexicons import lexicon, lexicon_training_sets, lexicons
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.embed.stage import tested_embeddings
@@ -166,6 +167,78 @@ class Lexicon(Stage):
 
     def _tagger_key(self, instance: str) -> str:
         return f"lexicons.{parted(instance)[0]}.tagger"
+
+    def words_job(self, at: Wildcards) -> Job:
+        """Return the job that finds the words of a lexicon."""
+        return Job(
+            "lexicon.words",
+            f"{at.lexicon}{WORDS}",
+            reads={"training_sets": self._training_sets(at.lexicon)},
+        )
+
+    def count_job(self, at: Wildcards) -> Job:
+        """Return the job that counts what stands in a share of the pairs."""
+        words, counts = self.unit(f"{at.lexicon}{WORDS}"), f"{at.lexicon}{COUNTS}"
+        return Job(
+            "lexicon.count",
+            counts,
+            reads={"training_sets": self._training_sets(at.lexicon)},
+            awaits=[self.file(words, "words.json")],
+            options={"words": self.layout.folder(*words), "shards": self.shards(counts)},
+        )
+
+    def tag_job(self, at: Wildcards) -> Job:
+        """Return the job that finds the parts of speech of a lexicon's words."""
+        words = self.unit(f"{at.tagged_lexicon}{WORDS}")
+        return Job(
+            "lexicon.word_tags",
+            f"{at.tagged_lexicon}{TAGS}",
+            reads={"training_sets": self._training_sets(at.tagged_lexicon)},
+            awaits=[self.file(words, "words.json")],
+            options={"words": self.layout.folder(*words)},
+            inputs=True,
+        )
+
+    def entries_job(self, at: Wildcards) -> Job:
+        """Return the job that makes the entries of a lexicon."""
+        words, counted = self.unit(f"{at.lexicon}{WORDS}"), f"{at.lexicon}{COUNTS}"
+        counts = self.unit(counted)
+        tags = None
+        if TAGS in self._parts(at.lexicon):
+            tags = self.file(self.unit(f"{at.lexicon}{TAGS}"), "tags.parquet")
+        return Job(
+            "lexicon.entries",
+            at.lexicon,
+            reads={"tags": tags},
+            awaits=[self.file(words, "words.json"), self.manifest(counts)],
+            options={
+                "words": self.layout.folder(*words),
+                "counts": self.layout.folder(*counts),
+                "shards": self.shards(counted),
+                "output": self.folder(at.lexicon),
+            },
+        )
+
+    def measure_job(self, at: Wildcards) -> Job:
+        """Return the job that measures a lexicon."""
+        texts = self._training_sets(at.lexicon) if lexicon_measures.on_testbed(self.config) else []
+        embeddings = {name: ("embed", each) for name, each in self.compared().items()}
+        return Job(
+            "lexicon.measures",
+            f"{at.lexicon}{MEASURES}",
+            reads={
+                "lexicon": self.file(self.unit(at.lexicon), "lexicon.parquet"),
+                "training_sets": texts,
+            },
+            awaits=[self.file(unit, "model.json") for unit in embeddings.values()],
+            options={"embeddings": self.named_folders(embeddings)},
+            inputs=True,
+        )
+
+    def _training_sets(self, name: str) -> list[str]:
+        """Return the files of the training sets that a lexicon is made of."""
+        units = self.reads(f"{name}{WORDS}")
+        return [self.file(unit, "pairs.parquet") for unit in units]
 
 
 def parted(instance: str) -> tuple[str, str]:

@@ -1,11 +1,11 @@
 """Parts of speech of a lexicon's words, by a Stanza package: what each word is most often."""
 
-import argparse
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
@@ -42,24 +42,28 @@ class Parts:
 
 
 def write_tags(
-    sets: list[Path], words: Path, output: Path, config: dict[str, Any], inputs: dict[str, str]
+    config: dict[str, Any],
+    training_sets: list[Path],
+    words: Path,
+    output: Path,
+    inputs: dict[str, str] | None = None,
 ) -> None:
-    """Write the part of speech of each word of a lexicon that stands in tagged sentences.
+    """Find the parts of speech of the words of a lexicon, as far as they stand in tagged sentences.
 
     Args:
-        sets: files of training sets.
+        config: `folder`, `package` and `language` of the tagger.
+        training_sets: their files.
         words: folder of the words.
         output: the file.
-        config: `folder`, `package` and `language` of the tagger.
         inputs: the hashes of the tagger's files, which are read at the start.
 
     Raises:
         InputError: a file is damaged, or the tagger's folder is not what it should be.
     """
-    with unchanged(inputs):
+    with unchanged(inputs or {}):
         tagger = Tagger(config["folder"], config["language"], config["package"])
     parts = Parts(read_words(words).words)
-    pairs = Input(sets, TrainingPairRow)
+    pairs = Input(training_sets, TrainingPairRow)
     total, tagged = pairs.count(), 0
     every = pairs.rows(["reference", "paraphrase"]).items
     for number, row in enumerate(progress(every, total, "tags")):
@@ -75,23 +79,7 @@ def write_tags(
     write_record(output, total, total, {}, {"sentences": tagged, "tagged": len(found)})
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Find the parts of speech of the words of a lexicon."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    add_inputs(parser)
-    parser.add_argument("--training-sets", type=Path, nargs="+", required=True)
-    parser.add_argument("--words", type=Path, required=True, help="folder of the words")
-    parser.add_argument("--output", type=Path, required=True, help="tags.parquet")
-    arguments = parser.parse_args(argv)
-    write_tags(
-        arguments.training_sets,
-        arguments.words,
-        arguments.output,
-        arguments.config,
-        arguments.inputs,
-    )
-
+main = command(write_tags)
 
 if __name__ == "__main__":
     run(main)

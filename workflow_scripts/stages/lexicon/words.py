@@ -1,6 +1,5 @@
 """The words of a lexicon, and what is learnt of their alignment, from training sets."""
 
-import argparse
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -10,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
@@ -132,27 +132,27 @@ class Sample:
             yield list(zip(sentences[::2], sentences[1::2], strict=True))
 
 
-def write_words(sets: list[Path], output: Path, settings: dict[str, Any]) -> None:
-    """Write the words with their counts, and the table of their alignments.
+def write_words(config: dict[str, Any], training_sets: list[Path], output: Path) -> None:
+    """Find the words of a lexicon, and learn how they are aligned.
 
     Args:
-        sets: files of training sets.
-        output: the file of the words; that of the table stands beside it.
-        settings: `max_tokens`, `min_count` and `sample`.
+        config: `max_tokens`, `min_count` and `sample`.
+        training_sets: their files.
+        output: the file of the words with their counts; the table of alignments stands beside it.
 
     Raises:
         InputError: no pair is short enough, or a file is damaged.
     """
-    pairs = Input(sets, TrainingPairRow).count()
+    pairs = Input(training_sets, TrainingPairRow).count()
     vocabulary, sample = Vocabulary(), Sample()
     read = used = sampled = 0
-    for batch in progress(read_texts(sets, 0, pairs), pairs, "words", rows_of):
+    for batch in progress(read_texts(training_sets, 0, pairs), pairs, "words", rows_of):
         kept = []
         for pair in encoded(batch, vocabulary.tokens):
             # Spread evenly over all pairs; all of them, if they are not more.
-            drawn = (read + 1) * settings["sample"] // pairs > read * settings["sample"] // pairs
+            drawn = (read + 1) * config["sample"] // pairs > read * config["sample"] // pairs
             read += 1
-            if not too_long(pair, settings["max_tokens"]):
+            if not too_long(pair, config["max_tokens"]):
                 kept.append(pair)
                 if drawn:
                     sample.add(pair)
@@ -161,10 +161,10 @@ def write_words(sets: list[Path], output: Path, settings: dict[str, Any]) -> Non
         vocabulary.add(kept)
     if not sampled:
         raise InputError(
-            f"none of {read:,} pairs that were looked at has {settings['max_tokens']} tokens or "
+            f"none of {read:,} pairs that were looked at has {config['max_tokens']} tokens or "
             "fewer in both sentences; raise max_tokens or sample, or name other training sets"
         )
-    words, counts = vocabulary.known(settings["min_count"])
+    words, counts = vocabulary.known(config["min_count"])
     table = sample.table(vocabulary.renumbered(words), len(words))
     with TableWriter(output, LexiconWordRow) as writer:
         for start in range(0, len(words), _ROWS):
@@ -186,15 +186,7 @@ def write_words(sets: list[Path], output: Path, settings: dict[str, Any]) -> Non
     )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Find the words of a lexicon, and learn how they are aligned."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--training-sets", type=Path, nargs="+", required=True)
-    parser.add_argument("--output", type=Path, required=True, help="words.parquet")
-    arguments = parser.parse_args(argv)
-    write_words(arguments.training_sets, arguments.output, arguments.config)
-
+main = command(write_words)
 
 if __name__ == "__main__":
     run(main)
