@@ -84,12 +84,12 @@ def test_labels_count_by_their_content(config, tmp_path):
 
 def test_only_a_bound_on_labels_reads_them_for_the_threshold(config):
     select = run_layout(config).stage(Select)
-    assert select.bounding("mine") == {"--judged": ("judge", "mine")}
+    assert select.bounding("mine") == {"judged": ("judge", "mine")}
     config["systems"]["mine"]["select"]["keep"] = {"precision": 0.75, "reference_quantile": 0.5}
     assert run_layout(config).stage(Select).bounding("mine") == {
-        "--references": ("score", "references"),
-        "--judged": ("judge", "mine"),
-        "--judge": ("judge", "mine-fitted"),
+        "references": ("score", "references"),
+        "judged": ("judge", "mine"),
+        "judge": ("judge", "mine-fitted"),
     }
 
 
