@@ -40,14 +40,11 @@ from workflow_scripts.stages.encoder.stage import Encoder
 from workflow_scripts.stages.evaluate.stage import Evaluate
 from workflow_scripts.stages.filter.stage import Filter
 from workflow_scripts.stages.judge.stage import Judge
-from workflow_scripts.stages.lexicon.stage import Lexicon
 from workflow_scripts.stages.release.stage import Release
 from workflow_scripts.stages.rewrite.stage import Rewrite
 from workflow_scripts.stages.select.stage import Select
 from workflow_scripts.stages.catalogue import run_layout
-from workflow_scripts.stages.subword.stage import Subword
 from workflow_scripts.stages.train.stage import Train
-from workflow_scripts.stages.transfer.stage import Transfer
 
 PATHS = workflow.modifier.path_modifier
 if PATHS.prefix or PATHS.modifies_prefixes:
@@ -74,11 +71,10 @@ except InputError as error:
     raise WorkflowError(str(error)) from None
 
 # The declarations of stages that the functions below ask more than the layout does.
-CORPUS, SUBWORD, TRAIN = map(LAYOUT.stage, (Corpus, Subword, Train))
+CORPUS, TRAIN = map(LAYOUT.stage, (Corpus, Train))
 JUDGE, SELECT = map(LAYOUT.stage, (Judge, Select))
 FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
-REWRITE, LEXICON = map(LAYOUT.stage, (Rewrite, Lexicon))
-TRANSFER, ENCODER = map(LAYOUT.stage, (Transfer, Encoder))
+REWRITE, ENCODER = map(LAYOUT.stage, (Rewrite, Encoder))
 SYSTEMS = config["run"]["systems"]
 # The tables of the release: `module:function` by name.
 TABLES = RELEASE.released_tables()
@@ -330,14 +326,6 @@ def training_pairs(wildcards):
     return f"{LAYOUT.folder(*unit)}/pairs.parquet"
 
 
-def embedding_models():
-    """`<entry>-<training set>/<seed>=<folder>` of the embeddings that the run tests."""
-    return [
-        f"{each['entry']}-{each['training_set']}/{each['repetition']}={LAYOUT.folder('embed', name)}"
-        for name, each in EMBED.tested.items()
-    ]
-
-
 def column_embedding(wildcards):
     """Params function: the folder of the embedding behind a column."""
     return LAYOUT.folder(*FILTER.embedding_of(wildcards.embedding_column, wildcards.system))
@@ -429,11 +417,6 @@ def named_folders(units):
     return [f"{name}={LAYOUT.folder(*unit)}" for name, unit in units.items()]
 
 
-def corpus_files(wildcards):
-    """Input function: the text files of a corpus."""
-    return CORPUS.input_files(wildcards.corpus)
-
-
 def download_url(wildcards):
     """Resources function: where a file that is kept by its hash is downloaded from."""
     wanted = (wildcards.sha256, wildcards.file)
@@ -445,46 +428,6 @@ def download_url(wildcards):
     return url
 
 
-def hub_options(wildcards):
-    """Params function: the repository on the hub whose commit is kept here, and the folder in it."""
-    record = f"{config['downloads']}/hub/{wildcards.repository}/{wildcards.revision}.json"
-    stages = (JUDGE, FILTER, TRANSFER)
-    encoder = next(filter(None, (stage.hub_block(record) for stage in stages)), None)
-    marker = MODULES
-    if encoder is None:
-        encoder, marker = ENCODER.hub_block(record), PLAIN
-    try:
-        block = encoder or TRAIN.hub_block(record)
-    except InputError as error:
-        raise WorkflowError(str(error)) from None
-    path = ["--path", block["path"]] if "path" in block else []
-    return ["--repository", block["hub"], *path, *(["--encoder", marker] if encoder else [])]
-
-
-def transfer_files(wildcards):
-    """Input function: the files of the transfer tasks."""
-    return sorted({file for files in TRANSFER.task_files().values() for file in files})
-
-
-def representation_files(wildcards):
-    """Input function: the files of an encoder or of word vectors."""
-    return TRANSFER.read_files(wildcards.representation)
-
-
-def representation_model(wildcards):
-    """Input function: the record of an embedding, and the training set behind it."""
-    options = representation_options(wildcards)
-    return [f"{options[1]}/model.json", options[3]] if options else []
-
-
-def representation_options(wildcards):
-    """Params function: the folder of an embedding, and the training set behind it."""
-    if wildcards.representation not in TRANSFER.embeddings:
-        return []
-    model, pairs = TRANSFER.embedding_files(wildcards.representation)
-    return ["--model", model, "--pairs", pairs]
-
-
 def finished_model_files(wildcards):
     """Input function: the files that a finished model is taken over from; none of a package."""
     return TRAIN.input_files(wildcards.finished_role)
@@ -494,14 +437,6 @@ def finished_model_pairs(wildcards):
     """Params function: the folder of the pairs that a finished model is measured on."""
     (unit,) = LAYOUT.upstream(("train", wildcards.finished_role))
     return LAYOUT.folder(*unit)
-
-
-def corpus_shards(suffix):
-    """Input function: one shard of every corpus, in the order of their priority."""
-    return lambda wildcards: [
-        f"{LAYOUT.folder('corpus', name)}/{wildcards.shard}{suffix}"
-        for name in selection.corpora(config)
-    ]
 
 
 def tree_manifest(wildcards):
@@ -591,38 +526,9 @@ def documents_options(wildcards):
     return ["--documents", path] if path else []
 
 
-def vocabulary_config(wildcards):
-    """Params function: the settings of one SentencePiece model, as one argument."""
-    return argument(SUBWORD.vocabulary_settings(wildcards.vocabulary, wildcards.side))
-
-
 def rewriter_training_sets(wildcards):
     """Input function: the training sets that a rewriter learns from."""
     units = [unit for unit in LAYOUT.upstream(("rewrite", f"{wildcards.rewriter}-pairs"))]
-    return [f"{LAYOUT.folder(*unit)}/pairs.parquet" for unit in units if unit[0] == "filter"]
-
-
-def lexicon_training_sets(wildcards):
-    """Input function: the training sets that a lexicon is made of."""
-    name = getattr(wildcards, "tagged_lexicon", None) or wildcards.lexicon
-    units = LAYOUT.upstream(("lexicon", f"{name}-words"))
-    return [f"{LAYOUT.folder(*unit)}/pairs.parquet" for unit in units]
-
-
-def lexicon_embeddings(wildcards):
-    """Params function: `<name>=<folder>` of the embeddings that a lexicon is compared with."""
-    units = {name: ("embed", each) for name, each in LEXICON.compared().items()}
-    return named_folders(units)
-
-
-def lexicon_embedding_models(wildcards):
-    """Input function: the records of these models, which cover their folders."""
-    return [f"{LAYOUT.folder('embed', each)}/model.json" for each in LEXICON.compared().values()]
-
-
-def lexicon_texts(wildcards):
-    """Params function: the training sets that a lexicon's measures read, on the testbed alone."""
-    units = LAYOUT.upstream(("lexicon", f"{wildcards.lexicon}-measures"))
     return [f"{LAYOUT.folder(*unit)}/pairs.parquet" for unit in units if unit[0] == "filter"]
 
 
@@ -706,17 +612,6 @@ def encoder_base(wildcards):
     """Input function: the files of an encoder of the user's that is tuned; none of a package."""
     record = ENCODER.base_record(wildcards.encoder)
     return [record] if record else list(ENCODER.base_files(wildcards.encoder).values())
-
-
-def lexicon_tags(wildcards):
-    """Input function: the parts of speech of a lexicon's words, if it has a tagger."""
-    unit = ("lexicon", f"{wildcards.lexicon}-tags")
-    return [f"{LAYOUT.folder(*unit)}/tags.parquet"] if unit in LAYOUT.units() else []
-
-
-def lexicon_tags_options(wildcards):
-    """Params function: the option that names that file."""
-    return [word for path in lexicon_tags(wildcards) for word in ("--tags", path)]
 
 
 def rewriter_named(wildcards):
@@ -993,33 +888,3 @@ def awaited_files(wildcards):
 def unit_description(wildcards):
     """Params function: what the manifest of `{unit}` says of it, as one argument."""
     return description_argument(unit_of(wildcards))
-
-
-def system_release_config(wildcards):
-    """Params function: the settings of one system's released corpus, as one argument."""
-    return argument(RELEASE.system_settings(wildcards.system))
-
-
-def unit_folders(units):
-    """`<stage>[/<instance>]=<folder>` of units, as the release takes them."""
-    return [f"{unit_name(*unit)}={LAYOUT.folder(*unit)}" for unit in units]
-
-
-def unit_manifests(units):
-    """The manifests of units."""
-    return [manifest_path(unit) for unit in units]
-
-
-def system_manifests(wildcards):
-    """Input function: the manifests of the units behind the corpus of one system."""
-    return unit_manifests(RELEASE.described_units(wildcards.system))
-
-
-def system_units(wildcards):
-    """Params function: the folders of the units behind the corpus of one system."""
-    return listed(unit_folders(RELEASE.described_units(wildcards.system)))
-
-
-def release_units(wildcards):
-    """Params function: the folders of all units that the release reads."""
-    return listed(unit_folders(RELEASE.reads(None)))
