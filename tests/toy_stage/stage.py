@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 
@@ -25,3 +26,14 @@ class Toy(Stage):
 
     def settings(self, instance: None) -> dict[str, Any]:
         return {**self.config["toy"], "systems": self.config["run"]["systems"]}
+
+    def shard_job(self, at: Wildcards) -> Job:
+        """Return the job that writes the words of a shard."""
+        return Job(
+            "toy.shard",
+            awaits=[self.manifest(("release", None))],
+            options={
+                "folder": self.layout.folder("release"),
+                "shards": self.layout.shards("clean"),
+            },
+        )

@@ -5,14 +5,12 @@ rule toy:
 
 rule toy_shard:
     input:
-        release=unit_file("release", "manifest.json"),
+        unpack(reads("toy", "shard")),
     output:
         words="<results>/toy/{version}/{shard}.tsv",
         record="<results>/toy/{version}/{shard}.json",
     params:
-        config=unit_config("toy"),
-        folder=unit_folder("release"),
-        shards=len(EARLY),
+        command=command("toy", "shard"),
     log:
         "<results>/logs/toy/{version}/{shard}.log",
     benchmark:
@@ -23,6 +21,4 @@ rule toy_shard:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.toy.shard --config {params.config:q}"
-        " --folder {params.folder:q} --shards {params.shards}"
-        " --output {output.words:q} 2>&1 | tee {log:q}"
+        run()
