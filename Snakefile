@@ -19,6 +19,7 @@ if not workflow.modifier.is_main_snakefile():
 
 
 include: "rules/common.smk"
+include: "rules/guards.smk"
 
 
 from workflow_scripts.core.environment import prepare_environment

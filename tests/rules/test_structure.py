@@ -50,6 +50,8 @@ def read_rules(file: Path) -> list[Rule]:
 
 FILES = sorted((ROOT / "rules").glob("*.smk"))
 ALL = [rule for file in FILES for rule in read_rules(file)]
+# What all rules use, and what guards a run.
+FUNCTIONS = ("common", "guards")
 NAMES = [stage.name for stage in STAGES]
 TARGETS = [rule for rule in ALL if rule.name in NAMES]
 JOBS = [rule for rule in ALL if rule.name not in NAMES]
@@ -64,23 +66,23 @@ def named(rule: Rule) -> str:
 
 def test_each_stage_has_its_rule_file_target_and_package():
     stages = set(NAMES)
-    assert {file.stem for file in FILES} == stages | {"common", "manifest"}
+    assert {file.stem for file in FILES} == {*stages, *FUNCTIONS, "manifest"}
     assert {rule.name: rule.file.stem for rule in TARGETS} == {each: each for each in stages}
     for stage in stages:
         assert (ROOT / "workflow_scripts" / "stages" / stage / "__init__.py").is_file()
 
 
-def test_functions_are_in_common_and_rules_are_not():
+def test_files_have_functions_or_rules():
     for file in [*FILES, ROOT / "Snakefile"]:
         defines = bool(re.search(r"^def ", file.read_text(encoding="utf-8"), re.M))
-        assert defines == (file.stem == "common"), file
-    assert not [rule for rule in ALL if rule.file.stem == "common"]
+        assert defines == (file.stem in FUNCTIONS), file
+    assert not [rule for rule in ALL if rule.file.stem in FUNCTIONS]
 
 
 def test_every_rule_file_is_included():
     included = re.findall(r'include: "rules/(\w+)\.smk"', (ROOT / "Snakefile").read_text("utf-8"))
     assert sorted(included) == [file.stem for file in FILES]
-    assert included[0] == "common"
+    assert included[:2] == [*FUNCTIONS]
 
 
 @pytest.mark.parametrize("rule", TARGETS, ids=named)
