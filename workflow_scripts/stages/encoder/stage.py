@@ -22,6 +22,7 @@ from workflow_scripts.plan.catalogues.encoder_tasks import (
     encoder_tasks,
     tested_encoders,
 )
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.encoder.checks import problems
@@ -235,6 +236,108 @@ class Encoder(Stage):
         """Return the block of the encoder that a unit tunes; None: none, or the one installed."""
         name, part = parted(instance)
         return self._block(name).get("base") if part in ("", TASKS) else None
+
+    def pairs_job(self, at: Wildcards) -> Job:
+        """Return the job that finds the pairs that an encoder learns from."""
+        instance = f"{at.encoder}{PAIRS}"
+        training_set, embedding, evaluation = self.reads(instance)
+        return Job(
+            "encoder.identification_pairs",
+            instance,
+            reads={
+                "pairs": self.file(training_set, "pairs.parquet"),
+                "evaluation": self.file(evaluation, "evaluation.parquet"),
+            },
+            awaits=[self.file(embedding, "model.json")],
+            users=self.left_out_files(instance),
+            options={
+                "embedding": self.layout.folder(*embedding),
+                "output": self.folder(instance),
+            },
+            inputs=True,
+        )
+
+    def scratch_job(self, at: Wildcards) -> Job:
+        """Return the job that trains an encoder from scratch."""
+        instance = f"{at.encoder}{SCRATCH}"
+        bitext, evaluation = self.reads(instance)
+        return Job(
+            "encoder.masked",
+            instance,
+            reads={"evaluation": self.file(evaluation, "evaluation.parquet")},
+            awaits=[self.manifest(bitext)],
+            users=self.left_out_files(instance),
+            options={
+                "folder": self.layout.folder(*bitext),
+                "shards": self.config["shards"]["early"],
+                **self._work_and_output(instance),
+            },
+            inputs=True,
+        )
+
+    def tune_job(self, at: Wildcards) -> Job:
+        """Return the job that tunes an encoder on its pairs."""
+        pairs, *scratch = self.reads(at.encoder)
+        return Job(
+            "encoder.identify",
+            at.encoder,
+            awaits=[
+                self.file(pairs, "pairs.json"),
+                *(self.file(unit, "model.json") for unit in scratch),
+            ],
+            users=self._base_users(at.encoder),
+            options={
+                "pairs": self.layout.folder(*pairs),
+                "base": self._folder_of(scratch),
+                **self._work_and_output(at.encoder),
+            },
+            inputs=True,
+        )
+
+    def task_job(self, at: Wildcards) -> Job:
+        """Return the job that tunes one state of an encoder on one task, with one seed."""
+        instance = f"{at.encoder}{TASKS}"
+        tuned, *scratch = self.reads(instance)
+        made = [tuned] if at.encoder_state == TUNED_STATE else scratch
+        return Job(
+            "encoder.tasks.tuning",
+            instance,
+            awaits=[self.file(unit, "model.json") for unit in made],
+            users=[*self._base_users(at.encoder), *self.task_files()[at.encoder_task]],
+            options={
+                "encoder": self._folder_of(made),
+                "task": at.encoder_task,
+                "data": self._task_folders()[at.encoder_task],
+                "seed": at.encoder_seed,
+            },
+            inputs=True,
+        )
+
+    def tasks_job(self, at: Wildcards) -> Job:
+        """Return the job that compares what both states of an encoder reach in the tasks."""
+        tasks = self.unit(f"{at.encoder}{TASKS}")
+        return Job(
+            "encoder.tasks.comparison",
+            f"{at.encoder}{COMPARISON}",
+            reads={
+                state: [self.file(tasks, f"{name}.jsonl") for name in self.answers(state)]
+                for state in (PLAIN_STATE, TUNED_STATE)
+            },
+        )
+
+    def _work_and_output(self, instance: str) -> dict[str, str]:
+        """Return where a training keeps what a killed one goes on from, and where it writes."""
+        folder = self.folder(instance)
+        return {"work": f"{folder}/work", "output": folder}
+
+    def _folder_of(self, units: list[Unit]) -> str | None:
+        """Return the folder of the unit that made an encoder; None where none did."""
+        return next((self.layout.folder(*unit) for unit in units), None)
+
+    def _base_users(self, name: str) -> list[str]:
+        """Return the files of the encoder that is tuned: of the user's or downloaded, if any."""
+        record = self.base_record(name)
+        return [record] if record else list(self.base_files(name).values())
 
 
 def _chosen(task: str, folder: Located) -> list[str]:
