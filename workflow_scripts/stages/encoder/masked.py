@@ -89,7 +89,7 @@ class Masks:
     """Sentences in which some tokens are hidden, another choice in each epoch."""
 
     def __init__(self, tokens: Tokens, tokenizer: Any, share: float, seed: int, purpose: str):
-        """Prepare to hide a `share` of the tokens, those that the tokenizer adds never."""
+        """Prepare to hide a `share` of the tokens, but none that the tokenizer adds."""
         self._tokens, self._share, self._seed, self._purpose = tokens, share, seed, purpose
         self._special = np.array(tokenizer.all_special_ids)
         self._mask, self._size = tokenizer.mask_token_id, len(tokenizer)

@@ -47,15 +47,15 @@ class Encoder(Stage):
     problems = staticmethod(problems)
 
     def instances(self) -> list[str | None]:
-        found: list[str | None] = []
+        instances: list[str | None] = []
         for name in encoders(self.config):
             scratch = [SCRATCH] if self._block(name)["scratch"] else []
             tasks = [TASKS, COMPARISON] if name in tested_encoders(self.config) else []
-            found += [f"{name}{part}" for part in (PAIRS, *scratch, "", *tasks)]
-        return found
+            instances += [f"{name}{part}" for part in (PAIRS, *scratch, "", *tasks)]
+        return instances
 
     def reads(self, instance: str) -> list[Unit]:
-        name, part = parted(instance)
+        name, part = name_and_part(instance)
         if part == PAIRS:
             training_set = ("filter", encoder_training_set(self.config, name))
             return [training_set, self.embedding_of(name), ("embed", "evaluation")]
@@ -67,7 +67,7 @@ class Encoder(Stage):
         return [self.unit(name if part == TASKS else f"{name}{PAIRS}"), *scratch]
 
     def records(self, instance: str) -> list[str]:
-        part = parted(instance)[1]
+        part = name_and_part(instance)[1]
         if part == TASKS:
             return self.answers()
         if part == COMPARISON:
@@ -75,7 +75,7 @@ class Encoder(Stage):
         return ["pairs"] if part == PAIRS else ["model"]
 
     def files(self, instance: str) -> list[str]:
-        part = parted(instance)[1]
+        part = name_and_part(instance)[1]
         if part == PAIRS:
             return ["train.parquet", "dev.parquet"]
         if part == TASKS:
@@ -85,7 +85,7 @@ class Encoder(Stage):
         return ["metrics.json"]
 
     def trains(self, instance: str) -> bool:
-        return parted(instance)[1] in (SCRATCH, "")
+        return name_and_part(instance)[1] in (SCRATCH, "")
 
     def wildcards(self) -> dict[str, list[str]]:
         block = encoder_tasks(self.config) if self._tested() else {"data": {}, "seeds": []}
@@ -110,8 +110,8 @@ class Encoder(Stage):
         """Return the names of the answers to the tasks, of one state of an encoder or of both."""
         block = encoder_tasks(self.config)
         return [
-            answers_name(task, each, seed)
-            for each in ([state] if state else [PLAIN_STATE, TUNED_STATE])
+            answers_name(task, one, seed)
+            for one in ([state] if state else [PLAIN_STATE, TUNED_STATE])
             for task in block["data"]
             for seed in block["seeds"]
         ]
@@ -120,7 +120,7 @@ class Encoder(Stage):
         return tested_encoders(self.config)
 
     def settings(self, instance: str) -> dict[str, Any]:
-        name, part = parted(instance)
+        name, part = name_and_part(instance)
         block = self._block(name)
         if part == TASKS:
             return self._task_settings(name)
@@ -132,38 +132,38 @@ class Encoder(Stage):
             wanted = ("scratch", "seed")
         else:
             wanted = ("max_tokens", "training", "seed")
-        found = {key: block[key] for key in wanted}
+        settings = {key: block[key] for key in wanted}
         if self._leaves_out(instance):
-            found["tasks"] = self._task_folders()
+            settings["tasks"] = self._task_folders()
         if part or block["scratch"]:
-            return found
-        return found | {"base": encoder_blocks.encoder_settings(block["base"], self.config)}
+            return settings
+        return settings | {"base": encoder_blocks.encoder_settings(block["base"], self.config)}
 
     def _leaves_out(self, instance: str) -> bool:
         """Tell whether a unit leaves out the texts that the tasks of its encoder report on."""
-        name, part = parted(instance)
+        name, part = name_and_part(instance)
         return part in (PAIRS, SCRATCH) and name in self._tested()
 
     def _task_folders(self) -> dict[str, Located]:
         """Return the folder of each task."""
         folders = encoder_tasks(self.config)["data"]
-        found = selection.located(self.config, list(folders.values()))
-        return dict(zip(folders, found, strict=True))
+        located = selection.located(self.config, list(folders.values()))
+        return dict(zip(folders, located, strict=True))
 
     def _task_settings(self, name: str) -> dict[str, Any]:
         """Return the settings of the unit of an encoder's tasks."""
         block, of_encoder = encoder_tasks(self.config), self._block(name)
-        found = {**block, "data": self._task_folders()}
+        settings = {**block, "data": self._task_folders()}
         if of_encoder["scratch"]:
-            return found
+            return settings
         base = encoder_blocks.encoder_settings(of_encoder["base"], self.config)
-        return found | {"base": base}
+        return settings | {"base": base}
 
     def content(self, instance: str) -> dict[str, Any]:
         settings = self.settings(instance)
-        if parted(instance)[1] == TASKS:
+        if name_and_part(instance)[1] == TASKS:
             # What the encoder was tuned from counts by the unit of the encoder.
-            own = {key: each for key, each in settings.items() if key != "base"}
+            own = {key: value for key, value in settings.items() if key != "base"}
             return own | {"data": self._task_hashes()}
         if self._leaves_out(instance):
             return settings | {"tasks": self._task_hashes()}
@@ -174,13 +174,13 @@ class Encoder(Stage):
         return settings | {"base": base}
 
     def inputs(self, instance: str) -> dict[str, str]:
-        name, part = parted(instance)
+        name, part = name_and_part(instance)
         key = f"encoders.{name}.base.folder"
-        found = {path: self.sha256(path, key) for path in self.base_files(instance).values()}
+        hashes = {path: self.sha256(path, key) for path in self.base_files(instance).values()}
         if part == TASKS or self._leaves_out(instance):
             for task, paths in self.task_files().items():
-                found |= {path: self._task_hash(task, path) for path in paths}
-        return found
+                hashes |= {path: self._task_hash(task, path) for path in paths}
+        return hashes
 
     def task_files(self) -> dict[str, list[str]]:
         """Return the user's files of each task."""
@@ -215,7 +215,7 @@ class Encoder(Stage):
 
     def base_files(self, instance: str) -> dict[str, str]:
         """Return the files of the encoder that is tuned, in a folder of the user's, by name."""
-        where = f"encoders.{parted(instance)[0]}.base"
+        where = f"encoders.{name_and_part(instance)[0]}.base"
         return encoder_blocks.own_files(self._base(instance), self.config, where, PLAIN)
 
     def base_record(self, instance: str) -> str:
@@ -234,7 +234,7 @@ class Encoder(Stage):
 
     def _base(self, instance: str) -> dict[str, Any] | None:
         """Return the block of the encoder that a unit tunes; None: none, or the one installed."""
-        name, part = parted(instance)
+        name, part = name_and_part(instance)
         return self._block(name).get("base") if part in ("", TASKS) else None
 
     def pairs_job(self, at: Wildcards) -> Job:
@@ -348,7 +348,7 @@ def _chosen(task: str, folder: Located) -> list[str]:
         raise InputError(f"encoder_tasks.data.{error}") from error
 
 
-def parted(instance: str) -> tuple[str, str]:
+def name_and_part(instance: str) -> tuple[str, str]:
     """Return the name of the encoder of an instance, and what follows it."""
     name, dash, part = instance.partition("-")
     return name, dash + part

@@ -170,13 +170,13 @@ def compared_part(
     for _ in range(samples):
         chosen = random.integers(count, size=count)
         for state, every in scored.items():
-            found = [
+            of_seeds = [
                 task.figures({name: values[chosen] for name, values in rows.items()})
                 for rows in every
             ]
             for name in whole[state][0]:
                 # A rare type of SQuAD's questions may be missing in a sample.
-                mean = np.mean([figures.get(name, np.nan) for figures in found])
+                mean = np.mean([figures.get(name, np.nan) for figures in of_seeds])
                 drawn[state].setdefault(name, []).append(float(mean))
     measures: dict[str, Any] = {}
     for name in next(iter(whole.values()))[0]:

@@ -95,8 +95,7 @@ class Tuning:
         choices: list[float] = []
         if data.in_folds:
             ((part, examples),) = data.tested.items()
-            found, choices = self._in_folds(examples)
-            parts[part] = found
+            parts[part], choices = self._in_folds(examples)
         else:
             rate = self._chosen("all", data.train, data.development)
             choices.append(rate)
@@ -231,26 +230,26 @@ def tune(
 
 
 def _tune(tuning: Tuning, data: Path, output: Path) -> None:
-    found = tuning.task.read(data)
-    read = {"train": found.train, "development": found.development, **found.tested}
-    for part, examples in read.items():
+    read = tuning.task.read(data)
+    examples_of = {"train": read.train, "development": read.development, **read.tested}
+    for part, examples in examples_of.items():
         _require_two(f"{tuning.task.name}, {part}: {data}", examples)
-    tested = tuning.tested(found)
+    tested = tuning.tested(read)
     parts = tested.pop("parts")
     lines = [
         json.dumps({"part": part, **row}, ensure_ascii=False, allow_nan=False)
-        for part, each in parts.items()
-        for row in rows_of(each.pop("rows"))
+        for part, block in parts.items()
+        for row in rows_of(block.pop("rows"))
     ]
     write_text(output, "".join(f"{line}\n" for line in lines))
-    about = {"task": tuning.task.name, "seed": tuning.seed, **tuning.about, "counts": found.counts}
-    about["data"] = {part: _digest(examples) for part, examples in read.items()}
+    about = {"task": tuning.task.name, "seed": tuning.seed, **tuning.about, "counts": read.counts}
+    about["data"] = {part: _digest(examples) for part, examples in examples_of.items()}
     write_record(output, len(lines), len(lines), {}, extra={**about, "parts": parts, **tested})
 
 
 def _require_two(where: str, examples: Examples) -> None:
     """Refuse pairs that all have the same label or score."""
-    golds = {each.gold for each in examples if isinstance(each, Pair)}
+    golds = {example.gold for example in examples if isinstance(example, Pair)}
     if len(golds) == 1:
         raise InputError(
             f"{where}: all {len(examples)} pairs have the label or score {golds.pop():g}, so "
