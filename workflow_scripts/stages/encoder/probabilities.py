@@ -21,9 +21,9 @@ def probabilities(
         settings: `batch` and `precision`.
         device: for torch.
     """
-    found = np.empty(len(tokens.lengths))
+    values = np.empty(len(tokens.lengths))
     for items, answer in outputs(
         model, lambda items, _: tokens.batch(items), tokens.lengths, settings, device
     ):
-        found[items] = functional.softmax(answer.logits.double(), dim=1)[:, 1].cpu().numpy()
-    return found
+        values[items] = functional.softmax(answer.logits.double(), dim=1)[:, 1].cpu().numpy()
+    return values

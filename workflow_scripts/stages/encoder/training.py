@@ -74,10 +74,10 @@ def in_batches(items: Items, lengths: NDArray[Any], size: int) -> list[Items]:
 
 def _of_decay(model: nn.Module, decay: float) -> list[dict[str, Any]]:
     """Return the weights in two groups: biases and those of normalisation do not decay."""
-    weights = [each for each in model.parameters() if each.requires_grad]
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
     return [
-        {"params": [each for each in weights if each.ndim > 1], "weight_decay": decay},
-        {"params": [each for each in weights if each.ndim <= 1], "weight_decay": 0.0},
+        {"params": [weight for weight in weights if weight.ndim > 1], "weight_decay": decay},
+        {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
     ]
 
 
@@ -173,10 +173,10 @@ class Fitting:
         Raises:
             InputError: the loss or a weight is no longer finite, or the disk is full.
         """
-        told = canonical(plan or {})
+        plan_text = canonical(plan or {})
         if checkpoint and checkpoint.exists():
             kept = torch.load(checkpoint, map_location=self._device, weights_only=True)
-            if kept["plan"] == told:
+            if kept["plan"] == plan_text:
                 self.restore(kept["state"])
             else:
                 print(
@@ -192,7 +192,7 @@ class Fitting:
                 self._report(self.updates - before, self.total - before, now - started)
                 reported = now
             if checkpoint and now - saved >= every:
-                self._save(checkpoint, told)
+                self._save(checkpoint, plan_text)
                 saved = time.monotonic()
         if not all(bool(each.isfinite().all()) for each in self.model.parameters()):
             # By the last updates, whose losses were taken before.
@@ -205,9 +205,9 @@ class Fitting:
             "training.learning_rate (of tasks: encoder_tasks.learning_rates)"
         )
 
-    def _save(self, checkpoint: Path, told: str) -> None:
+    def _save(self, checkpoint: Path, plan_text: str) -> None:
         with explained(checkpoint), atomic_path(checkpoint) as temporary:
-            torch.save({"plan": told, "state": self.state()}, temporary)
+            torch.save({"plan": plan_text, "state": self.state()}, temporary)
 
     def _report(self, done: int, total: int, elapsed: float) -> None:
         line = progress_line(self._desc, done, total, elapsed, "updates")
@@ -234,7 +234,7 @@ class Fitting:
 
     def _update(self) -> None:
         epoch = self.updates // self._per_epoch
-        given = {
+        batch = {
             name: value.to(self._device)
             for name, value in self._inputs(self._batch(), epoch).items()
         }
@@ -243,7 +243,7 @@ class Fitting:
         for group in self._adam.param_groups:
             group["lr"] = learning_rate(self.updates, self.total, self._settings)
         with computed_in(self._settings["precision"], self._device):
-            loss = self._loss(self.model, given)
+            loss = self._loss(self.model, batch)
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), _LARGEST_GRADIENT)
         self._adam.step()
@@ -291,8 +291,8 @@ def outputs(
     """
     where = torch.device(device)
     every = np.arange(len(lengths))
-    for batch in in_batches(every, np.asarray(lengths), settings["batch"]):
-        given = {name: value.to(where) for name, value in inputs(batch, 0).items()}
+    for items in in_batches(every, np.asarray(lengths), settings["batch"]):
+        batch = {name: value.to(where) for name, value in inputs(items, 0).items()}
         with torch.inference_mode(), computed_in(settings["precision"], where):
-            answer = model(**given)
-        yield batch, answer
+            answer = model(**batch)
+        yield items, answer
