@@ -11,6 +11,7 @@ from workflow_scripts.nmt.kinds import SOCKEYE, model_files
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS, finished
 from workflow_scripts.plan.config import FILTER_ROLES
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.corpus.stage import Download
@@ -130,11 +131,6 @@ class Train(Stage):
         key = f"models.{self.config['train']['models'][instance]}"
         return {path: self.sha256(path, key) for path in self._own_files(instance).values()}
 
-    def input_files(self, role: str) -> list[str]:
-        """Return the files that a finished model is taken over from; none of a package."""
-        record = self.hub_record(role)
-        return [record] if record else list(self.inputs(role))
-
     def _own_files(self, role: str) -> dict[str, str]:
         """Return the files of a model in a folder of the user's by what they are.
 
@@ -208,6 +204,47 @@ class Train(Stage):
             if (download.sha256, Path(download.path).name) == (sha256, file):
                 return download.url
         return None
+
+    def model_job(self, at: Wildcards) -> Job:
+        """Return the job that trains a model."""
+        (segments,) = self.reads(at.role)
+        folder = self.folder(at.role)
+        return Job(
+            "train.sockeye",
+            at.role,
+            reads={
+                "source_model": self.file(segments, "source.model"),
+                "reference_model": self.file(segments, "reference.model"),
+            },
+            awaits=[self.manifest(segments)],
+            options={
+                "segments": self.layout.folder(*segments),
+                "shards": self.layout.shards(*segments),
+                "work": f"{folder}/work",
+                "output": folder,
+            },
+            inputs=True,
+        )
+
+    def take_over_job(self, at: Wildcards) -> Job:
+        """Return the job that takes over a finished model.
+
+        A package is looked up by the job, in the job's own environment.
+        """
+        (pairs,) = self.reads(at.finished_role)
+        record = self.hub_record(at.finished_role)
+        return Job(
+            "train.take_over",
+            at.finished_role,
+            awaits=[self.manifest(pairs)],
+            users=[record] if record else list(self.inputs(at.finished_role)),
+            options={
+                "pairs": self.layout.folder(*pairs),
+                "shards": self.layout.shards(*pairs),
+                "output": self.folder(at.finished_role),
+            },
+            inputs=True,
+        )
 
     def _all_downloads(self) -> Iterator[Download]:
         for role in selection.roles(self.config):
