@@ -3,7 +3,6 @@
 One sentence is read for each held-out reference. All figures are of the best output.
 """
 
-import argparse
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,8 +14,9 @@ import torch
 from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 
-from workflow_scripts.core.cli import json_argument, run
-from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.rows import PairRow, Side
@@ -206,31 +206,45 @@ def figures(counted: dict[str, Sums], samples: int, seed: int) -> dict[str, Any]
     return found
 
 
-def measure(config: dict[str, Any], folder: Path, shards: list[Path], output: Path) -> None:
-    """Judge a rewriter; write its outputs, its figures and their record.
+def measure(
+    config: dict[str, Any],
+    model: Path,
+    folder: Path,
+    shards: int,
+    output: Path,
+    threads: int = 1,
+    device: Device = "auto",
+) -> None:
+    """Judge a rewriter by its held-out references.
 
     Args:
-        config: `beam`, `bootstrap`, `language`, `testbed` (whether exact meanings are known),
-            `seed` and `device`; `templates` where it reads them: all are left free.
-        folder: of the rewriter.
-        shards: of its pairs.
-        output: the file of outputs; the figures stand beside it.
+        config: `beam`, `bootstrap`, `language`, `testbed` (whether exact meanings are known) and
+            `seed`; `templates` where it reads them: all are left free.
+        model: folder of the rewriter.
+        folder: of the shards of its pairs.
+        shards: their number.
+        output: the file of outputs; the figures stand beside it, and their record.
+        threads: of torch.
+        device: to compute on.
 
     Raises:
         InputError: a file is damaged.
     """
-    verify(folder / "model.json")
-    sentences = held_out(Input(shards, PairRow).rows().items, config["seed"])
-    model = load_model(folder, config["device"])
+    torch.set_num_threads(threads)
+    chosen = choose_device(device).type
+    verify(model / "model.json")
+    pairs_read = Input(shard_paths(folder, shards), PairRow).rows()
+    sentences = held_out(pairs_read.items, config["seed"])
+    loaded = load_model(model, chosen)
     inputs = [each.text for each in sentences]
     if config.get("templates"):
         inputs = [prefixed(None, text) for text in inputs]
-    scores = meaning_scores(config["language"], config["device"])
+    scores = meaning_scores(config["language"], chosen)
     checker = Checker() if config["testbed"] else None
     beams = {"greedy": 1, "beam": config["beam"]}
     outputs, found = {}, {}
     for name, beam in beams.items():
-        texts = rewritten(model, folder, inputs, beam)
+        texts = rewritten(loaded, model, inputs, beam)
         counted = columns(sentences, texts, scores, checker)
         pairs = list(zip((each.text for each in sentences), texts, strict=True))
         outputs[name] = texts
@@ -255,36 +269,7 @@ def measure(config: dict[str, Any], folder: Path, shards: list[Path], output: Pa
     write_record(output, len(sentences), len(sentences), {}, files=[output, beside])
 
 
-def parse(parser: argparse.ArgumentParser, argv: list[str] | None) -> argparse.Namespace:
-    """Add the options of a command that judges a rewriter, parse, and set torch's threads.
-
-    Args:
-        parser: with the options that only this command has.
-        argv: the command line; None for that of the process.
-
-    Returns:
-        The arguments; `shards` are the paths of the pairs, `device` is the one to take.
-    """
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--model", type=Path, required=True, help="folder of the rewriter")
-    parser.add_argument("--folder", type=Path, required=True, help="shards of its pairs")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    torch.set_num_threads(arguments.threads)
-    arguments.shards = shard_paths(arguments.folder, arguments.shards)
-    arguments.device = choose_device(arguments.device).type
-    return arguments
-
-
-def main(argv: list[str] | None = None) -> None:
-    """Judge a rewriter by its held-out references."""
-    arguments = parse(argparse.ArgumentParser(description=main.__doc__), argv)
-    config = {**arguments.config, "device": arguments.device}
-    measure(config, arguments.model, arguments.shards, arguments.output)
-
+main = command(measure)
 
 if __name__ == "__main__":
     run(main)

@@ -5,19 +5,21 @@ spelling corrector, and whoever does nothing are judged by the words that they t
 (docs/rewrite-kinds.md).
 """
 
-import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.lines import read_lines
-from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.core.files.tsv import one_line, table_text
@@ -29,7 +31,7 @@ from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.plan.catalogues.rewriters import KINDS
 from workflow_scripts.stages.generate.constraint_words import split_word
 from workflow_scripts.stages.rewrite.corrector import Corrector, corrects
-from workflow_scripts.stages.rewrite.measure import held_out, parse, rewritten
+from workflow_scripts.stages.rewrite.measure import held_out, rewritten
 from workflow_scripts.stages.rewrite.noising import Damage, damage_once
 from workflow_scripts.stages.rewrite.restoration import restoration
 from workflow_scripts.stages.rewrite.results import REPAIR
@@ -282,25 +284,45 @@ def repair(
     write_record(output, len(done), len(done), {}, files=[output, beside])
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Measure how a rewriter with noise repairs known damage on its held-out sentences."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--misspellings", type=Path, help="lines wrong->right: one kind more")
-    arguments = parse(parser, argv)
-    config, folder = arguments.config, arguments.model
-    verify(folder / "model.json")
-    listed = read_misspellings(arguments.misspellings) if arguments.misspellings else None
-    rows = Input(arguments.shards, PairRow).rows()
-    sentences = [(each.id, each.text) for each in held_out(rows.items, config["seed"])]
-    model = load_model(folder, arguments.device)
-    repair(
-        config,
-        sentences,
-        lambda texts: rewritten(model, folder, texts, config["beam"]),
-        listed,
-        arguments.output,
-    )
+def repair_held_out(
+    config: dict[str, Any],
+    model: Path,
+    folder: Path,
+    shards: int,
+    output: Path,
+    misspellings: Path | None = None,
+    threads: int = 1,
+    device: Device = "auto",
+) -> None:
+    """Measure how a rewriter with noise repairs known damage on its held-out sentences.
 
+    Args:
+        config: `beam`, and what `repair` asks for.
+        model: folder of the rewriter.
+        folder: of the shards of its pairs.
+        shards: their number.
+        output: the table of sentences; the figures stand beside it.
+        misspellings: lines wrong->right: one kind more.
+        threads: of torch.
+        device: to compute on.
+
+    Raises:
+        InputError: a file is damaged; see `repair`.
+    """
+    torch.set_num_threads(threads)
+    verify(model / "model.json")
+    listed = None if misspellings is None else read_misspellings(misspellings)
+    rows = Input(shard_paths(folder, shards), PairRow).rows()
+    sentences = [(each.id, each.text) for each in held_out(rows.items, config["seed"])]
+    loaded = load_model(model, device)
+
+    def rewrite(texts: Sequence[str]) -> list[str]:
+        return rewritten(loaded, model, texts, config["beam"])
+
+    repair(config, sentences, rewrite, listed, output)
+
+
+main = command(repair_held_out)
 
 if __name__ == "__main__":
     run(main)
