@@ -71,11 +71,11 @@ def take_table(facts: dict[str, Any], table: Path, output: Path) -> dict[str, An
     left_out = {reason: count // directions for reason, count in counts["left_out"].items()}
     with atomic_path(output / TABLE) as temporary:
         shutil.copyfile(table, temporary)
-    found = read_table(table)
+    templates = read_table(table)
     of_templates = {
-        "count": len(found),
-        "labels": known_labels(found),
-        "examples": sum(each.count for each in found),
+        "count": len(templates),
+        "labels": known_labels(templates),
+        "examples": sum(template.count for template in templates),
     }
     return {
         **facts,

@@ -4,7 +4,7 @@ One sentence is read for each held-out reference. All figures are of the best ou
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ def held_out(rows: Iterable[PairRow], seed: int) -> list[HeldOut]:
         if row["corpus"] == TEST:
             texts = by_reference.setdefault(reference_id(row["id"]), {})
             texts.setdefault(row["source"], []).append(row)
-    found, seen = [], set[str]()
+    sentences, seen = [], set[str]()
     for identifier, texts in sorted(by_reference.items()):
         # No two held-out references share a text that is read or written (`pairs.draw`).
         pairs = [row for of_text in texts.values() for row in of_text]
@@ -78,8 +78,8 @@ def held_out(rows: Iterable[PairRow], seed: int) -> list[HeldOut]:
             continue
         chosen = min(texts, key=lambda text: (fraction(seed, "measured", text), text))
         seen.update(keys)
-        found.append(HeldOut(identifier, chosen, [row["reference"] for row in texts[chosen]]))
-    return found
+        sentences.append(HeldOut(identifier, chosen, [row["reference"] for row in texts[chosen]]))
+    return sentences
 
 
 def rewritten(model: Model, folder: Path, texts: Sequence[str], beam: int) -> list[str]:
@@ -119,29 +119,29 @@ def columns(
     checker: Checker | None,
 ) -> dict[str, Sums]:
     """Return what is counted of each sentence, by name: shape (sentences,) or (sentences, n)."""
-    pairs = list(zip((each.text for each in sentences), outputs, strict=True))
+    pairs = list(zip((held.text for held in sentences), outputs, strict=True))
     written = np.array([bool(output) for output in outputs])
-    found: dict[str, Any] = {name: [] for name in _COUNTS}
-    found |= {"own": [], "paraphrases": []}
+    counted: dict[str, Any] = {name: [] for name in _COUNTS}
+    counted |= {"own": [], "paraphrases": []}
     metric = BLEU(effective_order=True)
-    for each, output in zip(sentences, outputs, strict=True):
-        copy = letters_and_digits(each.text) == letters_and_digits(output)
-        counts = (1, not output, copy, len(words(each.text)), len(words(output)))
+    for held, output in zip(sentences, outputs, strict=True):
+        copy = letters_and_digits(held.text) == letters_and_digits(output)
+        counts = (1, not output, copy, len(words(held.text)), len(words(output)))
         for name, count in zip(_COUNTS, counts, strict=True):
-            found[name].append(count)
-        found["own"].append(bleu_counts(sentence(each.text), sentence(output)).ravel())
-        score = metric.sentence_score(output, each.written)
-        found["paraphrases"].append([*score.counts, *score.totals, score.sys_len, score.ref_len])
+            counted[name].append(count)
+        counted["own"].append(bleu_counts(sentence(held.text), sentence(output)).ravel())
+        score = metric.sentence_score(output, held.written)
+        counted["paraphrases"].append([*score.counts, *score.totals, score.sys_len, score.ref_len])
     if scores is not None:
         cosines = np.zeros(len(pairs))
         if written.any():
             cosines[written] = scores([pair for pair in pairs if pair[1]])
-        found |= {"scored": written, "cosine": cosines}
+        counted |= {"scored": written, "cosine": cosines}
     if checker is not None:
         known = np.array([bool(checker.parse(text)) for text, _ in pairs])
         exact = [checker.same_meaning(*pair) for pair in pairs]
-        found |= {"known": known, "exact": known & np.array(exact, bool)}
-    return {name: np.asarray(values, np.float64) for name, values in found.items()}
+        counted |= {"known": known, "exact": known & np.array(exact, bool)}
+    return {name: np.asarray(values, np.float64) for name, values in counted.items()}
 
 
 def _ratio(sums: Sums, numerator: int, denominator: int, factor: float = 1.0) -> Sums:
@@ -191,7 +191,7 @@ def figures(counted: dict[str, Sums], samples: int, seed: int) -> dict[str, Any]
     if "known" in counted:
         wanted["exact_meaning"] = share("exact", "known", 100.0)
     drawn = np.concatenate(list(resampled(table, samples, seed)))
-    found: dict[str, Any] = {
+    measured: dict[str, Any] = {
         "sentences": len(table),
         "empty": int(counted["empty"].sum()),
         "known": int(counted["known"].sum()) if "known" in counted else 0,
@@ -202,8 +202,22 @@ def figures(counted: dict[str, Sums], samples: int, seed: int) -> dict[str, Any]
         if np.isfinite(value):
             values = figure(drawn)
             bounds = interval(values[np.isfinite(values)])
-            found[name] = {"value": round(value, DECIMALS), **bounds}
-    return found
+            measured[name] = {"value": round(value, DECIMALS), **bounds}
+    return measured
+
+
+def output_lines(sentences: Sequence[HeldOut], outputs: Mapping[str, Sequence[str]]) -> str:
+    """Return each sentence as a line of JSON, with what was written for it by each search."""
+    rows = (
+        {
+            "id": held.id,
+            "text": held.text,
+            "written": held.written,
+            **{search: texts[place] for search, texts in outputs.items()},
+        }
+        for place, held in enumerate(sentences)
+    )
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def measure(
@@ -233,39 +247,27 @@ def measure(
     torch.set_num_threads(threads)
     chosen = choose_device(device).type
     verify(model / "model.json")
-    pairs_read = Input(shard_paths(folder, shards), PairRow).rows()
-    sentences = held_out(pairs_read.items, config["seed"])
+    rows = Input(shard_paths(folder, shards), PairRow).rows().items
+    sentences = held_out(rows, config["seed"])
     loaded = load_model(model, chosen)
-    inputs = [each.text for each in sentences]
-    if config.get("templates"):
-        inputs = [prefixed(None, text) for text in inputs]
+    read = [held.text for held in sentences]
+    inputs = [prefixed(None, text) for text in read] if config.get("templates") else read
     scores = meaning_scores(config["language"], chosen)
     checker = Checker() if config["testbed"] else None
     beams = {"greedy": 1, "beam": config["beam"]}
-    outputs, found = {}, {}
+    outputs, measured = {}, {}
     for name, beam in beams.items():
         texts = rewritten(loaded, model, inputs, beam)
         counted = columns(sentences, texts, scores, checker)
-        pairs = list(zip((each.text for each in sentences), texts, strict=True))
         outputs[name] = texts
-        found[name] = {
+        measured[name] = {
             "beam_size": beam,
             **figures(counted, config["bootstrap"], config["seed"]),
-            "modified_bleu": modified_bleu(pairs),
+            "modified_bleu": modified_bleu(list(zip(read, texts, strict=True))),
         }
-    lines = (
-        {
-            "id": each.id,
-            "text": each.text,
-            "written": each.written,
-            **{name: texts[place] for name, texts in outputs.items()},
-        }
-        for place, each in enumerate(sentences)
-    )
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    write_text(output, text)
+    write_text(output, output_lines(sentences, outputs))
     beside = output.with_name(MEASURES)
-    write_json(beside, found)
+    write_json(beside, measured)
     write_record(output, len(sentences), len(sentences), {}, files=[output, beside])
 
 

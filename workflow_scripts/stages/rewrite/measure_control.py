@@ -38,8 +38,20 @@ from workflow_scripts.testbed.checker import Checker
 _SHOWN = 10
 _PARSED_AT_ONCE = 512
 _COLUMNS = (
-    *("setting", "id", "original", "own_template", "asked", "read"),
-    *("paraphrase", "nll", "template", "met", "best", "best_nll", "best_template", "met_best"),
+    "setting",
+    "id",
+    "original",
+    "own_template",
+    "asked",
+    "read",
+    "paraphrase",
+    "nll",
+    "template",
+    "met",
+    "best",
+    "best_nll",
+    "best_template",
+    "met_best",
 )
 
 
@@ -65,16 +77,16 @@ def held_out(
                     yield swapped(pair, settings["seed"]) if settings["swap"] else pair
 
     seed = settings["seed"]
-    found = heapq.nsmallest(
+    sample = heapq.nsmallest(
         settings["sentences"],
         every(),
         key=lambda pair: (fraction(seed, "control", pair.row["id"]), pair.row["id"]),
     )
-    if not found:
+    if not sample:
         raise InputError(
             "no held-out pair has two texts with different templates: raise held_out.test"
         )
-    return found
+    return sample
 
 
 def searcher(folder: Path, beam: int, batch_rows: int, device: str) -> Search:
@@ -135,7 +147,7 @@ def scorers(language: str, testbed: bool, device: str) -> dict[str, Score]:
         device: of torch.
     """
     cosine = meaning_scores(language, device)
-    found: dict[str, Score] = {} if cosine is None else {"cosine": cosine}
+    scores: dict[str, Score] = {} if cosine is None else {"cosine": cosine}
     if testbed:
         checker = Checker()
 
@@ -145,15 +157,20 @@ def scorers(language: str, testbed: bool, device: str) -> dict[str, Score]:
                 for pair in pairs
             ]
 
-        found["exact"] = exact
-    return found
+        scores["exact"] = exact
+    return scores
 
 
 def line(answer: Answer, scores: Scores) -> list[str]:
     """Return the fields of an answer in the table: `_COLUMNS`, then two of each score."""
     asked = answer.question
     return [
-        *(asked.setting, asked.id, asked.sentence, asked.own, asked.asked, asked.read or ""),
+        asked.setting,
+        asked.id,
+        asked.sentence,
+        asked.own,
+        asked.asked,
+        asked.read or "",
         *_fields(answer.first),
         str(int(answer.met)),
         *_fields(answer.best),
@@ -177,15 +194,15 @@ def _number(value: float | None) -> str:
 
 
 def results(
-    found: Sequence[Answer], scores: Scores, frequent: Sequence[Template], config: dict[str, Any]
+    answers: Sequence[Answer], scores: Scores, frequent: Sequence[Template], config: dict[str, Any]
 ) -> dict[str, Any]:
     """Return all measures: of the settings, by template, and some examples."""
-    scores.learn(found)
+    scores.learn(answers)
     return {
         "beam_size": config["beam"],
-        "settings": control.measures(found, scores, config["bootstrap"], config["seed"]),
-        "templates": control.by_template(found, frequent, scores),
-        "examples": control.examples(found, _SHOWN),
+        "settings": control.measures(answers, scores, config["bootstrap"], config["seed"]),
+        "templates": control.by_template(answers, frequent, scores),
+        "examples": control.examples(answers, _SHOWN),
     }
 
 

@@ -193,11 +193,14 @@ def write_pairs(
             "no pair is left to validate on: the texts of all held-out pairs have the same top two "
             "levels, or no tree; raise held_out.dev"
         )
-    found = count.templates()
-    syntax_templates.write_table(output / syntax_templates.TABLE, found)
+    templates = count.templates()
+    syntax_templates.write_table(output / syntax_templates.TABLE, templates)
     extra = {
-        **{"templates": len(found), "labels": len(syntax_templates.known_labels(found))},
-        **{"rows": dict(splits), "references": dict(references), "left_out": dict(left_out)},
+        "templates": len(templates),
+        "labels": len(syntax_templates.known_labels(templates)),
+        "rows": dict(splits),
+        "references": dict(references),
+        "left_out": dict(left_out),
     }
     write_record(output / syntax_templates.TABLE, len(count), len(count), {}, extra)
 

@@ -98,16 +98,16 @@ class Train(Stage):
 
     def _finished_settings(self, role: str, model: dict[str, Any]) -> dict[str, Any]:
         """Return what the job must know of a finished model."""
-        told = {key: value for key, value in model.items() if key not in _TOLD}
-        if not told.get("shortlist"):
-            told.pop("shortlist", None)
+        settings = {key: value for key, value in model.items() if key not in _TOLD}
+        if not settings.get("shortlist"):
+            settings.pop("shortlist", None)
         if downloads := self.downloads(role):
             kept = self.config["downloads"]
-            del told["url"], told["sha256"]
-            return {**told, "files": [Located(each.path, kept) for each in downloads]}
+            del settings["url"], settings["sha256"]
+            return {**settings, "files": [Located(download.path, kept) for download in downloads]}
         if record := self.hub_record(role):
-            return {**told, "record": Located(record, self.config["downloads"])}
-        return told
+            return {**settings, "record": Located(record, self.config["downloads"])}
+        return settings
 
     def content(self, instance: str) -> dict[str, Any]:
         settings = self.settings(instance)
@@ -118,7 +118,9 @@ class Train(Stage):
             more = {key: model[key] for key in ("tag", "shortlist") if key in model}
             settings["model"] = {**by_name, **more}
         elif "files" in model:
-            kept = [(Path(each.path).name, each.sha256) for each in self.downloads(instance)]
+            kept = [
+                (Path(download.path).name, download.sha256) for download in self.downloads(instance)
+            ]
             settings["model"] = {**model, "files": kept}
         elif "record" in model:  # the revision stands for all files, hashes only verify them
             left = ("record", "sha256")
@@ -140,20 +142,20 @@ class Train(Stage):
         model = selection.role_model(self.config, role)
         if "folder" not in model:
             return {}
-        given = {key: model[key] for key in TEXT_MODELS if key in model}
+        text_models = {key: model[key] for key in TEXT_MODELS if key in model}
         names: tuple[str, ...] = FILES
         if selection.taken_over(self.config, role):
             where = f"models.{self.config['train']['models'][role]}"
             try:
-                found = model_files(Path(model["folder"]))
+                files = model_files(Path(model["folder"]))
             except InputError as error:
                 raise InputError(f"{where}.folder: {error}") from error
-            if found.kind != SOCKEYE and given:
-                raise InputError(f"{where}: {found.kind} brings its own text models; {_NO_TEXT}")
-            if found.kind == SOCKEYE and not given:
+            if files.kind != SOCKEYE and text_models:
+                raise InputError(f"{where}: {files.kind} brings its own text models; {_NO_TEXT}")
+            if files.kind == SOCKEYE and not text_models:
                 raise InputError(f"{where}: a model of {SOCKEYE} needs {' and '.join(TEXT_MODELS)}")
-            names = found.names
-        return {name: f"{model['folder']}/{name}" for name in names} | given
+            names = files.names
+        return {name: f"{model['folder']}/{name}" for name in names} | text_models
 
     def downloads(self, role: str) -> list[Download]:
         """Return the files of a role's model that are downloaded.

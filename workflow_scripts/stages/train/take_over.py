@@ -106,13 +106,13 @@ def text_models(task: Task, files: ModelFiles, target: Path) -> dict[Side, Path]
     Raises:
         InputError: a Sockeye 3 model needs keys that are not given, or another has them.
     """
-    given = [key for key in TEXT_MODELS if key in task.model]
+    keys = [key for key in TEXT_MODELS if key in task.model]
     if files.kind == SOCKEYE:
-        if len(given) < len(TEXT_MODELS):
+        if len(keys) < len(TEXT_MODELS):
             raise InputError(
                 f"the model of {task.role}: a model of {SOCKEYE} needs {' and '.join(TEXT_MODELS)}"
             )
-        return {"source": Path(task.model[given[0]]), "reference": Path(task.model[given[1]])}
+        return {"source": Path(task.model[keys[0]]), "reference": Path(task.model[keys[1]])}
     assert files.source_spm and files.target_spm
     own = (target / files.source_spm, target / files.target_spm)
     return dict(zip(task.sides, own, strict=True))
@@ -148,16 +148,16 @@ def perplexity(model: Model, source: Segmenter, target: Segmenter, pairs: list[T
     """
     ids = [
         (
-            model.source_ids(source.pieces(given)),
-            model.target_vocab.ids(target.pieces(wanted)),
+            model.source_ids(source.pieces(read)),
+            model.target_vocab.ids(target.pieces(written)),
         )
-        for given, wanted in pairs
+        for read, written in pairs
     ]
     total = pieces = 0.0
-    for (_, wanted), nll in zip(ids, score(model, ids), strict=True):
+    for (_, written), nll in zip(ids, score(model, ids), strict=True):
         if math.isfinite(nll):
-            total += nll * (len(wanted) + 1)
-            pieces += len(wanted) + 1
+            total += nll * (len(written) + 1)
+            pieces += len(written) + 1
     if not pieces:
         raise InputError("the model can't score any test pair: all are empty or too long for it")
     return math.exp(total / pieces)
@@ -190,8 +190,8 @@ def measure(
         )
     bleu = None
     if test:
-        given = [source.pieces(pair[0]) for pair in test]
-        translated = progress(measures.translations(model, given, target), len(test), "BLEU")
+        sources = [source.pieces(pair[0]) for pair in test]
+        translated = progress(measures.translations(model, sources, target), len(test), "BLEU")
         bleu = measures.corpus_bleu(list(translated), [pair[1] for pair in test])
     return {
         "role": task.role,
@@ -200,7 +200,7 @@ def measure(
         "declared": {"source": notes.source, "target": notes.target, "licence": notes.licence},
         "parameters": count_parameters(path),
         "segments": {"test": len(test)} if test else {},
-        "source_gain": None if gains is None else [round(each, 3) for each in gains],
+        "source_gain": None if gains is None else [round(gain, 3) for gain in gains],
         "validation_perplexity": None,
         "test_perplexity": perplexity(model, source, target, test) if test else None,
         "bleu": bleu,
