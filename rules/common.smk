@@ -110,8 +110,9 @@ def listed(values):
 
 
 def declared(stage, name, wildcards):
-    """What a stage declares of one of its jobs: see `Job`."""
-    return getattr(LAYOUT.declaration(stage), f"{name}_job")(wildcards)
+    """What a stage declares of one of its jobs, or the layout of one of no stage: see `Job`."""
+    declares = LAYOUT.declaration(stage) if stage else LAYOUT
+    return getattr(declares, f"{name}_job")(wildcards)
 
 
 def reads(stage, name):
@@ -126,7 +127,8 @@ def reads(stage, name):
     def files(wildcards):
         job = declared(stage, name, wildcards)
         users = {"users": [ancient(path) for path in job.users]}
-        if is_spared(wildcards):
+        # The manifest is what a trained unit may lack that is spared otherwise.
+        if is_spared(wildcards, with_trained=stage is not None):
             return users
         told = {option: path for option, path in job.reads.items() if path}
         return {**told, "awaits": list(job.awaits), **users}
@@ -140,14 +142,16 @@ def command(stage, name):
     def line(wildcards, output):
         job = declared(stage, name, wildcards)
         unit = (stage, job.instance)
-        require_version(unit, wildcards)
+        if stage:
+            require_version(unit, wildcards)
         options = {"output": output[0] if output else None, **job.reads}
         options.update((each, output[each]) for each in job.outputs)
         if job.config:
             options["config"] = settings_argument(unit)
         if job.inputs:
             options["inputs"] = inputs_argument(unit)
-        return [f"stages.{job.command}", *words_of({**options, **job.options})]
+        room = "stages." if stage else ""
+        return [f"{room}{job.command}", *words_of({**options, **job.options})]
 
     return line
 

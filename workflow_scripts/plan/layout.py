@@ -20,6 +20,7 @@ from workflow_scripts.core.files.paths import told
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.plan import checks, languages
 from workflow_scripts.plan.config import Check, Config
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.plan.validation import validate
@@ -222,6 +223,29 @@ class Layout:
     def other_records(self, stage: str, instance: str | None = None) -> list[str]:
         """Return the names of a unit's records besides those of its shards."""
         return self.declaration(stage).records(instance)
+
+    def manifest_job(self, at: Wildcards) -> Job:
+        """Return the job that merges the records of the unit `at.unit` into its manifest."""
+        stage, _, name = at.unit.partition("/")
+        instance = name or None
+        unit, folder = (stage, instance), self.folder(stage, instance)
+        waited_for = [f"{record}.json" for record in self.records(*unit)]
+        waited_for += self.declaration(stage).files(instance)
+        return Job(
+            "core.files.manifest",
+            instance,
+            reads={
+                "upstream": [f"{self.folder(*each)}/manifest.json" for each in self.upstream(unit)]
+            },
+            awaits=[f"{folder}/{file}" for file in waited_for],
+            options={
+                "unit": self.description(unit),
+                "folder": folder,
+                "shards": self.shards(*unit),
+                "records": self.other_records(*unit),
+            },
+            config=False,
+        )
 
 
 def _units_of(stages: Iterable[Stage]) -> list[Unit]:

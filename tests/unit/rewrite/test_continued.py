@@ -64,7 +64,14 @@ def inputs(tmp_path: Path) -> Path:
 def make(inputs: Path, **changes: object) -> Path:
     config = CONFIG | {"continued": SETTINGS | changes}
     output = inputs / "output"
-    words = ["--config", json.dumps(config), "--folder", str(inputs / "segments"), "--shards", "1"]
+    words = [
+        "--config",
+        json.dumps(config),
+        "--segments",
+        str(inputs / "segments"),
+        "--shards",
+        "1",
+    ]
     words += ["--pairs", str(inputs / "pairs" / "manifest.json")]
     words += ["--model", str(inputs / "forward"), "--work", str(output / "work")]
     continued.main([*words, "--output", str(output), "--device", "cpu"])

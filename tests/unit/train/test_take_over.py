@@ -54,7 +54,7 @@ def run(bitext, output, model, inputs=None, **changes):
         "test": "test",
         "corpora": ["train"],
     } | changes
-    options = {"folder": bitext, "shards": 2, "output": output, "device": "cpu"}
+    options = {"pairs": bitext, "shards": 2, "output": output, "device": "cpu"}
     words = arguments(config, **options)
     take_over.main([*words, "--inputs", json.dumps(inputs or {})])
     return json.loads((output / "metrics.json").read_text(encoding="utf-8"))

@@ -189,6 +189,11 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
         control,
     )
     files += [folder / _RECORD, measured / MEASURES, measured / PARAPHRASES]
+    _write_folder(output, files, about, text)
+
+
+def _write_folder(output: Path, files: list[Path], about: dict[str, Any], text: str) -> None:
+    """Write the released folder, which appears whole: copies of files, what is told, the card."""
     output.parent.mkdir(parents=True, exist_ok=True)
     unfinished = temporary_path(output)
     unfinished.mkdir()
