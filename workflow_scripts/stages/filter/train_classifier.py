@@ -6,7 +6,6 @@ the network finds most like a reference. The sample is then of references, divid
 best point of the grid of `negatives` and `l2` is chosen on the validation examples.
 """
 
-import argparse
 import copy
 import math
 from collections.abc import Iterable, Iterator
@@ -21,7 +20,8 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
@@ -315,15 +315,19 @@ def _deterministic() -> Iterator[None]:
 
 
 def train_column(
-    folder: Path, shards: int, output: Path, config: dict[str, Any], inputs: dict[str, str]
+    config: dict[str, Any],
+    folder: Path,
+    shards: int,
+    output: Path,
+    inputs: dict[str, str] | None = None,
 ) -> None:
-    """Write the classifier of the `pair_columns` shards of a folder, with its record.
+    """Train a classifier of references against paraphrases.
 
     Args:
-        folder: with the shards.
-        shards: their number.
-        output: folder of the model.
         config: of the column.
+        folder: with `pair_columns` shards.
+        shards: their number.
+        output: folder of the model; its record `model.json` stands in it.
         inputs: the hash of the file of word vectors, by its path, if there is one.
     """
     torch.set_num_threads(1)
@@ -332,26 +336,14 @@ def train_column(
         verify(path)
     divide = split_references if config.get("negatives") else split
     examples = divide(sampled(paths, config), config)
-    with unchanged(inputs), _deterministic():
+    with unchanged(inputs or {}), _deterministic():
         classifier, metrics = train(examples, config)
     files = classifier.save(output, metrics)
     # It counts no rows: those of the shards are counted where they get their values.
     write_record(output / RECORD, 0, 0, {}, extra=metrics["validation"], files=files)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Train a classifier of references against paraphrases."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--folder", type=Path, required=True, help="with shards of pair columns")
-    parser.add_argument("--shards", type=int, required=True)
-    add_inputs(parser)
-    parser.add_argument("--output", type=Path, required=True, help="folder of the model")
-    arguments = parser.parse_args(argv)
-    train_column(
-        arguments.folder, arguments.shards, arguments.output, arguments.config, arguments.inputs
-    )
-
+main = command(train_column)
 
 if __name__ == "__main__":
     run(main)

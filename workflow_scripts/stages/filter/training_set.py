@@ -4,7 +4,6 @@ What depends on all pairs, the ends of folds and samples, is found by passes ove
 alone, exactly and in flat memory.
 """
 
-import argparse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -16,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths
 from workflow_scripts.core.files.rows import PairColumnsRow, TrainingPairRow
@@ -26,7 +26,6 @@ from workflow_scripts.stages.filter.folds import Folds
 from workflow_scripts.stages.filter.pair_stream import (
     Columns,
     Pairs,
-    named_folder,
     read_pairs,
     verified_values,
 )
@@ -222,31 +221,35 @@ def training_pairs(texts: pa.RecordBatch, rows: NDArray[np.int64]) -> pa.RecordB
 
 
 def write_training_set(
-    folder: Path, values: dict[str, Path], shards: int, output: Path, settings: dict[str, Any]
+    config: dict[str, Any],
+    folder: Path,
+    shards: int,
+    output: Path,
+    values: dict[str, Path] | None = None,
 ) -> None:
-    """Write a training set with its record.
+    """Choose a training set among the pairs of a system.
 
     Args:
+        config: of the training set, as `training_sets` gives it.
         folder: with `pair_columns` shards.
-        values: a folder with `pair_values` shards for each column that a model computed.
         shards: their number.
-        output: the file.
-        settings: of the training set.
+        output: the training set (Parquet); its record stands beside it.
+        values: a folder with `pair_values` shards for each column that a model computed.
 
     Raises:
         InputError: a column that it is chosen by has no value of any pair, or a file is damaged.
     """
     paths = shard_paths(folder, shards)
     rows = Input(paths, PairColumnsRow).count()
-    others = verified_values(values, shards)
-    own = {column for column in columns_of(settings) if column not in values}
-    names = sorted({"rank", *WORDS, *own})
+    others = verified_values(values or {}, shards)
+    needed = columns_of(config)
+    names = sorted({"rank", *WORDS, *(set(needed) - others.keys())})
 
     def passes() -> Iterator[Pairs]:
         return read_pairs(paths, others, names, ["id"])
 
-    require_values(passes, columns_of(settings))
-    chosen = TrainingSet(passes, settings)
+    require_values(passes, needed)
+    chosen = TrainingSet(passes, config)
     texts = ["id", "reference", "paraphrase"]
     pairs = read_pairs(paths, others, names, texts)
     tally = Tally()
@@ -266,30 +269,7 @@ def write_training_set(
     )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Choose a training set among the pairs of a system."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--folder", type=Path, required=True, help="with shards of pair columns")
-    parser.add_argument(
-        "--values",
-        type=named_folder,
-        nargs="*",
-        default=[],
-        metavar="COLUMN=FOLDER",
-        help="with shards of a column that a model computed",
-    )
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    write_training_set(
-        arguments.folder,
-        dict(arguments.values),
-        arguments.shards,
-        arguments.output,
-        arguments.config,
-    )
-
+main = command(write_training_set)
 
 if __name__ == "__main__":
     run(main)
