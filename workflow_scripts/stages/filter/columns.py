@@ -75,9 +75,9 @@ def pair_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, pa.Arr
     for batch in batches:
         lists = batch.column("paraphrases")
         owners = pa.array(np.repeat(np.arange(len(batch)), lists.value_lengths().to_numpy()))
-        found = lists.flatten()
-        for start in range(0, len(found), BATCH):
-            some, owner = found.slice(start, BATCH), owners.slice(start, BATCH)
+        paraphrases = lists.flatten()
+        for start in range(0, len(paraphrases), BATCH):
+            some, owner = paraphrases.slice(start, BATCH), owners.slice(start, BATCH)
             yield {
                 "id": batch.column("id").take(owner),
                 "reference": batch.column("reference").take(owner),

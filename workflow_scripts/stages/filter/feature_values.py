@@ -1,4 +1,4 @@
-"""Compute a feature of every pair of a shard, one of those that the judge knows, too."""
+"""Compute a feature of every pair of a shard: one of the features that the judge knows."""
 
 from pathlib import Path
 from typing import Any
@@ -46,8 +46,8 @@ def pairs_of(
         if name in needed
     }
     if not set(REFERENCE_NLLS).isdisjoint(needed):
-        found = np.array([references[each] for each in batch.column("id").to_pylist()]).T
-        nlls |= {"reference_forward_nll": found[0], "reference_backward_nll": found[1]}
+        scores = [references[identifier] for identifier in batch.column("id").to_pylist()]
+        nlls |= dict(zip(REFERENCE_NLLS, np.array(scores).T, strict=True))
     texts = (batch.column(side).to_pylist() for side in ("reference", "paraphrase"))
     return Pairs(*texts, **nlls)
 

@@ -82,11 +82,11 @@ def write_outside(
 
     def with_columns(lines: Iterator[Pair | Rejected]) -> Iterator[pa.RecordBatch]:
         pairs = good(lines)
-        found = False
+        any_pair = False
         while some := list(islice(pairs, BATCH)):
-            found = True
+            any_pair = True
             yield batch_of(name, some, counter)
-        if not found:
+        if not any_pair:
             why = ", ".join(f"{count} {reason}" for reason, count in tally.rejected.items())
             raise InputError(
                 f"outside.{name}: no pair in it ({why or 'the files are empty'}); check its paths, "

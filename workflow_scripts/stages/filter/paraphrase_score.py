@@ -25,9 +25,9 @@ class WordVectors:
 
     def __init__(self, vectors: Iterable[tuple[str, NDArray[np.float32]]], wanted: set[str]):
         """Keep the vectors of the wanted words alone: a file of vectors can exceed memory."""
-        found = {word: vector for word, vector in vectors if word in wanted}
-        self._places = {word: place for place, word in enumerate(found)}
-        self._matrix = np.array(list(found.values()), np.float64)
+        known = {word: vector for word, vector in vectors if word in wanted}
+        self._places = {word: place for place, word in enumerate(known)}
+        self._matrix = np.array(list(known.values()), np.float64)
 
     def __len__(self) -> int:
         return len(self._places)
@@ -62,12 +62,12 @@ def cosines(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[
 
 def vocabulary(path: Path) -> set[str]:
     """Return the words of both sides of a `pair_columns` shard."""
-    found: set[str] = set()
+    seen: set[str] = set()
     for batch in read_batches(path, PairColumnsRow, ["reference", "paraphrase"]):
         for column in batch.columns:
             for text in column.unique().to_pylist():
-                found.update(words(text))
-    return found
+                seen.update(words(text))
+    return seen
 
 
 def write_scores(

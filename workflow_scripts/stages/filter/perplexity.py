@@ -19,11 +19,13 @@ BATCH = 65_536
 
 
 def values_of(model: Path, config: dict[str, Any]) -> Values:
-    """Return what gives the column: perplexities, or what paraphrases are more probable by.
+    """Return the function that computes the column.
 
     Args:
         model: the file.
-        config: `relative` where the latter is asked, and `punctuation` if it is not dropped.
+        config: with `relative` the column is the log-probability of the paraphrase minus that of
+            the reference, and the perplexity of the paraphrase without; `punctuation`, if it is
+            not dropped.
     """
     split = TOKENISERS[config.get("punctuation", DROPPED)]
     if not config.get("relative", False):

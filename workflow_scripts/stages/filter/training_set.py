@@ -64,8 +64,8 @@ def bounded(columns: Columns, bounds: dict[str, Any], kept: Mask, rejected: Coun
 def require_values(passes: Passes, columns: Iterable[str]) -> None:
     """Check that each column has a value for some pair.
 
-    Without any a column is not what the user meant, such as a paraphrase score by word vectors of
-    another language: all pairs would be left out, of each training set that is chosen by it.
+    A column without any value is not what the user meant, such as a paraphrase score by word
+    vectors of another language: a training set that is chosen by it would have no pair.
 
     Args:
         passes: gives a pass over all pairs; it is read as far as needed.
@@ -74,15 +74,15 @@ def require_values(passes: Passes, columns: Iterable[str]) -> None:
     Raises:
         InputError: there are pairs, and a column has no value of any.
     """
-    lacking, found = sorted(set(columns)), 0
+    lacking, count = sorted(set(columns)), 0
     for pairs in passes():
-        found += len(pairs.texts)
+        count += len(pairs.texts)
         lacking = [name for name in lacking if np.isnan(pairs.columns[name]).all()]
         if not lacking:
             return
-    if found and lacking:
+    if count and lacking:
         raise InputError(
-            f"{', '.join(lacking)}: none of the {found:,} pairs has a value in this column; look "
+            f"{', '.join(lacking)}: none of the {count:,} pairs has a value in this column; look "
             "at the model or the file of word vectors behind it, or choose by another column (a "
             "classifier with negatives gives the references that it learnt from no value: it needs "
             "more of them)"
@@ -90,7 +90,7 @@ def require_values(passes: Passes, columns: Iterable[str]) -> None:
 
 
 class Chosen(NamedTuple):
-    """The pairs that are chosen of some, and why the others are not.
+    """The pairs that are chosen of a batch, and why the others are not.
 
     Attributes:
         pairs: all of them.
@@ -112,7 +112,7 @@ class TrainingSet:
 
         Args:
             passes: gives a new pass over all pairs at each call.
-            settings: as `core.training_sets.training_sets` has them.
+            settings: as `training_sets` gives them.
         """
         self._passes, self._settings = passes, settings
         folds = settings["folds"]
@@ -177,10 +177,10 @@ class TrainingSet:
             rejected = Counter[str]()
             kept = self._first(some, rejected)
             if fold_of:
-                found = np.flatnonzero(kept)
-                values = some.columns[self._settings["folds"]["column"]][found]
+                ranked = np.flatnonzero(kept)
+                values = some.columns[self._settings["folds"]["column"]][ranked]
                 inside = np.isin(fold_of(values), self._settings["folds"]["keep"])
-                kept[found[~inside]] = False
+                kept[ranked[~inside]] = False
                 rejected[OUT_OF_FOLD] = int(np.count_nonzero(~inside))
             bounded(some.columns, self._after, kept, rejected)
             rows = np.flatnonzero(kept)
@@ -196,7 +196,7 @@ class TrainingSet:
             yield Chosen(some, chosen, rejected)
 
     def choose(self, pairs: Iterable[Pairs]) -> Iterator[Chosen]:
-        """Yield what is chosen of one more pass."""
+        """Yield what is chosen in one more pass."""
         for some, rows, rejected in self._candidates(pairs):
             if not self._last:
                 yield Chosen(some, rows, rejected)

@@ -44,11 +44,11 @@ def examples(config: dict[str, Any]) -> list[Examples]:
     Raises:
         InputError: a file is not as it should be.
     """
-    found = [read_labels(Path(config["labels"]))] if "labels" in config else []
+    judged = [read_labels(Path(config["labels"]))] if "labels" in config else []
     if "ratings" in config:
         ratings, texts = Path(config["ratings"]), Path(config["reference_texts"])
-        found.append(read_ratings(ratings, texts, config["good"]))
-    return found
+        judged.append(read_ratings(ratings, texts, config["good"]))
+    return judged
 
 
 class Translators:
@@ -78,14 +78,16 @@ class Translators:
             return pairs
         if self._decoder is not None:
             pairs = self._decoder.decoded(pairs)
-        found: dict[str, Any] = {}
+        nlls: dict[str, Any] = {}
         for way, model in (("forward", self._forward), ("backward", self._backward)):
             if model is not None:
-                own = getattr(pairs, f"{way}_nll")
+                known = getattr(pairs, f"{way}_nll")
                 asked = self._nlls(model, sources, pairs.paraphrases)
-                found[f"{way}_nll"] = asked if own is None else np.where(np.isnan(own), asked, own)
-                found[f"reference_{way}_nll"] = self._nlls(model, sources, pairs.references)
-        return replace(pairs, **found)
+                nlls[f"{way}_nll"] = (
+                    asked if known is None else np.where(np.isnan(known), asked, known)
+                )
+                nlls[f"reference_{way}_nll"] = self._nlls(model, sources, pairs.references)
+        return replace(pairs, **nlls)
 
     def _nlls(self, model: Direction, sources: Sequence[str], texts: Sequence[str]) -> Numbers:
         rows: list[PairRow] = [

@@ -71,14 +71,14 @@ def judge_rows(
     places = [
         (number, place) for number, row in enumerate(rows) for place in to_judge(row, bench.max_sum)
     ]
-    found: list[list[float | None]] = [[None] * len(row["candidates"]) for row in rows]
+    by_row: list[list[float | None]] = [[None] * len(row["candidates"]) for row in rows]
     if places:
         judged = bench.probabilities(_pairs(rows, own, places)).astype(np.float32).tolist()
         for (number, place), probability in zip(places, judged, strict=True):
-            found[number][place] = None if math.isnan(probability) else probability
+            by_row[number][place] = None if math.isnan(probability) else probability
     return [
         {"id": row["id"], "probabilities": probabilities}
-        for row, probabilities in zip(rows, found, strict=True)
+        for row, probabilities in zip(rows, by_row, strict=True)
     ]
 
 
@@ -130,13 +130,13 @@ def own_scores(
 
     A system may leave references out, so scores of others are passed over. Both keep one order.
     """
-    found = []
+    own = []
     for row in window:
-        mine = next((each for each in scores if each["id"] == row["id"]), None)
-        if mine is None:
+        score = next((each for each in scores if each["id"] == row["id"]), None)
+        if score is None:
             break
-        found.append(mine)
-    return found
+        own.append(score)
+    return own
 
 
 def judge_shard(input_path: Path, references_path: Path | None, output: Path, bench: Bench) -> None:
@@ -155,12 +155,12 @@ def judge_shard(input_path: Path, references_path: Path | None, output: Path, be
     total: Counter[str] = Counter()
 
     def judged(rows: Iterator[ScoredRow]) -> Iterator[JudgedRow]:
-        given, rows = tee(rows)
-        for row, found in zip(given, judge_stream(rows, own, bench), strict=True):
-            yield found
+        originals, rows = tee(rows)
+        for row, judgment in zip(originals, judge_stream(rows, own, bench), strict=True):
+            yield judgment
             total["candidates"] += len(row["candidates"])
             total["to_judge"] += len(to_judge(row, bench.max_sum))
-            total["judged"] += sum(each is not None for each in found["probabilities"])
+            total["judged"] += sum(each is not None for each in judgment["probabilities"])
         if total["to_judge"] and not total["judged"]:
             raise InputError(
                 f"{input_path}: the judge knows too little of all {total['to_judge']:,} candidates "

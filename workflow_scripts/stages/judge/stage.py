@@ -231,9 +231,9 @@ class Judge(Stage):
 
     def _name(self, instance: str) -> str:
         """Return the judge of an instance: one that is fitted, or a system."""
-        found = self.fitted.get(instance) or judges.judge_of(self.config, instance)
-        assert found is not None
-        return found
+        name = self.fitted.get(instance) or judges.judge_of(self.config, instance)
+        assert name is not None
+        return name
 
     def _block(self, instance: str) -> dict[str, Any]:
         return self.blocks[self._name(instance)]

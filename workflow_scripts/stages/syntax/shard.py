@@ -51,8 +51,8 @@ def parse_rows(
     texts: dict[str, str | None] = {}
     for row, wanted in zip(rows, chosen, strict=True):
         if wanted:
-            found = [row["reference"], *(each["text"] for each in row["paraphrases"])]
-            texts.update(dict.fromkeys(found))
+            sentences = [row["reference"], *(each["text"] for each in row["paraphrases"])]
+            texts.update(dict.fromkeys(sentences))
     texts = dict(zip(texts, parse(list(texts)), strict=True))
     return [
         {
