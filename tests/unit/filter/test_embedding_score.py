@@ -59,7 +59,7 @@ def column(folder, model, pairs, name="0000"):
     rows = [pair(f"c:{number}", 1, *texts) for number, texts in enumerate(pairs)]
     shard = write_table(folder / "in" / f"{name}.parquet", PairColumnsRow, rows)
     output = folder / "out" / f"{name}.parquet"
-    embedding_score.main(arguments(input=shard, model=model, output=output))
+    embedding_score.main(arguments(pairs=shard, model=model, output=output))
     return output
 
 

@@ -51,7 +51,7 @@ def column(folder, name, *, pairs=PAIRS, language="en", config=None, **options):
     shard = write_table(folder / "0000.parquet", PairColumnsRow, pairs)
     output = folder / "values" / "0000.parquet"
     settings = {"name": name, "language": language, **(config or {})}
-    feature_values.main(arguments(settings, input=shard, output=output, **options))
+    feature_values.main(arguments(settings, pairs=shard, output=output, **options))
     rows = list(read_rows(output, PairValueRow))
     assert [(row["id"], row["rank"]) for row in rows] == [(p["id"], p["rank"]) for p in pairs]
     return [row["value"] for row in rows]

@@ -27,10 +27,21 @@ from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_
 GRAMMAR = "grammar"
 # What proved useful by cross-validation (docs/judge.md).
 FEATURES_BY_DEFAULT = (
-    *("forward_nll", "forward_root", "backward_nll"),
-    *("cosine", "tokens_kept", "tokens_kept_below", "worst_kept", "spread_added"),
-    *("reference_vector", "grammar", "numbers"),
-    *("changed_pronouns", "invented_words", "dropped_words", "repeated_words"),
+    "forward_nll",
+    "forward_root",
+    "backward_nll",
+    "cosine",
+    "tokens_kept",
+    "tokens_kept_below",
+    "worst_kept",
+    "spread_added",
+    "reference_vector",
+    "grammar",
+    "numbers",
+    "changed_pronouns",
+    "invented_words",
+    "dropped_words",
+    "repeated_words",
 )
 GOOD_RATING = 80.0
 
@@ -83,9 +94,9 @@ def with_features(
 
 
 def _needs(names: Sequence[str]) -> str:
-    found = dict.fromkeys(need for name in names for need in NEEDS[name])
+    needs = dict.fromkeys(need for name in names for need in NEEDS[name])
     languages = [name for name in names if FEATURES[name].languages]
-    return ", ".join([*found, *(["English references"] if languages else [])])
+    return ", ".join([*needs, *(["English references"] if languages else [])])
 
 
 def encoder_of(folder: Path | None) -> tuple[dict[str, Any], Path]:

@@ -1,4 +1,4 @@
-"""The models that features of pairs need, loaded."""
+"""Loads the models that features of pairs need."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -93,7 +93,7 @@ def nlls(folder: Path, given: Sequence[str], targets: Sequence[str], device: str
 
 
 def missing(judge: Judge, pairs: Pairs, models: Models) -> Iterator[str]:
-    """Yield what features of a judge are unknown, for a person to read."""
+    """Yield messages about the features of a judge that are unknown."""
     for name in judge.features:
         lacking = [
             need
