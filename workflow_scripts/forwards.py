@@ -20,6 +20,7 @@ _STAGES = (
 )
 # The longest old name wins.
 FORWARDS = {
+    "embed.embedding": "encoding.embedding",
     "judge.annotate": "apps.annotate",
     "rewrite.serve": "apps.rewriter.serve",
     **{name: f"stages.{name}" for name in _STAGES.split()},

@@ -21,7 +21,12 @@ import yaml
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.config_size import require_bounded
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.kinds import HUGGING_FACE, MARIAN_BINARY, ModelFiles, model_files
+from workflow_scripts.core.files.model_folder import (
+    HUGGING_FACE,
+    MARIAN_BINARY,
+    ModelFiles,
+    model_files,
+)
 from workflow_scripts.nmt.loaders import LOADERS, load_model
 from workflow_scripts.nmt.loaders.description import Summary
 from workflow_scripts.nmt.pieces import raw_coders

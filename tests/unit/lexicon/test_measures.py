@@ -16,8 +16,8 @@ from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import LexiconRow, TrainingPairRow
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
+from workflow_scripts.encoding import embedding as embedding
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
-from workflow_scripts.stages.embed import embedding as embedding
 from workflow_scripts.stages.embed import train
 from workflow_scripts.stages.lexicon import measures, measures_report
 from workflow_scripts.stages.lexicon.measures_data import Listed

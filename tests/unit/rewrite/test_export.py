@@ -15,9 +15,9 @@ from tests.unit.nmt.marian_files import write_npz
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import main as write_manifest
 from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.model_folder import MARIAN_NPZ
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.nmt import translate
-from workflow_scripts.nmt.kinds import MARIAN_NPZ
 from workflow_scripts.plan.catalogues.rewriters import KINDS
 from workflow_scripts.stages.rewrite import export, measure
 from workflow_scripts.stages.rewrite.control_report import SHOWN

@@ -10,7 +10,7 @@ from types import ModuleType
 
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.kinds import (
+from workflow_scripts.core.files.model_folder import (
     HUGGING_FACE,
     MARIAN_BINARY,
     MARIAN_NPZ,

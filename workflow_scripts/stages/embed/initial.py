@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.vectors import vectors_of
 from workflow_scripts.core.seeding import fraction, generator
-from workflow_scripts.stages.embed.encoders import ENCODERS
-from workflow_scripts.stages.embed.parts import Parts, empty_network
-from workflow_scripts.stages.embed.tokens import Pieces, Tokeniser, Trigrams, Words
+from workflow_scripts.encoding.encoders import ENCODERS
+from workflow_scripts.encoding.parts import Parts, empty_network
+from workflow_scripts.encoding.tokens import Pieces, Tokeniser, Trigrams, Words
 
 # Standard deviation of random vectors: our choice, the papers start from PARAGRAM-SL999.
 _SPREAD = 0.01

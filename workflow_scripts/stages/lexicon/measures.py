@@ -24,8 +24,8 @@ from workflow_scripts.core.files.vectors import read_vectors
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.text.word_tokens import words_and_punctuation
-from workflow_scripts.stages.embed import embedding as embedding
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_encoder
+from workflow_scripts.encoding import embedding as embedding
+from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.stages.lexicon.measures_data import (
     Listed,
     Pair,

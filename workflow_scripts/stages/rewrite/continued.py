@@ -21,7 +21,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import publish_folder, write_json
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.manifest import record_path, sha256, shard_paths, verify
-from workflow_scripts.nmt.kinds import model_files
+from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.memory import keep_freed_memory
 from workflow_scripts.nmt.model import Model

@@ -23,7 +23,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.seal import read_sealed, sealed
 from workflow_scripts.core.statistics.rounding import DECIMALS
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
+from workflow_scripts.encoding.sentence_vectors import encoder_folder
 from workflow_scripts.stages.transfer.collect import described
 from workflow_scripts.stages.transfer.measures import figures
 from workflow_scripts.stages.transfer.protocol import (

@@ -16,9 +16,9 @@ from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import TrainingPairRow
-from workflow_scripts.stages.embed.embedding import RECORD
+from workflow_scripts.encoding.interface import RECORD
+from workflow_scripts.encoding.sentence_vectors import encoder_folder
 from workflow_scripts.stages.embed.prepared import key
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
 from workflow_scripts.stages.transfer.collect import read_collected
 from workflow_scripts.stages.transfer.measure import limit_threads, over_seeds, tested
 from workflow_scripts.stages.transfer.measures import figures, gain

@@ -20,10 +20,8 @@ from safetensors import SafetensorError
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.statistics.numbers import require_finite
-from workflow_scripts.stages.embed import encoders, parts, tokens
+from workflow_scripts.encoding import encoders, parts, tokens
 
-# The record `model.json` speaks for all files of the model folder.
-RECORD = "model"
 UNTRAINED = "untrained.safetensors"
 # Sentences encoded at once; fewer where they are padded.
 _CHUNK, _PADDED_CHUNK = 4096, 256
