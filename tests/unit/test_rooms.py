@@ -1,6 +1,7 @@
 """The rooms of the package: who may import whom."""
 
 import ast
+from collections import defaultdict
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -136,6 +137,29 @@ def test_no_modules_import_each_other_in_a_circle():
     }
     assert "workflow_scripts.plan.stage" in graph["workflow_scripts.plan.layout"]
     TopologicalSorter(graph).prepare()  # a circle is an error, which names its modules
+
+
+# Names that modules of several stages have, each for its own stage.
+ROLES = {
+    "stage",  # its declaration
+    "checks",  # what is wrong with its block beyond the schema
+    "unit_kinds",  # the kinds of its units, for its declaration
+    "shard",  # the command that makes a shard
+    "train",  # the command that trains its model
+    "training",  # the loop of that training
+    "results",  # its figures, as report and tables read them
+    "report",  # its sections of the report
+    "tables",  # its tables of the release
+    "doubts",  # when its figures say that nothing good can come of it
+}
+
+
+def test_different_modules_have_different_names():
+    files = defaultdict(list)
+    for file in ROOT.rglob("*.py"):
+        if file.stem not in ROLES | {"__init__", "__main__"}:
+            files[file.stem].append(file.relative_to(ROOT).as_posix())
+    assert not [sorted(alike) for alike in files.values() if len(alike) > 1]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,11 @@ from workflow_scripts.encoding.interface import RECORD as MODEL
 from workflow_scripts.encoding.pretrained import file_hashes, longest, open_model, open_tokenizer
 from workflow_scripts.encoding.probabilities import probabilities
 from workflow_scripts.encoding.sentence_vectors import encoder_folder
+from workflow_scripts.stages.encoder.finished_encoder import (
+    CHECKPOINT,
+    add_training_options,
+    publish,
+)
 from workflow_scripts.stages.encoder.identification_pairs import (
     DEV,
     NEIGHBOUR,
@@ -31,7 +36,6 @@ from workflow_scripts.stages.encoder.identification_pairs import (
     RECORD,
     TRAIN,
 )
-from workflow_scripts.stages.encoder.publishing import CHECKPOINT, add_training_options, publish
 from workflow_scripts.stages.encoder.training import CHECKPOINT_SECONDS, Fitting
 
 # The classes by their numbers.

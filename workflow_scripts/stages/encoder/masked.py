@@ -30,7 +30,11 @@ from workflow_scripts.encoding.encoder_tokens import Tokens, tokenised
 from workflow_scripts.encoding.model_outputs import Items, computed_in, in_batches
 from workflow_scripts.stages.embed.evaluation import read_collected
 from workflow_scripts.stages.embed.prepared import key
-from workflow_scripts.stages.encoder.publishing import CHECKPOINT, add_training_options, publish
+from workflow_scripts.stages.encoder.finished_encoder import (
+    CHECKPOINT,
+    add_training_options,
+    publish,
+)
 from workflow_scripts.stages.encoder.scratch_vocabulary import tokenizer_of
 from workflow_scripts.stages.encoder.tasks.reported import files as task_files
 from workflow_scripts.stages.encoder.tasks.reported import reported

@@ -224,7 +224,7 @@ class Lexicon(Stage):
         texts = self._training_sets(at.lexicon) if lexicon_measures.on_testbed(self.config) else []
         embeddings = {name: ("embed", each) for name, each in self.compared().items()}
         return Job(
-            "lexicon.measures",
+            "lexicon.measure_lexicon",
             f"{at.lexicon}{MEASURES}",
             reads={
                 "lexicon": self.file(self.unit(at.lexicon), "lexicon.parquet"),

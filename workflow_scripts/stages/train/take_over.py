@@ -39,7 +39,7 @@ from workflow_scripts.stages.train import (
     direction,
     folder,
     gather,
-    measures,
+    model_quality,
     work_folder,
 )
 from workflow_scripts.stages.train.direction import Languages, TextPair
@@ -191,8 +191,8 @@ def measure(
     bleu = None
     if test:
         given = [source.pieces(pair[0]) for pair in test]
-        translated = progress(measures.translations(model, given, target), len(test), "BLEU")
-        bleu = measures.corpus_bleu(list(translated), [pair[1] for pair in test])
+        translated = progress(model_quality.translations(model, given, target), len(test), "BLEU")
+        bleu = model_quality.corpus_bleu(list(translated), [pair[1] for pair in test])
     return {
         "role": task.role,
         "direction": task.direction,

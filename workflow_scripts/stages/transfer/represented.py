@@ -20,8 +20,7 @@ from workflow_scripts.encoding.interface import RECORD
 from workflow_scripts.encoding.sentence_vectors import encoder_folder
 from workflow_scripts.stages.embed.prepared import key
 from workflow_scripts.stages.transfer.collect import read_collected
-from workflow_scripts.stages.transfer.measure import limit_threads, over_seeds, tested
-from workflow_scripts.stages.transfer.measures import figures, gain
+from workflow_scripts.stages.transfer.measure_model import limit_threads, over_seeds, tested
 from workflow_scripts.stages.transfer.protocol import Answers, Settings
 from workflow_scripts.stages.transfer.representations import (
     Representation,
@@ -30,6 +29,7 @@ from workflow_scripts.stages.transfer.representations import (
     word_vectors,
 )
 from workflow_scripts.stages.transfer.senteval_readers import TaskData
+from workflow_scripts.stages.transfer.task_figures import figures, gain
 
 
 def states(

@@ -17,7 +17,7 @@ from workflow_scripts.encoding.pretrained import longest, open_model, open_token
 from workflow_scripts.stages.encoder.tasks import spans, squad
 from workflow_scripts.stages.encoder.tasks.examples import E, Pair, Question, TaskData
 from workflow_scripts.stages.encoder.tasks.glue import ENTAILMENT, PARAPHRASE, read_pairs
-from workflow_scripts.stages.encoder.tasks.measures import measured
+from workflow_scripts.stages.encoder.tasks.glue_measures import measured
 
 # What is known of each tested example, by name: lists of one length.
 Rows = dict[str, list[Any]]
