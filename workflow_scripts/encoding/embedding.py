@@ -28,8 +28,15 @@ _CHUNK, _PADDED_CHUNK = 4096, 256
 _TRAVELLING = ("encoders.py", "parts.py", "sentence_module.py", "tokens.py")
 # A damaged or foreign folder may hold anything in place of what is looked for.
 _READ_ERRORS = (
-    *(OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, MemoryError),
-    *(AssertionError, SafetensorError),
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    MemoryError,
+    AssertionError,
+    SafetensorError,
 )
 _LIBRARY = "sentence_transformers.models"
 

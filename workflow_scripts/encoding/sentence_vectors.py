@@ -69,7 +69,7 @@ def _downloaded(record: Path, path: str) -> Path:
 def require_words(tokenizer: Any, folder: Path) -> None:
     """Refuse a tokenizer to which every word is unknown.
 
-    Where its files are missing, transformers makes such a one and says nothing.
+    Where its files are missing, transformers makes a tokenizer without words and says nothing.
 
     Args:
         tokenizer: of transformers.
@@ -192,7 +192,7 @@ def load_encoder(folder: Path, device: str = "cpu") -> Encoder:
         device: of torch.
 
     Raises:
-        InputError: it is none of the two, or can't be read.
+        InputError: it is neither, or can't be read.
     """
     if (folder / CONFIG).is_file():
         return embedding.load(folder, device=device)

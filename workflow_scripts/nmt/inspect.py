@@ -45,7 +45,7 @@ class Notes:
 
 
 def inspect(folder: Path) -> dict[str, Any]:
-    """Return what there is to tell of a folder."""
+    """Return what is known of a model's folder."""
     refused: list[str] = []
     kind, summary, notes, shortlist = None, Summary(), Notes(), None
     try:
@@ -157,7 +157,7 @@ def _text(value: object) -> str | None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Print what there is to tell of a folder; return 1 if the model is refused."""
+    """Print what is known of a model's folder; return 1 if the model is refused."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

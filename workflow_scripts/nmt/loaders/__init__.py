@@ -2,7 +2,7 @@
 
 A loader is a module with `load(folder, files)`, which returns a network and the vocabularies of its
 two sides, `opened(folder, files)`, which returns the parameters in place of the network, and
-`summary(folder, files)`, which tells of a model what `nmt.inspect` prints.
+`summary(folder, files)`, which says what `nmt.inspect` prints of a model.
 """
 
 from pathlib import Path

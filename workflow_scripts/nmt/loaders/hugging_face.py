@@ -112,7 +112,7 @@ def as_in_files(folder: Path, files: ModelFiles, tensors: dict[str, Tensor]) -> 
 
 
 def summary(folder: Path, files: ModelFiles) -> Summary:
-    """Return what can be told of a model without its weights, and why it can't be loaded.
+    """Return what is known of a model without its weights, and why it can't be loaded.
 
     Raises:
         InputError: a file can't be read.

@@ -74,7 +74,7 @@ def _read(folder: Path, files: ModelFiles) -> tuple[Network, Opened]:
 
 
 def summary(folder: Path, files: ModelFiles) -> Summary:
-    """Return what can be told of a model without its weights, and why it can't be loaded.
+    """Return what is known of a model without its weights, and why it can't be loaded.
 
     Raises:
         InputError: the file can't be read.

@@ -113,7 +113,7 @@ def fetch(
         The SHA-256 of each file.
 
     Raises:
-        InputError: as `look`; or a file is not the one that the hub tells of.
+        InputError: as `look`; or a file is not the one that the hub names.
     """
     hashes = {}
     with locked(kept):

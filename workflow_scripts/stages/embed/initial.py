@@ -86,7 +86,7 @@ def tokenisers(
         model: its configuration.
         text: gives all training sentences in each call.
         seed: for the sample that pieces are learnt from.
-        figures: gets what is told of a file of vectors, see `vectors_of`.
+        figures: gets what is known of a file of vectors, see `vectors_of`.
 
     Raises:
         InputError: the text has no token, or the file of vectors is not what it should be.
@@ -147,7 +147,7 @@ def initial_model(
         text: gives all training sentences in each call.
         seed: of the run.
         repetition: the embedding's own seed.
-        figures: gets what is told of a file of vectors, see `vectors_of`.
+        figures: gets what is known of a file of vectors, see `vectors_of`.
 
     Raises:
         InputError: see `tokenisers`.

@@ -112,7 +112,9 @@ class Lexicon(Stage):
         names = ("lexicons",) if lexicons(self.config) else ()
         own = {name: f"workflow_scripts.stages.lexicon.report:{name}_table" for name in names}
         measures = (
-            *("word_similarity", "lexicon_precision", "lexicon_antonyms"),
+            "word_similarity",
+            "lexicon_precision",
+            "lexicon_antonyms",
             *(("lexicon_synonyms",) if lexicon_measures.on_testbed(self.config) else ()),
         )
         module = "workflow_scripts.stages.lexicon.measures_report"

@@ -51,7 +51,7 @@ _SEEDS = 1 << 32
 
 
 def read_tasks(folders: Sequence[str | Path], names: Sequence[str] | None) -> list[TaskData]:
-    """Return the tasks in folders of SentEval's layout; what is missing is told on stderr.
+    """Return the tasks in folders of SentEval's layout; stderr says what is missing.
 
     Raises:
         InputError: see `tasks.chosen` and `readers.read_task`.

@@ -1,6 +1,6 @@
 """Test one representation of a run on its transfer tasks: an embedding, an encoder, word vectors.
 
-An embedding is tested as it is and as it was before training. It is told how many of the tested
+An embedding is tested as it is and as it was before training. It is counted how many of the tested
 rows have a sentence of its training pairs; classes and grades are in no training pair.
 """
 
