@@ -2,7 +2,7 @@
 
 A unit's key is `v<N>-<digest>`: N is the stage's version, the digest covers the unit's settings and
 the keys of the units that it reads. So a unit that two runs have in common is made once. The
-declaration of a stage (`core/stage.py`) says what its units are and what they read.
+declaration of a stage (`plan/stage.py`) says what its units are and what they read.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """
@@ -11,7 +11,7 @@ import functools
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from workflow_scripts.core.environment import require_folder
 from workflow_scripts.core.errors import InputError
@@ -22,10 +22,8 @@ from workflow_scripts.plan import checks, languages
 from workflow_scripts.plan.config import Check, Config
 from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
-from workflow_scripts.plan.stage import Stage
+from workflow_scripts.plan.stage import Kind, Stage
 from workflow_scripts.plan.validation import validate
-
-Kind = TypeVar("Kind", bound=Stage)
 
 
 def checks_of(stages: Iterable[type[Stage]]) -> list[Check]:

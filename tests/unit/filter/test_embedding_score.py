@@ -12,9 +12,9 @@ from workflow_scripts.core.files.rows import (
     StsPairRow,
     TrainingPairRow,
 )
+from workflow_scripts.encoding.embedding import load
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.embed import train
-from workflow_scripts.stages.embed.embedding import load
 from workflow_scripts.stages.filter import embedding_score
 
 MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")

@@ -16,12 +16,12 @@ from workflow_scripts.core.files.rows import (
     PairValueRow,
     ReferenceScoreRow,
 )
+from workflow_scripts.encoding.sentence_vectors import load_encoder
 from workflow_scripts.plan.catalogues.pair_features import LANGUAGES, NEEDS
 from workflow_scripts.plan.schema import definition
 from workflow_scripts.stages.filter import feature_values
 from workflow_scripts.stages.generate import known_words
 from workflow_scripts.stages.judge.features import FEATURES
-from workflow_scripts.stages.judge.sentence_vectors import load_encoder
 
 # What a column of pairs holds already, under this name or another one; what has a kind of column of
 # its own; what needs a model that columns don't have.

@@ -11,9 +11,9 @@ from tests.unit.train.conftest import write_segments
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import main as write_manifest
 from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.model_folder import MARIAN_NPZ, model_files
 from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import PairRow
-from workflow_scripts.nmt.kinds import MARIAN_NPZ, model_files
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.stages.rewrite import continued
 from workflow_scripts.stages.rewrite.training import Training

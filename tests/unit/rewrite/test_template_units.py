@@ -20,7 +20,7 @@ from workflow_scripts.stages.rewrite import (
     syntax_templates,
     train,
 )
-from workflow_scripts.stages.rewrite.export import card
+from workflow_scripts.stages.rewrite.export_rewriter import card
 from workflow_scripts.stages.rewrite.results import FIGURES
 from workflow_scripts.stages.rewrite.stage import Rewrite
 from workflow_scripts.stages.rewrite.syntax_templates import TABLE, Template, prefixed

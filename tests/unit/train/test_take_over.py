@@ -11,8 +11,8 @@ from tests.golden.inputs import arguments, pairs, write_table
 from tests.golden.models import fixed_model
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, sha256, verify
+from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.core.files.rows import PairRow
-from workflow_scripts.nmt.kinds import model_files
 from workflow_scripts.stages.train import direction, take_over
 from workflow_scripts.stages.train.direction import Languages
 

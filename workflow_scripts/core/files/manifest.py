@@ -27,27 +27,28 @@ from workflow_scripts.core.files.seal import read_sealed, sealed
 
 # The packages whose version can change what a stage writes; a record names those it has loaded.
 TOOLS = (
-    *(
-        "faiss-cpu",
-        "jinja2",
-        "lemminflect",
-        "matplotlib",
-        "numpy",
-        "py3langid",
-        "pyarrow",
-        "rapidfuzz",
-        "regex",
-    ),
-    *(
-        "pyspellchecker",
-        "sacrebleu",
-        "sacremoses",
-        "safetensors",
-        "scipy",
-        "sentence-transformers",
-        "sentencepiece",
-    ),
-    *("sockeye", "stanza", "tokenizers", "torch", "transformers", "zstandard"),
+    "faiss-cpu",
+    "jinja2",
+    "lemminflect",
+    "matplotlib",
+    "numpy",
+    "py3langid",
+    "pyarrow",
+    "rapidfuzz",
+    "regex",
+    "pyspellchecker",
+    "sacrebleu",
+    "sacremoses",
+    "safetensors",
+    "scipy",
+    "sentence-transformers",
+    "sentencepiece",
+    "sockeye",
+    "stanza",
+    "tokenizers",
+    "torch",
+    "transformers",
+    "zstandard",
 )
 
 
@@ -200,7 +201,7 @@ def verify_hash(data: Path, expected: str, record: Path) -> None:
 def remedy(damaged: Path, record: Path | None = None) -> str:
     """Say what the user must delete so that a damaged file is made again.
 
-    That is the file, its record and the manifest, as seen from the file's folder. While the
+    It is the file, its record and the manifest, as seen from the file's folder. While the
     manifest is there, Snakemake does not notice that data of its folder is gone; while the record
     is there, neither does the manifest.
     """

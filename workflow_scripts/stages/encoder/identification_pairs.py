@@ -27,8 +27,8 @@ from workflow_scripts.core.files.parquet import TableWriter, count_rows, read_ro
 from workflow_scripts.core.files.rows import EncoderPairRow, TrainingPairRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
-from workflow_scripts.stages.embed.embedding import RECORD as EMBEDDING_RECORD
-from workflow_scripts.stages.embed.embedding import load
+from workflow_scripts.encoding.embedding import load
+from workflow_scripts.encoding.interface import RECORD as EMBEDDING_RECORD
 from workflow_scripts.stages.embed.prepared import key
 from workflow_scripts.stages.encoder.neighbours import (
     NONE,

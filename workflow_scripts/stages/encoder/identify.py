@@ -18,7 +18,15 @@ from workflow_scripts.core.files.manifest import sha256, verify
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import EncoderPairRow
 from workflow_scripts.core.seeding import generator
-from workflow_scripts.stages.encoder.encoder_tokens import Tokens, tokenised
+from workflow_scripts.encoding.encoder_tokens import Tokens, tokenised
+from workflow_scripts.encoding.interface import RECORD as MODEL
+from workflow_scripts.encoding.pretrained import file_hashes, longest, open_model, open_tokenizer
+from workflow_scripts.encoding.probabilities import probabilities
+from workflow_scripts.encoding.sentence_vectors import encoder_folder
+from workflow_scripts.stages.encoder.finished_encoder import (
+    CHECKPOINT,
+    publish,
+)
 from workflow_scripts.stages.encoder.identification_pairs import (
     DEV,
     NEIGHBOUR,
@@ -27,12 +35,7 @@ from workflow_scripts.stages.encoder.identification_pairs import (
     RECORD,
     TRAIN,
 )
-from workflow_scripts.stages.encoder.models import file_hashes, longest, open_model, open_tokenizer
-from workflow_scripts.stages.encoder.probabilities import probabilities
-from workflow_scripts.stages.encoder.publishing import CHECKPOINT, publish
-from workflow_scripts.stages.encoder.results import RECORD as MODEL
 from workflow_scripts.stages.encoder.training import CHECKPOINT_SECONDS, Fitting
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
 
 # The classes by their numbers.
 LABELS = {0: "other", 1: "paraphrase"}

@@ -26,19 +26,17 @@ from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
+from workflow_scripts.encoding.encoder_tokens import Tokens, tokenised
+from workflow_scripts.encoding.model_outputs import Items, computed_in, in_batches
 from workflow_scripts.stages.embed.prepared import key
-from workflow_scripts.stages.encoder.encoder_tokens import Tokens, tokenised
-from workflow_scripts.stages.encoder.publishing import CHECKPOINT, publish
+from workflow_scripts.stages.encoder.finished_encoder import (
+    CHECKPOINT,
+    publish,
+)
 from workflow_scripts.stages.encoder.scratch_vocabulary import tokenizer_of
 from workflow_scripts.stages.encoder.tasks.reported import files as task_files
 from workflow_scripts.stages.encoder.tasks.reported import tested_on
-from workflow_scripts.stages.encoder.training import (
-    CHECKPOINT_SECONDS,
-    Fitting,
-    Items,
-    computed_in,
-    in_batches,
-)
+from workflow_scripts.stages.encoder.training import CHECKPOINT_SECONDS, Fitting
 
 # Why a reference is left out; what is held out is read, but not trained on.
 DUPLICATE, IN_EVALUATION, HELD_OUT = "duplicate", "in_evaluation", "held_out"

@@ -8,7 +8,7 @@ CPU with the same bits as one that was never interrupted.
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.core.files.space import explained
 from workflow_scripts.core.progress import INTERVAL_SECONDS, progress_line
+from workflow_scripts.encoding.model_outputs import Inputs, Items, computed_in, in_batches
 
 # Seconds between two checkpoints; what came after the last one is done again after a kill.
 CHECKPOINT_SECONDS = 300.0
@@ -32,9 +33,6 @@ _POOL = 50
 # The history has the mean loss so many times in an epoch.
 _POINTS = 10
 
-Items = NDArray[np.int64]
-# Gets items and the number of the epoch; returns what the model is called with, on the CPU.
-Inputs = Callable[[Items, int], dict[str, Tensor]]
 # Gets a purpose and numbers; returns the generator of that item.
 Randoms = Callable[..., np.random.Generator]
 
@@ -58,18 +56,6 @@ def learning_rate(update: int, updates: int, settings: dict[str, Any]) -> float:
     else:
         share = (updates - update) / max(updates - rising, 1)
     return settings["learning_rate"] * share
-
-
-def in_batches(items: Items, lengths: NDArray[Any], size: int) -> list[Items]:
-    """Return items in batches, in which they stand by length; those of one length keep their order.
-
-    Args:
-        items: which ones.
-        lengths: of all items, in tokens.
-        size: of a batch; the last one may be smaller.
-    """
-    ordered = items[np.argsort(lengths[items], kind="stable")]
-    return [ordered[start : start + size] for start in range(0, len(ordered), size)]
 
 
 def _of_decay(model: nn.Module, decay: float) -> list[dict[str, Any]]:
@@ -266,33 +252,3 @@ class Fitting:
             self.model.train()
         self.history.append(point)
         self._sum, self._since = 0.0, 0
-
-
-def computed_in(precision: str, device: torch.device) -> torch.autocast:
-    """Return the context in which products of matrices have this precision."""
-    return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16")
-
-
-def outputs(
-    model: nn.Module,
-    inputs: Inputs,
-    lengths: NDArray[Any],
-    settings: dict[str, Any],
-    device: str | torch.device = "cpu",
-) -> Iterator[tuple[Items, Any]]:
-    """Yield items of like length, and what a model answers to them; all items once.
-
-    Args:
-        model: of transformers, in evaluation mode.
-        inputs: what the model is called with for some items, in epoch 0.
-        lengths: of all items, in tokens, shape (items,).
-        settings: `batch` and `precision`.
-        device: for torch.
-    """
-    where = torch.device(device)
-    every = np.arange(len(lengths))
-    for items in in_batches(every, np.asarray(lengths), settings["batch"]):
-        batch = {name: value.to(where) for name, value in inputs(items, 0).items()}
-        with torch.inference_mode(), computed_in(settings["precision"], where):
-            answer = model(**batch)
-        yield items, answer

@@ -27,11 +27,11 @@ from workflow_scripts.core.files.rows import ScoredRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.text.normalisation import letters_and_digits
+from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.stages.evaluate.exact_lengths import LENGTHS, PAIRS
 from workflow_scripts.stages.evaluate.modified_bleu import modified_bleu
 from workflow_scripts.stages.judge.features import Models, compute
 from workflow_scripts.stages.judge.known_pairs import Pairs
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.testbed.checker import Checker
 
 # The record of rewriting.json: its own name would be that of a shard's.

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.manifest import verify
-from workflow_scripts.stages.embed.embedding import RECORD, SentenceEmbeddings, load
+from workflow_scripts.encoding.embedding import SentenceEmbeddings, load
+from workflow_scripts.encoding.interface import RECORD
 from workflow_scripts.stages.filter.paraphrase_score import cosines
 from workflow_scripts.stages.filter.values import write_values
 

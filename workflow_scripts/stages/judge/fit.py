@@ -14,6 +14,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import sha256
 from workflow_scripts.core.version import version
+from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT as DEFAULT_ENCODER
 from workflow_scripts.plan.catalogues.pair_features import ENCODER, ENGLISH, NEEDS
 from workflow_scripts.stages.judge.features import FEATURES, Models, compute
@@ -22,7 +23,6 @@ from workflow_scripts.stages.judge.fitting import Examples, ablation, fit
 from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
 from workflow_scripts.stages.judge.judge import Judge
 from workflow_scripts.stages.judge.rated_pairs import read_labels, read_ratings
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_encoder
 
 GRAMMAR = "grammar"
 # What proved useful by cross-validation (docs/judge.md).

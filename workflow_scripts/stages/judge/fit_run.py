@@ -14,6 +14,7 @@ from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.rows import PairRow
+from workflow_scripts.encoding.sentence_vectors import encoder_folder
 from workflow_scripts.nmt.options import SCORED_TOKENS
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
 from workflow_scripts.plan.catalogues.pair_features import ENCODER, NEEDS
@@ -24,7 +25,6 @@ from workflow_scripts.stages.judge.fitting import Examples
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 from workflow_scripts.stages.judge.load import load_models
 from workflow_scripts.stages.judge.rated_pairs import read_labels, read_ratings
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
 
 # The record of judge.json, which looks like a record itself.
 RECORD = "fitting"

@@ -21,7 +21,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import publish_folder, write_json
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.manifest import record_path, sha256, shard_paths, verify
-from workflow_scripts.nmt.kinds import model_files
+from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.memory import keep_freed_memory
 from workflow_scripts.nmt.model import Model
@@ -33,7 +33,7 @@ from workflow_scripts.plan.schema import filled
 from workflow_scripts.stages.rewrite.about import tell
 from workflow_scripts.stages.rewrite.training import State, Training
 from workflow_scripts.stages.subword.segmenter import Segmenter
-from workflow_scripts.stages.train import data, measures, plans, work_folder
+from workflow_scripts.stages.train import data, model_quality, plans, work_folder
 from workflow_scripts.stages.train.doubts import ADVICE, doubts
 from workflow_scripts.stages.train.kernels import use_fast_kernels
 from workflow_scripts.stages.train.publishing import RECORD, publish_model
@@ -123,7 +123,7 @@ def _pairs(model: Model, source: Path, target: Path) -> list[Pair]:
     return [
         (model.source_ids(read), model.target_vocab.ids(written))
         for read, written in zip(
-            measures.read_pieces(source), measures.read_pieces(target), strict=True
+            model_quality.read_pieces(source), model_quality.read_pieces(target), strict=True
         )
     ]
 
@@ -147,8 +147,8 @@ def measure(task: Task, state: State) -> dict[str, Any]:
         "best_checkpoint": state.best_checkpoint,
         "parameters": count_parameters(folder),
         "segments": counts,
-        "validation_perplexity": measures.perplexity(model, dev),
-        "bleu": measures.bleu(model, test, segmenter) if counts.get("test") else None,
+        "validation_perplexity": model_quality.perplexity(model, dev),
+        "bleu": model_quality.bleu(model, test, segmenter) if counts.get("test") else None,
     }
 
 

@@ -26,6 +26,7 @@ from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.statistics.bootstrap import interval, resampled
 from workflow_scripts.core.statistics.rounding import DECIMALS
 from workflow_scripts.core.text.normalisation import letters_and_digits, words
+from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
@@ -36,7 +37,6 @@ from workflow_scripts.stages.evaluate.diversity import ORDERS, bleu_counts, one_
 from workflow_scripts.stages.evaluate.modified_bleu import modified_bleu
 from workflow_scripts.stages.judge.features import FEATURES, Models
 from workflow_scripts.stages.judge.known_pairs import Pairs
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.stages.rewrite.results import FIGURES, MEASURES
 from workflow_scripts.stages.rewrite.syntax_templates import prefixed
 from workflow_scripts.testbed.checker import Checker

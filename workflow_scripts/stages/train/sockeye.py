@@ -30,7 +30,7 @@ from workflow_scripts.stages.train import (
     curve,
     data,
     folder,
-    measures,
+    model_quality,
     plans,
     process,
     snapshots,
@@ -200,8 +200,8 @@ def measure(task: Task, result: Result) -> dict[str, Any]:
         **result.metrics,
         "parameters": count_parameters(folder_path),
         "segments": counts,
-        "validation_perplexity": measures.perplexity(model, dev),
-        "bleu": measures.bleu(model, test, target) if counts.get("test") else None,
+        "validation_perplexity": model_quality.perplexity(model, dev),
+        "bleu": model_quality.bleu(model, test, target) if counts.get("test") else None,
     }
 
 

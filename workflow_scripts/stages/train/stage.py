@@ -6,8 +6,8 @@ from typing import Any
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import as_list
+from workflow_scripts.core.files.model_folder import SOCKEYE, model_files
 from workflow_scripts.core.files.paths import Located, file_name
-from workflow_scripts.nmt.kinds import SOCKEYE, model_files
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS, finished
 from workflow_scripts.plan.config import FILTER_ROLES

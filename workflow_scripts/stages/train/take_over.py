@@ -23,11 +23,11 @@ from workflow_scripts.core.files.atomic import atomic_path, write_json
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import record_path, shard_paths, verify, write_record
+from workflow_scripts.core.files.model_folder import SETTINGS, SOCKEYE, ModelFiles, model_files
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairRow, Side
 from workflow_scripts.core.progress import progress
 from workflow_scripts.nmt.inspect import read_notes
-from workflow_scripts.nmt.kinds import SETTINGS, SOCKEYE, ModelFiles, model_files
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.scoring import score
@@ -39,7 +39,7 @@ from workflow_scripts.stages.train import (
     direction,
     folder,
     gather,
-    measures,
+    model_quality,
     work_folder,
 )
 from workflow_scripts.stages.train.direction import Languages, TextPair
@@ -191,8 +191,8 @@ def measure(
     bleu = None
     if test:
         sources = [source.pieces(pair[0]) for pair in test]
-        translated = progress(measures.translations(model, sources, target), len(test), "BLEU")
-        bleu = measures.corpus_bleu(list(translated), [pair[1] for pair in test])
+        translated = progress(model_quality.translations(model, sources, target), len(test), "BLEU")
+        bleu = model_quality.corpus_bleu(list(translated), [pair[1] for pair in test])
     return {
         "role": task.role,
         "direction": task.direction,

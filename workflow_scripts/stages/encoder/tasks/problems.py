@@ -11,13 +11,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.encoder.encoder_tokens import tokenised
-from workflow_scripts.stages.encoder.models import longest, open_model, open_tokenizer
+from workflow_scripts.encoding.encoder_tokens import tokenised
+from workflow_scripts.encoding.model_outputs import Inputs, outputs
+from workflow_scripts.encoding.pretrained import longest, open_model, open_tokenizer
 from workflow_scripts.stages.encoder.tasks import spans, squad
 from workflow_scripts.stages.encoder.tasks.examples import E, Pair, Question, TaskData
 from workflow_scripts.stages.encoder.tasks.glue import ENTAILMENT, PARAPHRASE, read_pairs
-from workflow_scripts.stages.encoder.tasks.measures import measured
-from workflow_scripts.stages.encoder.training import Inputs, outputs
+from workflow_scripts.stages.encoder.tasks.glue_measures import measured
 
 # What is known of each tested example, by name: lists of one length.
 Rows = dict[str, list[Any]]

@@ -21,15 +21,15 @@ from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.suggestion import suggestion
+from workflow_scripts.encoding.interface import RECORD
+from workflow_scripts.encoding.pretrained import file_hashes
+from workflow_scripts.encoding.sentence_vectors import encoder_folder
 from workflow_scripts.plan.catalogues.encoder_tasks import ENCODER_TASKS
 from workflow_scripts.plan.schema import definition, filled
-from workflow_scripts.stages.encoder.models import file_hashes
-from workflow_scripts.stages.encoder.results import RECORD
 from workflow_scripts.stages.encoder.tasks.disjoint_parts import folds
 from workflow_scripts.stages.encoder.tasks.examples import Pair, Question, TaskData
 from workflow_scripts.stages.encoder.tasks.problems import Rows, task_of
 from workflow_scripts.stages.encoder.training import Fitting
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
 
 # The share of what is learnt from that a learning rate is chosen on where there is nothing else.
 _CHOOSING_PARTS = 10

@@ -5,16 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from workflow_scripts.encoding.interface import Encoder
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
-
-
-class Encoder(Protocol):
-    """Turns sentences into vectors."""
-
-    def encode(self, sentences: Sequence[str]) -> NDArray[np.float32]:
-        """Return vectors, shape (sentences, size); zeros where a sentence has no known token."""
 
 
 class Grammar(Protocol):

@@ -7,8 +7,9 @@ from typing import Any
 from workflow_scripts.core.files.atomic import atomic_path, write_json
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.space import explained
-from workflow_scripts.stages.encoder.models import save
-from workflow_scripts.stages.encoder.results import METRICS, RECORD
+from workflow_scripts.encoding.interface import RECORD
+from workflow_scripts.encoding.pretrained import save
+from workflow_scripts.stages.encoder.results import METRICS
 
 # In the work folder.
 CHECKPOINT = "checkpoint.pt"

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from workflow_scripts.stages.encoder.encoder_tokens import Tokens
-from workflow_scripts.stages.encoder.training import outputs
+from workflow_scripts.encoding.encoder_tokens import Tokens
+from workflow_scripts.encoding.model_outputs import outputs
 
 
 def probabilities(

@@ -10,8 +10,8 @@ import torch
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import sha256
+from workflow_scripts.encoding.sentence_vectors import require_words
 from workflow_scripts.plan.catalogues.encoder_blocks import PLAIN, encoder_files
-from workflow_scripts.stages.judge.sentence_vectors import require_words
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 

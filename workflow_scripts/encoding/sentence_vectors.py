@@ -16,11 +16,10 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import remedy, sha256
 from workflow_scripts.core.files.packages import folder_in_package
 from workflow_scripts.core.files.seal import read_sealed
+from workflow_scripts.encoding import embedding as embedding
+from workflow_scripts.encoding.interface import LAYERS, Encoder, Read
+from workflow_scripts.encoding.parts import CONFIG
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT, MODULES
-from workflow_scripts.stages.embed import embedding as embedding
-from workflow_scripts.stages.embed.parts import CONFIG
-from workflow_scripts.stages.judge.features.feature import Encoder
-from workflow_scripts.stages.judge.features.token_matches import LAYERS, Read
 
 _NOT_INSTALLED = (
     "`make setup` installs it (with conda: envs/embed.post-deploy.sh; else: pip install "
