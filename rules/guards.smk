@@ -2,7 +2,6 @@
 import functools
 from pathlib import Path
 
-from snakemake.io import is_flagged
 from snakemake.logging import logger
 
 from workflow_scripts.core.files.space import advise_on_full_disks
@@ -23,6 +22,15 @@ try:
     RESULTS_LOCK = ResultsLock(config["results"])
 except InputError as error:
     raise WorkflowError(str(error)) from None
+
+
+def manifest_path(unit):
+    return f"{LAYOUT.folder(*unit)}/manifest.json"
+
+
+def manifests(stage):
+    """The manifests of all units of a stage."""
+    return [manifest_path(unit) for unit in LAYOUT.units() if unit[0] == stage]
 
 
 def stage_target(stage):
@@ -165,33 +173,6 @@ def spared_versions(with_trained):
     spared = found.spared | (found.trained if with_trained else found.kept)
     others = {LAYOUT.key(*unit) for unit in LAYOUT.units() if unit not in spared}
     return {LAYOUT.key(*unit) for unit in spared} - others
-
-
-def spare_finished(made_by):
-    """Keep the jobs of finished units from running for what they read: here they read nothing.
-
-    With `ancient` inputs they would still stand between jobs. Snakemake passes over all that depends
-    on a job that must run, since the one leads to the other; through a finished unit it does not, and
-    what stands behind it would be left unmade. And it would make again what is gone.
-    """
-
-    def spared(item):
-        if is_flagged(item, "ancient") or is_flagged(item, "unpack"):  # the user's files; `reads`
-            return item._file
-
-        def files(wildcards):
-            if wildcards.version in spared_versions(made_by.name != "manifest"):
-                return []
-            return item(wildcards) if callable(item) else item
-
-        return files
-
-    given = list(made_by.input._allitems())
-    made_by._input = type(made_by.input)()
-    made_by.set_input(
-        *(spared(item) for name, item in given if name is None),
-        **{name: spared(item) for name, item in given if name is not None},
-    )
 
 
 def enter_results(planned=False):

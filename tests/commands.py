@@ -18,8 +18,6 @@ def started() -> dict[str, str]:
         for name, block in re.findall(r"^rule (\w+):\n((?: {4}.*\n|\n)*)", text, re.M):
             if job := re.search(r'command=command\("?(\w+)"?, "(\w+)"\)', block):
                 declared[name] = _declared(job[1], job[2])
-            elif written := re.search(r"python -m workflow_scripts\.([\w.]+)", block):
-                declared[name] = written[1]
     return declared
 
 

@@ -133,6 +133,10 @@ class Stage(ABC):
         """Return the files that a unit's jobs keep outside its folder, each with its record."""
         return []
 
+    def url(self, sha256: str, file: str) -> str | None:
+        """Return the URL of a file that is kept under this hash and name, if the stage has it."""
+        return None
+
     def hub_block(self, record: str) -> dict[str, Any] | None:
         """Return the block of the model whose files a record in the folder of downloads tells."""
         return None
