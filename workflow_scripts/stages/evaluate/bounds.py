@@ -65,14 +65,14 @@ def own_quantiles(parts: Iterable[Path], corpora: set[str] | None) -> dict[str, 
                 yield batch.column("sum").to_numpy()
 
     count, unreadable = count_sums(sums)
-    ranks = [quantile_rank(each, count) for each in QUANTILES]
-    found = order_statistics(sums, ranks) if count else [math.inf] * len(QUANTILES)
+    ranks = [quantile_rank(quantile, count) for quantile in QUANTILES]
+    totals = order_statistics(sums, ranks) if count else [math.inf] * len(QUANTILES)
     return {
         "references": count,
         "unreadable": unreadable,
         "quantiles": [
-            {"quantile": each, "max_sum": total if math.isfinite(total) else None}
-            for each, total in zip(QUANTILES, found, strict=True)
+            {"quantile": quantile, "max_sum": total if math.isfinite(total) else None}
+            for quantile, total in zip(QUANTILES, totals, strict=True)
         ],
     }
 
@@ -167,10 +167,10 @@ def write_bounds(
         verify(path)
     groups = {"all": None, **{name: set(corpora) for name, corpora in config["groups"].items()}}
     quantiles = {name: own_quantiles(own, corpora) for name, corpora in groups.items()}
-    found = [each["max_sum"] for each in quantiles["all"]["quantiles"]]
+    own_sums = [quantile["max_sum"] for quantile in quantiles["all"]["quantiles"]]
     steps = [step / STEPS_PER_NAT for step in range(1, STEPS + 1)]
     used = read_json(threshold, THRESHOLD_RECORD)["max_sum"]
-    bounds = sorted({*steps, *(each for each in (used, *found) if each is not None)})
+    bounds = sorted({*steps, *(bound for bound in (used, *own_sums) if bound is not None)})
     rows = progress(sampled(paths, config["seed"]), desc="bounds")
     write_json(output, {"own": quantiles, "used": used, **curve(rows, bounds)})
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])

@@ -70,9 +70,9 @@ class Sample:
         """Add a reference with its outputs; `number` orders the draw."""
         self.outputs += len(outputs)
         # Of a sentence without a known token there is none.
-        similarities = (each.similarity for each in outputs)
-        self.similarities += [each for each in similarities if math.isfinite(each)]
-        pairs = [(number, place, each.reference, each.text) for place, each in enumerate(outputs)]
+        similarities = (output.similarity for output in outputs)
+        self.similarities += [cosine for cosine in similarities if math.isfinite(cosine)]
+        pairs = [(number, place, one.reference, one.text) for place, one in enumerate(outputs)]
         self.drawn = heapq.nsmallest(PAIRS, [*self.drawn, *pairs])
 
     def result(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def over(values: Sequence[float]) -> dict[str, float | None]:
 
 
 def _known(values: Iterable[float | None]) -> list[float]:
-    return [each for each in values if each is not None]
+    return [value for value in values if value is not None]
 
 
 class Side:
@@ -114,8 +114,8 @@ class Side:
         if sample := self._lengths.get(len(reference.split())):
             sample.add(number, outputs)
         key = letters_and_digits(reference)
-        self._copies += sum(letters_and_digits(each.text) == key for each in outputs)
-        self._exact += [each.exact for each in outputs if each.exact is not None]
+        self._copies += sum(letters_and_digits(output.text) == key for output in outputs)
+        self._exact += [output.exact for output in outputs if output.exact is not None]
 
     def result(self) -> dict[str, Any]:
         """Return the figures of all outputs, of each exact length, and over these lengths.
@@ -123,8 +123,8 @@ class Side:
         `over_lengths` is what the paper prints: mean and sample deviation of the figures of the
         lengths, of those that have an output.
         """
-        lengths = [{"length": name, **each.result()} for name, each in self._lengths.items()]
-        known = [each for each in lengths if each["outputs"]]
+        lengths = [{"length": length, **one.result()} for length, one in self._lengths.items()]
+        known = [figures for figures in lengths if figures["outputs"]]
         return {
             **self._all.result(),
             "copies": self._copies,
@@ -132,8 +132,8 @@ class Side:
             "exact_lengths": lengths,
             "over_lengths": {
                 "lengths": len(known),
-                "similarity": over(_known(each["similarity"]["mean"] for each in known)),
-                "modified_bleu": over(_known(each["modified_bleu"] for each in known)),
+                "similarity": over(_known(figures["similarity"]["mean"] for figures in known)),
+                "modified_bleu": over(_known(figures["modified_bleu"] for figures in known)),
             },
         }
 
@@ -148,21 +148,21 @@ class Judges:
 
     def outputs(self, rows: Sequence[ScoredRow]) -> list[list[Output]]:
         """Return the candidates of each row, judged, in their order."""
-        pairs = [(row["reference"], each["text"]) for row in rows for each in row["candidates"]]
+        pairs = [(row["reference"], one["text"]) for row in rows for one in row["candidates"]]
         if not pairs:
             return [[] for _ in rows]
         references, texts = (list(side) for side in zip(*pairs, strict=True))
-        found = compute(Pairs(references, texts), ["cosine"], self._models)
-        cosines = iter(100 * found["cosine"])
+        features = compute(Pairs(references, texts), ["cosine"], self._models)
+        cosines = iter(100 * features["cosine"])
         return [
             [
                 Output(
                     row["reference"],
-                    each["text"],
+                    candidate["text"],
                     float(next(cosines)),
-                    self._exact(row, each["text"]),
+                    self._exact(row, candidate["text"]),
                 )
-                for each in row["candidates"]
+                for candidate in row["candidates"]
             ]
             for row in rows
         ]
@@ -175,11 +175,11 @@ class Judges:
 
 def by_variant(row: ScoredRow, outputs: Sequence[Output]) -> dict[str, list[Output]]:
     """Return the outputs of each variant; one that several variants share counts for each."""
-    found: dict[str, list[Output]] = {}
+    variants: dict[str, list[Output]] = {}
     for candidate, output in zip(row["candidates"], outputs, strict=True):
         for name in candidate["variant"].split():
-            found.setdefault(name, []).append(output)
-    return found
+            variants.setdefault(name, []).append(output)
+    return variants
 
 
 def beside(
@@ -192,11 +192,11 @@ def beside(
         others: of one that has them all, in the same order.
 
     Raises:
-        InputError: it has not.
+        InputError: it lacks one.
     """
     others = iter(others)
     for row in rows:
-        other = next((each for each in others if each["id"] == row["id"]), None)
+        other = next((one for one in others if one["id"] == row["id"]), None)
         if other is None:
             raise InputError(
                 f"evaluate.rewriting: reference {row['id']} is in one system alone; score again "
@@ -247,13 +247,13 @@ def paraphrases(row: ScoredRow) -> list[str]:
     What differs in case, punctuation and blanks alone is one; a copy of the reference is none.
     """
     seen = {letters_and_digits(row["reference"])}
-    found = []
+    distinct = []
     for candidate in row["candidates"]:
         key = letters_and_digits(candidate["text"])
         if key not in seen:
             seen.add(key)
-            found.append(candidate["text"])
-    return found
+            distinct.append(candidate["text"])
+    return distinct
 
 
 def compare(
@@ -279,7 +279,7 @@ def compare(
                 comparison.add(row["id"], by_variant(other, theirs), by_variant(row, own))
                 example = (fraction(seed, "example", row["id"]), row["reference"], paraphrases(row))
                 drawn = heapq.nsmallest(EXAMPLES, [*drawn, example])
-    examples = [{"reference": text, "paraphrases": found} for _, text, found in drawn]
+    examples = [{"reference": text, "paraphrases": listed} for _, text, listed in drawn]
     return comparison.result(), examples
 
 
@@ -311,13 +311,13 @@ def compare_systems(
         verify(path)
     models = Models(encoder=load_encoder(encoder_folder(), choose_device(device).type))
     judges = Judges(models, Checker() if config["testbed"] else None, config["testbed"])
-    found: dict[str, Any] = {}
+    compared: dict[str, Any] = {}
     examples: list[dict[str, Any]] = []
     for (name, variants), paths in zip(config["bilingual"].items(), others, strict=True):
         both = list(zip(paths, own, strict=True))
-        found[name], examples = compare(both, variants, judges, config["seed"])
-    write_json(output, {"bilingual": found, "examples": examples})
-    references = sum(comparison["references"] for comparison in found.values())
+        compared[name], examples = compare(both, variants, judges, config["seed"])
+    write_json(output, {"bilingual": compared, "examples": examples})
+    references = sum(comparison["references"] for comparison in compared.values())
     write_record(output.with_name(RECORD), references, references, {}, files=[output])
 
 

@@ -23,11 +23,11 @@ COLUMNS = ["source", "reference", "paraphrases"]
 
 def normalised(answers: dict[str, Answers]) -> dict[str, Answers]:
     """Return answers whose texts have the form that the texts of a run have."""
-    found: dict[str, Answers] = {}
+    of_run: dict[str, Answers] = {}
     for prompt, weights in answers.items():
-        right = found.setdefault(normalise(prompt), {})
+        right = of_run.setdefault(normalise(prompt), {})
         right.update({key(normalise(answer)): weight for answer, weight in weights.items()})
-    return found
+    return of_run
 
 
 def figures(answers: dict[str, Answers], rows: Iterable[ParaphrasesRow]) -> dict[str, Any]:
@@ -40,13 +40,13 @@ def figures(answers: dict[str, Answers], rows: Iterable[ParaphrasesRow]) -> dict
         answers: `normalised`.
         rows: `COLUMNS` of the `paraphrases` schema.
     """
-    given: dict[str, list[Ranked]] = {}
+    paraphrases: dict[str, list[Ranked]] = {}
     for row in rows:
         for prompt in {row["reference"], row["source"]} & answers.keys():
-            ranked = [(each["rank"], each["text"]) for each in row["paraphrases"]]
-            given.setdefault(prompt, []).extend(ranked)
-    asked = {prompt: right for prompt, right in answers.items() if prompt in given}
-    return {"prompts": len(answers), "found": len(asked), **measure(asked, given)}
+            ranked = [(one["rank"], one["text"]) for one in row["paraphrases"]]
+            paraphrases.setdefault(prompt, []).extend(ranked)
+    asked = {prompt: right for prompt, right in answers.items() if prompt in paraphrases}
+    return {"prompts": len(answers), "found": len(asked), **measure(asked, paraphrases)}
 
 
 def write_answers(
@@ -70,14 +70,14 @@ def write_answers(
     for path in paths:
         verify(path)
     rows = (row for path in paths for row in read_rows(path, ParaphrasesRow, COLUMNS))
-    found = figures(right, progress(rows, desc="answers"))
-    if not found["found"]:
+    measured = figures(right, progress(rows, desc="answers"))
+    if not measured["found"]:
         print(
             f"warning: none of the {len(right):,} prompts of {answers} is a reference or a "
             "source of the run; correct evaluate.answers, or take it out",
             file=sys.stderr,
         )
-    write_json(output, found)
+    write_json(output, measured)
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 

@@ -65,12 +65,12 @@ class RatedReference:
     def at(self, rank: int) -> Rated | None:
         """Return the paraphrase at a rank; beyond the last one that one (ParaBank 2, 3.4)."""
         wanted = min(rank, self.listed)
-        return next((each for each in self.rated if each.rank == wanted), None)
+        return next((pair for pair in self.rated if pair.rank == wanted), None)
 
     def _by_score(self) -> list[Rated]:
-        """Those with a score, the highest first; of equal ones the better rank first."""
-        scored = [each for each in self.rated if each.similarity is not None]
-        return sorted(scored, key=lambda each: (-(each.similarity or 0.0), each.rank))
+        """Return those with a score, the highest first; of equal ones the better rank first."""
+        scored = [pair for pair in self.rated if pair.similarity is not None]
+        return sorted(scored, key=lambda pair: (-(pair.similarity or 0.0), pair.rank))
 
     def highest(self) -> Rated | None:
         """Return the one that people find closest; of equal ones that of the best rank."""
@@ -96,20 +96,25 @@ ORACLES: dict[str, Callable[[RatedReference], Rated | None]] = {
 
 def of_pairs(ratings: Iterable[Rating]) -> dict[tuple[str, str], list[Rating]]:
     """Return the ratings of each reference and paraphrase, controls apart."""
-    found: dict[tuple[str, str], list[Rating]] = {}
-    for each in ratings:
-        if set(each.systems) != {CONTROL}:
-            found.setdefault((each.reference, each.paraphrase), []).append(each)
-    return found
+    pairs: dict[tuple[str, str], list[Rating]] = {}
+    for rating in ratings:
+        if set(rating.systems) != {CONTROL}:
+            pairs.setdefault((rating.reference, rating.paraphrase), []).append(rating)
+    return pairs
+
+
+def rated_text(rank: int, text: str, ratings: Sequence[Rating]) -> Rated:
+    """Return a paraphrase with what its ratings, at least one, come to."""
+    return Rated(rank, text, similarity(ratings), grammatical(ratings))
 
 
 def rated_reference(row: ParaphrasesRow, ratings: Ratings, best: int) -> RatedReference | None:
     """Return a row of the `paraphrases` schema with its ratings; None if it has none."""
     listed = row["paraphrases"][:best]
     rated = [
-        Rated(rank, each["text"], similarity(given), grammatical(given))
-        for rank, each in enumerate(listed, start=1)
-        if (given := ratings.get((row["id"], each["text"])))
+        rated_text(rank, paraphrase["text"], own)
+        for rank, paraphrase in enumerate(listed, start=1)
+        if (own := ratings.get((row["id"], paraphrase["text"])))
     ]
     return RatedReference(row["reference"], len(listed), rated) if rated else None
 
@@ -125,42 +130,57 @@ def summary(
         samples: bootstrap samples behind the intervals.
         seed: of the draws.
     """
-    rows: list[list[list[Rated]]] = [[each.rated for each in references]]
-    rows += [
-        [[found] if (found := each.at(rank)) else [] for each in references]
-        for rank in range(1, best + 1)
-    ]
-    rows += [
-        [[found] if (found := choose(each)) else [] for each in references]
-        for choose in ORACLES.values()
-    ]
-    sums = np.zeros((len(references), len(rows), 4))
-    for column, row in enumerate(rows):
-        for number, rated in enumerate(row):
-            for each in rated:
-                add_sums(sums[number, column], each.similarity, each.grammatical)
-    intervals = figure_intervals(sums, samples, seed)
+    rows: list[list[list[Rated]]] = [[reference.rated for reference in references]]
+    rows += [_alone(one.at(rank) for one in references) for rank in range(1, best + 1)]
+    rows += [_alone(map(choose, references)) for choose in ORACLES.values()]
     everything, *others = (
-        {**_figures(row), "interval": each, **_differences(references, row)}
-        for row, each in zip(rows, intervals, strict=True)
+        {**_figures(row), "interval": interval, **_differences(references, row)}
+        for row, interval in zip(rows, _intervals(rows, samples, seed), strict=True)
     )
-    spans = [place(len(words(each.text))) for each in references]
-    starts = [0, *(end + 1 for end in ENDS)]
     return {
         "all": everything,
-        "by_length": [
-            {
-                **{"from": start, "to": end},
-                **_figures([r for r, at in zip(rows[0], spans, strict=True) if at == span]),
-            }
-            for span, (start, end) in enumerate(zip(starts, [*ENDS, None], strict=True))
-        ],
-        "exact_lengths": _exact_lengths((each.text, each.rated) for each in references),
-        "ranks": [{"rank": rank, **each} for rank, each in enumerate(others[:best], start=1)],
+        "by_length": _by_length(references),
+        "exact_lengths": _exact_lengths((one.text, one.rated) for one in references),
+        "ranks": [{"rank": rank, **row} for rank, row in enumerate(others[:best], start=1)],
         "oracles": [
-            {"oracle": name, **each} for name, each in zip(ORACLES, others[best:], strict=True)
+            {"oracle": name, **row} for name, row in zip(ORACLES, others[best:], strict=True)
         ],
     }
+
+
+def _alone(pairs: Iterable[Rated | None]) -> list[list[Rated]]:
+    """Return the one pair of each reference in a list; an empty one where there is none."""
+    return [[pair] if pair else [] for pair in pairs]
+
+
+def _intervals(
+    rows: Sequence[Sequence[Sequence[Rated]]], samples: int, seed: int
+) -> Sequence[dict[str, Any]]:
+    """Return the intervals of the figures of each row, which has the pairs of each reference."""
+    sums = np.zeros((max(len(rows[0]), 1), len(rows), 4))
+    for column, row in enumerate(rows):
+        for number, pairs in enumerate(row):
+            for pair in pairs:
+                add_sums(sums[number, column], pair.similarity, pair.grammatical)
+    return figure_intervals(sums, samples, seed)
+
+
+def _by_length(references: Sequence[RatedReference]) -> list[dict[str, Any]]:
+    """Return the figures of the references of each range of lengths."""
+    spans = [place(len(words(reference.text))) for reference in references]
+    starts = [0, *(end + 1 for end in ENDS)]
+    return [
+        {
+            "from": start,
+            "to": end,
+            **_figures(
+                reference.rated
+                for reference, own in zip(references, spans, strict=True)
+                if own == span
+            ),
+        }
+        for span, (start, end) in enumerate(zip(starts, [*ENDS, None], strict=True))
+    ]
 
 
 def variant_figures(
@@ -177,29 +197,27 @@ def variant_figures(
         config: the stage's settings, with `variants`, their names.
     """
     names: list[str] = config["variants"]
-    found: list[tuple[str, dict[str, list[Rated]]]] = []
+    texts: list[str] = []
+    rated: list[dict[str, list[Rated]]] = []
     for row in rows:
-        rated: dict[str, list[Rated]] = {}
-        for each in row["candidates"]:
-            if given := ratings.get((row["id"], each["text"])):
-                one = Rated(1, each["text"], similarity(given), grammatical(given))
-                for name in each["variant"].split():
-                    rated.setdefault(name, []).append(one)
-        if rated:
-            found.append((row["reference"], rated))
-    sums = np.zeros((max(len(found), 1), len(names), 4))
-    for number, (_, rated) in enumerate(found):
-        for column, name in enumerate(names):
-            for one in rated.get(name, []):
-                add_sums(sums[number, column], one.similarity, one.grammatical)
-    intervals = figure_intervals(sums, config["bootstrap"], config["seed"])
+        of_variants: dict[str, list[Rated]] = {}
+        for candidate in row["candidates"]:
+            if own := ratings.get((row["id"], candidate["text"])):
+                pair = rated_text(1, candidate["text"], own)
+                for name in candidate["variant"].split():
+                    of_variants.setdefault(name, []).append(pair)
+        if of_variants:
+            texts.append(row["reference"])
+            rated.append(of_variants)
+    pairs = [[of_variants.get(name, []) for of_variants in rated] for name in names]
+    intervals = _intervals(pairs, config["bootstrap"], config["seed"])
     return {
         name: {
-            **_figures(rated.get(name, []) for _, rated in found),
+            **_figures(own),
             "interval": interval,
-            "exact_lengths": _exact_lengths((text, rated.get(name, [])) for text, rated in found),
+            "exact_lengths": _exact_lengths(zip(texts, own, strict=True)),
         }
-        for name, interval in zip(names, intervals, strict=True)
+        for name, own, interval in zip(names, pairs, intervals, strict=True)
     }
 
 
@@ -214,11 +232,11 @@ def _exact_lengths(rated: Iterable[tuple[str, Sequence[Rated]]]) -> list[dict[st
 
 def _figures(row: Iterable[Sequence[Rated]]) -> dict[str, Any]:
     """Return `similarity`, `grammatical` and `pairs` as `judge.ratings`, and how many `rated`."""
-    pairs = [each for rated in row for each in rated]
-    scores = [each.similarity for each in pairs if each.similarity is not None]
+    pairs = [pair for rated in row for pair in rated]
+    scores = [pair.similarity for pair in pairs if pair.similarity is not None]
     return {
         "similarity": mean(sum(scores), len(scores)),
-        "grammatical": mean(100.0 * sum(each.grammatical for each in pairs), len(pairs)),
+        "grammatical": mean(100.0 * sum(pair.grammatical for pair in pairs), len(pairs)),
         "pairs": len(scores),
         "rated": len(pairs),
     }
@@ -231,10 +249,10 @@ def _differences(
     comparison = Comparison()
     for reference, rated in zip(references, row, strict=True):
         first = sentence(reference.text)
-        for each in rated:
-            comparison.add(first, sentence(each.text))
-    found = comparison.result()
-    return {"one_minus_bleu": found["one_minus_bleu"], **found.get("words", {})}
+        for pair in rated:
+            comparison.add(first, sentence(pair.text))
+    figures = comparison.result()
+    return {"one_minus_bleu": figures["one_minus_bleu"], **figures.get("words", {})}
 
 
 def rate_system(
@@ -263,10 +281,10 @@ def rate_system(
         rows = read_rows(path, ParaphrasesRow, COLUMNS)
         for row in progress(rows, desc=f"ratings {path.stem}"):
             seen = seen or row["id"] in known
-            found = rated_reference(row, pairs, config["best"])
-            if found is not None:
-                references.append(found)
-                selected_pairs += found.listed
+            reference = rated_reference(row, pairs, config["best"])
+            if reference is not None:
+                references.append(reference)
+                selected_pairs += reference.listed
     # The references of a system that a rewriter writes may all be others than those rated.
     if not seen and "rewritten" not in config:
         raise InputError(
@@ -287,7 +305,7 @@ def rate_system(
         of_variants = {"variants": variant_figures(outputs, pairs, config)}
     return {
         "ratings": len(kept),
-        "annotators": len({each.annotator for each in kept}),
+        "annotators": len({rating.annotator for rating in kept}),
         "left_out": without,
         "agreement": agreement(kept, config["seed"]),
         "references": len(references),
@@ -324,9 +342,9 @@ def write_ratings(
     """
     selected, outputs = shard_paths(folder, shards), shard_paths(scored, shards)
     with unchanged(inputs or {}):
-        found = rate_system(config, selected, outputs, ratings)
-    write_json(output, found)
-    references = found["references"]
+        rated = rate_system(config, selected, outputs, ratings)
+    write_json(output, rated)
+    references = rated["references"]
     write_record(output.with_name(RECORD), references, references, {}, files=[output])
 
 

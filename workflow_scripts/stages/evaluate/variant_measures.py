@@ -79,16 +79,16 @@ class Variant:
             samples: bootstrap samples behind the interval.
             seed: of the draws.
         """
-        found = self.group.result(samples, seed)
+        measures = self.group.result(samples, seed)
         return {
             "references": self.references,
-            "outputs": found["references"],
+            "outputs": measures["references"],
             "alone": self.alone,
             "shared": {name: self.shared[name] for name in names if self.shared[name]},
-            **{key: value for key, value in found["ranks"][0].items() if key not in _OF_RANKS},
-            "by_length": [_one_rank(each) for each in found["by_length"]],
-            "exact_lengths": [_one_rank(each) for each in found["exact_lengths"]],
-            "testbed": found["testbed"] and found["testbed"]["ranks"][0],
+            **{key: value for key, value in measures["ranks"][0].items() if key not in _OF_RANKS},
+            "by_length": [_one_rank(part) for part in measures["by_length"]],
+            "exact_lengths": [_one_rank(part) for part in measures["exact_lengths"]],
+            "testbed": measures["testbed"] and measures["testbed"]["ranks"][0],
         }
 
 
@@ -207,8 +207,8 @@ def measure_variants(
     count = partial(measure_shard, config=config, segmenter_file=segmenter_file)
     for shard in in_processes(count, parts, threads):
         merge(sums, shard)
-    found = {"config": config, "references": references, "groups": summary(sums, config)}
-    write_json(output, found)
+    groups = summary(sums, config)
+    write_json(output, {"config": config, "references": references, "groups": groups})
     write_record(output.with_name(RECORD), references, references, {}, files=[output])
 
 

@@ -239,10 +239,17 @@ def test_a_part_with_one_class_is_refused(encoder, data, name, part):
         tuned(encoder, data, "SICK-E", data / "x.jsonl")
 
 
-def test_the_command_refuses_what_is_no_setting(encoder, data):
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--config", '{"learning_rate": [0.1]}', "unknown key 'learning_rate'; did you mean"),
+        ("--task", "STS", "--task: 'STS' is none of QQP, MNLI, STS-B"),
+    ],
+)
+def test_the_command_refuses_what_is_no_setting_or_task(encoder, data, option, value, message):
     arguments = command(encoder, data, data / "x.jsonl")
-    arguments[arguments.index("--config") + 1] = json.dumps({"learning_rate": [1e-4]})
-    with pytest.raises(InputError, match="unknown key 'learning_rate'; did you mean"):
+    arguments[arguments.index(option) + 1] = value
+    with pytest.raises(InputError, match=message):
         main(arguments)
 
 
