@@ -126,17 +126,17 @@ def answers(asked: Sequence[Question], search: Search, parse: Parse) -> list[Ans
         search: gives the n-best lists, best first, of inputs (template or None, sentence).
         parse: gives the trees of texts.
     """
-    inputs = list(dict.fromkeys((each.read, each.sentence) for each in asked))
+    inputs = list(dict.fromkeys((question.read, question.sentence) for question in asked))
     lists = dict(zip(inputs, search(inputs), strict=True))
-    texts = list(dict.fromkeys(text for found in lists.values() for text, _ in found))
+    texts = list(dict.fromkeys(text for nbest in lists.values() for text, _ in nbest))
     trees = zip(texts, parse(texts), strict=True)
     of_text = {text: None if tree is None else template_of(tree) for text, tree in trees}
     result = []
     for question in asked:
-        found = lists[question.read, question.sentence]
-        outputs = [Output(text, nll, of_text[text]) for text, nll in found]
+        nbest = lists[question.read, question.sentence]
+        outputs = [Output(text, nll, of_text[text]) for text, nll in nbest]
         first = outputs[0] if outputs else None
-        best = next((each for each in outputs if _meets(each, question)), first)
+        best = next((output for output in outputs if _meets(output, question)), first)
         result.append(Answer(question, first, best))
     return result
 
@@ -153,11 +153,11 @@ class Scores:
     scorers: dict[str, Score]
     known: dict[str, dict[tuple[str, str], float]] = field(default_factory=dict)
 
-    def learn(self, found: Sequence[Answer]) -> None:
+    def learn(self, answered: Sequence[Answer]) -> None:
         """Compute the numbers of all paraphrases of some answers; there may be none."""
         pairs = [
             (answer.question.sentence, output.text)
-            for answer in found
+            for answer in answered
             for output in (answer.first, answer.best)
             if output is not None
         ]
@@ -172,12 +172,12 @@ class Scores:
 
 
 def measures(
-    found: Sequence[Answer], scores: Scores, samples: int, seed: int
+    answered: Sequence[Answer], scores: Scores, samples: int, seed: int
 ) -> dict[str, dict[str, Any]]:
     """Return the measures of each setting that has answers.
 
     Args:
-        found: all answers.
+        answered: all answers.
         scores: that have learnt them.
         samples: bootstrap samples behind an interval; whole sentences are drawn.
         seed: of the draws.
@@ -191,7 +191,7 @@ def measures(
     """
     result = {}
     for setting in SETTINGS:
-        chosen = [each for each in found if each.question.setting == setting]
+        chosen = [answer for answer in answered if answer.question.setting == setting]
         if chosen:
             result[setting] = _measures(chosen, scores, samples, seed)
     return result
@@ -257,25 +257,25 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def by_template(
-    found: Sequence[Answer], frequent: Sequence[Template], scores: Scores
+    answered: Sequence[Answer], frequent: Sequence[Template], scores: Scores
 ) -> list[dict[str, Any]]:
     """Return how each of the most frequent templates is met, in their order."""
     rows = []
     for template in frequent:
         chosen = [
-            each
-            for each in found
-            if each.question.setting == FREQUENT and each.question.asked == template.template
+            answer
+            for answer in answered
+            if answer.question.setting == FREQUENT and answer.question.asked == template.template
         ]
         rows.append(
             {
                 "template": template.template,
                 "count": template.count,
                 "answers": len(chosen),
-                "met": _round(100 * fmean(each.met for each in chosen)),
-                "met_best": _round(100 * fmean(each.met_best for each in chosen)),
+                "met": _round(100 * fmean(answer.met for answer in chosen)),
+                "met_best": _round(100 * fmean(answer.met_best for answer in chosen)),
                 **{
-                    name: _mean(scores.of(name, each.question, each.first) for each in chosen)
+                    name: _mean(scores.of(name, answer.question, answer.first) for answer in chosen)
                     for name in scores.scorers
                 },
             }
@@ -283,11 +283,11 @@ def by_template(
     return rows
 
 
-def examples(found: Sequence[Answer], sentences: int) -> list[dict[str, Any]]:
+def examples(answered: Sequence[Answer], sentences: int) -> list[dict[str, Any]]:
     """Return some originals with their paraphrases by template (ParaNMT-50M, Table 11).
 
     Args:
-        found: all answers.
+        answered: all answers.
         sentences: originals, the first ones.
 
     Returns:
@@ -295,7 +295,7 @@ def examples(found: Sequence[Answer], sentences: int) -> list[dict[str, Any]]:
         those of the frequent templates that the chosen paraphrase has.
     """
     grouped: dict[str, list[Answer]] = {}
-    for answer in found:
+    for answer in answered:
         if answer.question.setting == FREQUENT and answer.best is not None:
             grouped.setdefault(answer.question.sentence, []).append(answer)
     return [
@@ -304,12 +304,12 @@ def examples(found: Sequence[Answer], sentences: int) -> list[dict[str, Any]]:
             "template": group[0].question.own,
             "paraphrases": [
                 {
-                    "template": each.question.asked,
-                    "paraphrase": each.best.text,
-                    "met": each.met_best,
+                    "template": answer.question.asked,
+                    "paraphrase": answer.best.text,
+                    "met": answer.met_best,
                 }
-                for each in group
-                if each.best is not None
+                for answer in group
+                if answer.best is not None
             ],
         }
         for original, group in list(grouped.items())[:sentences]

@@ -39,8 +39,8 @@ def results(run: FinishedRun) -> dict[str, dict[str, Any]]:
 
 def syntactic_control(run: FinishedRun) -> dict[str, Any] | None:
     """Return the measures of the rewriters with templates; None if there is none."""
-    found = results(run)
-    return {"rewriters": found, "settings": SHOWN} if found else None
+    by_name = results(run)
+    return {"rewriters": by_name, "settings": SHOWN} if by_name else None
 
 
 def control_table(run: FinishedRun) -> Table:
@@ -49,14 +49,16 @@ def control_table(run: FinishedRun) -> Table:
     columns = ("rewriter", "beam_size", "setting", *_FIGURES, *intervals, *_MORE, *_SCORES)
     rows = [
         (
-            *(name, each["beam_size"], setting),
-            *(found[key] for key in _FIGURES),
-            *(found[f"{key}_interval"][end] for key in _FIGURES[-2:] for end in ("low", "high")),
-            *(found[key] for key in _MORE),
-            *(found.get(key) for key in _SCORES),
+            name,
+            control["beam_size"],
+            setting,
+            *(measures[key] for key in _FIGURES),
+            *(measures[f"{key}_interval"][end] for key in _FIGURES[-2:] for end in ("low", "high")),
+            *(measures[key] for key in _MORE),
+            *(measures.get(key) for key in _SCORES),
         )
-        for name, each in results(run).items()
-        for setting, found in each["settings"].items()
+        for name, control in results(run).items()
+        for setting, measures in control["settings"].items()
     ]
     return Table(columns, rows)
 
@@ -65,8 +67,8 @@ def template_table(run: FinishedRun) -> Table:
     """Return how each of the most frequent templates is met."""
     columns = ("template", "count", "answers", "met", "met_best", "cosine", "exact")
     rows = [
-        (name, *(found.get(key) for key in columns))
-        for name, each in results(run).items()
-        for found in each["templates"]
+        (name, *(template.get(key) for key in columns))
+        for name, control in results(run).items()
+        for template in control["templates"]
     ]
     return Table(("rewriter", *columns), rows)

@@ -33,10 +33,10 @@ class Corrector:
         )
 
     def _word(self, part: str, *, may_have_capital: bool) -> str:
-        found = split_word(part)
-        if found is None or not found.text.isalpha():
+        token = split_word(part)
+        if token is None or not token.text.isalpha():
             return part
-        word = found.text
+        word = token.text
         if word != word.lower() and not may_have_capital:
             return part
         if word.lower() in self._checker:
@@ -44,7 +44,7 @@ class Corrector:
         new = self._corrected(word.lower())
         if new is None:
             return part
-        return found.lead + like(new, word) + part[len(found.lead) + len(word) :]
+        return token.lead + like(new, word) + part[len(token.lead) + len(word) :]
 
     def _correction(self, word: str) -> str | None:
         if len(word) > self._longest:

@@ -84,7 +84,10 @@ def open_rewriter(arguments: argparse.Namespace) -> Rewriter:
     if language is None and config is not None:
         language = config["languages"]["reference"]["code"]
     return Rewriter(
-        *(model, source, target, language),
+        model,
+        source,
+        target,
+        language,
         Settings(arguments.beam_size, arguments.sample, arguments.batch_rows, copies),
         templates=[each.template for each in known(folder)] if (folder / TABLE).exists() else [],
         systems=None if run is None else _systems(run, folder, arguments.idf),
@@ -100,14 +103,14 @@ def read_card(folder: Path) -> dict[str, Any]:
     """
     path = folder / CARD
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        card = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise InputError(f"{path} can't be read ({error}); get the folder again") from error
-    if not isinstance(found, dict):
+    if not isinstance(card, dict):
         raise InputError(f"{path} is no object; get the folder again")
-    return found
+    return card
 
 
 def encoder_for(language: str | None) -> Encoder | None:

@@ -26,10 +26,10 @@ def repair_table(run: FinishedRun) -> Table:
     columns += tuple(f"{name}_{part}" for name in REPAIR_FIGURES for part in parts)
     rows = []
     for name in results.repairers(run):
-        found = results.read_repair(run.folder("rewrite", f"{name}-repair"))
-        for method, kinds in found["methods"].items():
+        repair = results.read_repair(run.folder("rewrite", f"{name}-repair"))
+        for method, kinds in repair["methods"].items():
             for kind, shares in kinds.items():
-                figures = [shares[each] or dict.fromkeys(parts) for each in REPAIR_FIGURES]
+                figures = [shares[figure] or dict.fromkeys(parts) for figure in REPAIR_FIGURES]
                 values = (figure[part] for figure in figures for part in parts)
                 rows.append((name, method, kind, shares["sentences"], *values))
     return Table(columns, rows)

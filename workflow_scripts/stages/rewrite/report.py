@@ -46,12 +46,13 @@ def rewriters_table(run: FinishedRun) -> Table:
     rows = []
     for name in results.rewriters(run):
         measures = results.read_measures(run.folder("rewrite", f"{name}-measures"))
-        for search, found in measures.items():
-            figures = [found[each] or dict.fromkeys(parts) for each in FIGURES]
+        for search, measured in measures.items():
+            figures = [measured[figure] or dict.fromkeys(parts) for figure in FIGURES]
             rows.append(
                 (
-                    *(name, search),
-                    *(found[each] for each in columns[2:6]),
+                    name,
+                    search,
+                    *(measured[column] for column in columns[2:6]),
                     *(figure[part] for figure in figures for part in parts),
                 )
             )

@@ -60,10 +60,10 @@ def requests_of(
                 continue
             if form == "tsv" and not line.strip():
                 continue
-            given = _given(line, form, columns)
-            if not isinstance(given, dict):
+            request = _given(line, form, columns)
+            if not isinstance(request, dict):
                 raise RequestError('must be an object such as {"text": "A sentence."}')
-            yield number, request_of({**defaults, **given})
+            yield number, request_of({**defaults, **request})
         except RequestError as error:
             raise RequestError(f"line {number}: {error}") from error
 
@@ -126,7 +126,7 @@ def _value(name: str, cell: str) -> Any:
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object, none of whose keys stands twice: the first value would be lost."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         raise RequestError("a key stands there twice; take one out")
-    return found
+    return values

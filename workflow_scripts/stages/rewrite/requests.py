@@ -208,18 +208,18 @@ def _no_halves(text: str) -> None:
         raise RequestError("half of a surrogate pair (\\ud800 to \\udfff) is no text; take it out")
 
 
-def request_of(given: Any) -> Request:
+def request_of(value: Any) -> Request:
     """Return the request that a JSON value says.
 
     Raises:
         RequestError: it says none; the message names the key.
     """
     # An unknown key may be what is missing, misspelt: it is told first.
-    for error in sorted(_VALIDATOR.iter_errors(given), key=lambda each: each.validator):
-        raise RequestError(_problem(error, given))
+    for error in sorted(_VALIDATOR.iter_errors(value), key=lambda each: each.validator):
+        raise RequestError(_problem(error, value))
     # In JSON 2.0 is a whole number too.
     values: dict[str, Any] = {
-        key: int(value) if isinstance(value, float) else value for key, value in given.items()
+        key: int(item) if isinstance(item, float) else item for key, item in value.items()
     }
     for key in ("text", "template", "system"):
         if values.get(key) is not None:
@@ -238,12 +238,12 @@ def request_of(given: Any) -> Request:
     return Request(**values)
 
 
-def _problem(error: Any, given: Any) -> str:
+def _problem(error: Any, value: Any) -> str:
     """Return one line about a fault, which does not repeat long texts."""
     if error.validator == "additionalProperties":
         known = [each.name for each in fields(Request)]
-        (stranger, *_) = [key for key in given if key not in known]
-        return f"unknown key {stranger[:50]!r}{suggestion(stranger[:50], known)}"
+        (unknown, *_) = [key for key in value if key not in known]
+        return f"unknown key {unknown[:50]!r}{suggestion(unknown[:50], known)}"
     if error.validator == "required":
         return "key 'text' is missing: the sentence"
     where = "".join(f"[{key}]" if isinstance(key, int) else f"'{key}'" for key in error.path)

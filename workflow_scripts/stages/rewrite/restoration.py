@@ -63,5 +63,5 @@ def _twice(written: list[str], place: int) -> bool:
 
 
 def _bare(token: str) -> str:
-    found = split_word(token)
-    return (found.text if found else token).lower()
+    word = split_word(token)
+    return (word.text if word else token).lower()

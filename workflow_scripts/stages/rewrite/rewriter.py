@@ -197,7 +197,11 @@ class Rewriter:
         source = self._source.encode(text)
         searches = self._of_system(request) if request.system else self._of_words(request)
         plan = Plan(
-            *(request, source, searches, list(request.avoid), list(request.use)),
+            request,
+            source,
+            searches,
+            list(request.avoid),
+            list(request.use),
             self._unknown(request.text) if UNK in source else [],
         )
         if not self._model.can_read(source):
@@ -340,8 +344,9 @@ class Rewriter:
         """Return the answers of planned requests, all in two searches at most."""
         beams = self._beams([plan for plan in plans if not plan.request.samples])
         samples = self._samples([plan for plan in plans if plan.request.samples])
-        found = [next(samples if plan.request.samples else beams) for plan in plans]
-        answers = [self._answer(plan, each) for plan, each in zip(plans, found, strict=True)]
+        answers = [
+            self._answer(plan, next(samples if plan.request.samples else beams)) for plan in plans
+        ]
         return self._with_meaning(answers)
 
     def _beams(self, plans: list[Plan]) -> Iterator[list[Found]]:

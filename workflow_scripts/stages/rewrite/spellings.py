@@ -81,12 +81,12 @@ def capitals(phrase: str) -> list[str]:
 def forms_of(phrase: str, inflections: Forms) -> list[str]:
     """Return a phrase and its inflections, in which one of its words has another form."""
     words = phrase.split()
-    found = [phrase]
+    forms = [phrase]
     for place, word in enumerate(words):
         for form in inflections(word.lower()):
             if form != word.lower():
-                found.append(" ".join([*words[:place], form, *words[place + 1 :]]))
-    return list(dict.fromkeys(found))
+                forms.append(" ".join([*words[:place], form, *words[place + 1 :]]))
+    return list(dict.fromkeys(forms))
 
 
 def every_segmentation(phrase: str, vocabulary: Vocabulary) -> list[tuple[int, ...]]:
@@ -96,15 +96,15 @@ def every_segmentation(phrase: str, vocabulary: Vocabulary) -> list[tuple[int, .
     """
     start, words = at_start(phrase)
     symbol = (BOS,) if start else ()
-    found: dict[tuple[int, ...], None] = {}
+    segmentations: dict[tuple[int, ...], None] = {}
     for spelling in spellings(words, case=True):
         written = WORD_MARK + WORD_MARK.join(spelling.split())
         # Where nothing stands between words, a word's first piece needs no mark.
         unmarked = [written[1:]] if written_without_blanks(spelling[:1]) else []
-        for each in (written, *unmarked):
-            for pieces in islice(_segmentations(each, vocabulary), MOST_SEGMENTATIONS):
-                found[(*symbol, *vocabulary.ids(pieces))] = None
-    return list(found)
+        for text in (written, *unmarked):
+            for pieces in islice(_segmentations(text, vocabulary), MOST_SEGMENTATIONS):
+                segmentations[(*symbol, *vocabulary.ids(pieces))] = None
+    return list(segmentations)
 
 
 def _segmentations(text: str, vocabulary: Vocabulary) -> Iterator[tuple[str, ...]]:

@@ -99,13 +99,13 @@ def _apart(sentence: str) -> str:
     """
     if sentence.isascii() and _OPEN not in sentence and _END not in sentence:
         return sentence
-    found, last = "", ""
+    apart, last = "", ""
     for character in sentence:
         folded = unicodedata.normalize("NFKC", character)
-        found += " " + character if last and folded.startswith(last) else character
+        apart += " " + character if last and folded.startswith(last) else character
         if not unicodedata.category(character).startswith("C"):
             last = folded[-1] if folded[-1] in "()" else ""
-    return found
+    return apart
 
 
 def checked(text: str, labels: Iterable[str]) -> str:
@@ -207,13 +207,13 @@ def read_table(path: Path) -> list[Template]:
     Raises:
         InputError: it is no such table.
     """
-    found = []
+    templates = []
     for number, row in read_rows(path, COLUMNS):
         try:
-            found.append(Template(row["template"], int(row["count"]), row["example"]))
+            templates.append(Template(row["template"], int(row["count"]), row["example"]))
         except ValueError as error:
             raise InputError(f"{path}, line {number}: count {row['count']!r}: {error}") from error
-    return found
+    return templates
 
 
 def known_labels(templates: Iterable[Template]) -> list[str]:

@@ -17,8 +17,8 @@ def complete_block(role: str, block: dict[str, Any]) -> dict[str, Any]:
     Raises:
         InputError: a key is missing or unknown, or values don't fit each other.
     """
-    if found := list(model_checks.problems(block)):
-        raise InputError(f"the model of {role}: {'; '.join(found)}")
+    if problems := list(model_checks.problems(block)):
+        raise InputError(f"the model of {role}: {'; '.join(problems)}")
     return filled(block, "model")
 
 

@@ -32,13 +32,13 @@ class Languages(NamedTuple):
 
 
 def check(
-    name: str, told: Languages, gained: tuple[float, float] | None, wanted: Languages
+    name: str, declared: Languages, gained: tuple[float, float] | None, wanted: Languages
 ) -> None:
     """Refuse a model of other languages than those of its role, or of the other direction.
 
     Args:
         name: what messages call the model.
-        told: the languages, as its files tell them. Codes of different kinds (pt, por) are not
+        declared: the languages, as its files tell them. Codes of different kinds (pt, por) are not
             compared.
         gained: see `gains`. Notes may name a model's languages in any order, so where they say that
             it is exchanged, the measurement decides.
@@ -55,15 +55,15 @@ def check(
             f"source is worth {as_is:.1f} nats to it, and {exchanged:.1f} with the sides of the "
             "pairs exchanged; exchange the models of forward and backward, or take another model"
         )
-    pairs = [(code, other) for code, other in zip(told, wanted, strict=True) if code and other]
+    pairs = [(code, other) for code, other in zip(declared, wanted, strict=True) if code and other]
     if all(len(code) != len(other) or code == other for code, other in pairs):
         return
-    is_exchanged = told == wanted[::-1]
+    is_exchanged = declared == wanted[::-1]
     if is_exchanged and _much_more(as_is, exchanged):
         return
     raise InputError(
-        f"{name}: its files say that it translates {'-'.join(code or '?' for code in told)}, but "
-        f"this role needs {role}; "
+        f"{name}: its files say that it translates {'-'.join(code or '?' for code in declared)}, "
+        f"but this role needs {role}; "
         + ("exchange the models of forward and backward" if is_exchanged else "take another model")
     )
 
@@ -90,7 +90,7 @@ def gains(
     if len(pairs) < 2:
         return None
     shifted = [*pairs[len(pairs) // 2 :], *pairs[: len(pairs) // 2]]
-    found = []
+    mean_gains = []
     for read, written in ((0, 1), (1, 0)):
         targets = [model.target_vocab.ids(target.pieces(pair[written])) for pair in pairs]
         sources = {
@@ -104,8 +104,8 @@ def gains(
         differences = [b - a for a, b in zip(true, other, strict=True) if math.isfinite(b - a)]
         if not differences:
             return None
-        found.append(sum(differences) / len(differences))
-    return found[0], found[1]
+        mean_gains.append(sum(differences) / len(differences))
+    return mean_gains[0], mean_gains[1]
 
 
 def _nats(model: Model, pairs: list[Pair]) -> list[float]:

@@ -30,7 +30,7 @@ def doubts(role: str, metrics: dict[str, Any]) -> list[str]:
     # A finished model has none of the validation data.
     measured = [metrics.get(f"{data}_perplexity") for data in ("validation", "test")]
     perplexity = next((each for each in measured if each is not None), math.inf)
-    found = []
+    doubted = []
     if bleu and bleu["score"] < POOR_BLEU:
         text = f"the {role} model has BLEU {bleu['score']:.2f} on the test set (poor: under 10)"
         if perplexity < GOOD_PERPLEXITY:
@@ -38,9 +38,9 @@ def doubts(role: str, metrics: dict[str, Any]) -> list[str]:
                 f", though a good perplexity ({perplexity:.1f}): is the test set of the same text? "
                 "BLEU counts words, and misleads in languages without blanks"
             )
-        found.append(text)
+        doubted.append(text)
     if POOR_PERPLEXITY < perplexity < math.inf:
-        found.append(
+        doubted.append(
             f"the {role} model has a perplexity of {perplexity:.1f} per piece (poor: over 40)"
         )
-    return found
+    return doubted

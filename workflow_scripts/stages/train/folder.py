@@ -23,8 +23,8 @@ def check_block(role: str, block: dict[str, Any]) -> dict[str, Path]:
     Raises:
         InputError: keys other than the three paths, or a path that is not there.
     """
-    if found := list(model_checks.problems(block)):
-        raise InputError(f"the model of {role}: {'; '.join(found)}")
+    if problems := list(model_checks.problems(block)):
+        raise InputError(f"the model of {role}: {'; '.join(problems)}")
     paths = {key: Path(block[key]) for key in ("folder", *TEXT_MODELS)}
     for key, path in paths.items():
         if not path.exists():

@@ -47,8 +47,8 @@ def gather(name: str, model: dict[str, Any], target: Path) -> None:
         folder = _from_hub(Path(model["record"])) / model.get("path", ".")
     else:
         folder = folder_in_package(name, model, _is_model, _NOT_INSTALLED)
-    found = model_files(folder)
-    for file in (*found.names, *found.about):
+    files = model_files(folder)
+    for file in (*files.names, *files.about):
         shutil.copyfile(folder / file, target / file)
     _check_hashes(name, model.get("sha256") or {}, target)
 
@@ -59,9 +59,9 @@ def _check_hashes(name: str, hashes: dict[str, str], folder: Path) -> None:
         if not (folder / file).is_file():
             here = ", ".join(sorted(path.name for path in folder.iterdir()))
             raise InputError(f"{name}: sha256 names {file}, which the model does not have ({here})")
-        if (found := sha256(folder / file)) != expected:
+        if (actual := sha256(folder / file)) != expected:
             raise InputError(
-                f"{name}: {file} has the SHA-256 {found}, but the configuration says {expected}; "
+                f"{name}: {file} has the SHA-256 {actual}, but the configuration says {expected}; "
                 "look whether the file has changed at its source before you change the sha256"
             )
 
@@ -156,8 +156,8 @@ def _unpack_archive(name: str, path: Path, inside: str | None, target: Path) -> 
         raise InputError(
             f"{name}: {path.name} has no folder {inside}; it has {', '.join(sorted(folders))}"
         )
-    found = sorted_out(folders[inside], f"{path}/{inside}")
-    for file in (*found.names, *found.about):
+    files = sorted_out(folders[inside], f"{path}/{inside}")
+    for file in (*files.names, *files.about):
         try:
             with open_member(path, str(PurePosixPath(inside) / file)) as stream:
                 _copy(stream, target / file)

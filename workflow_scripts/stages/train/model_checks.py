@@ -57,17 +57,19 @@ def _finished_problems(block: dict[str, Any]) -> Iterator[str]:
     """Yield what is wrong with the block of a finished model."""
     sources = [key for key in SOURCES if key in block]
     if len(sources) != 1:
-        found = f", not {' and '.join(sources)}" if sources else ""
-        yield f"a model of your own has one of {', '.join(SOURCES)}{found}"
+        others = f", not {' and '.join(sources)}" if sources else ""
+        yield f"a model of your own has one of {', '.join(SOURCES)}{others}"
         return
     (source,) = sources
     known = (*_OF_SOURCE[source], *_OF_ALL)
     if unknown := [key for key in block if key not in known]:
         # Two blocks of one name are merged, so the keys may stand in the file below.
         yield f"unknown {', '.join(unknown)}: a model of your own has a name of its own"
-    if (given := [key for key in TEXT_MODELS if key in block]) and len(given) < len(TEXT_MODELS):
-        (other,) = set(TEXT_MODELS) - set(given)
-        yield f"key '{other}' is missing, which {given[0]} needs"
+    if (text_models := [key for key in TEXT_MODELS if key in block]) and len(text_models) < len(
+        TEXT_MODELS
+    ):
+        (other,) = set(TEXT_MODELS) - set(text_models)
+        yield f"key '{other}' is missing, which {text_models[0]} needs"
     if source == "package":
         for key in ("version", "path"):
             if key not in block:

@@ -31,7 +31,7 @@ def find_interpreter(name: str) -> str:
     """
     path = shutil.which(name)
     if path is None:
-        found = f"there is no {name}"
+        instead = f"there is no {name}"
     else:
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         probe = subprocess.run(
@@ -41,9 +41,9 @@ def find_interpreter(name: str) -> str:
         if probe.returncode == 0 and version == VERSION:
             return path
         complaint = probe.stderr.strip().splitlines()[-1:] or ["no output"]
-        found = f"{path} has Sockeye {version}" if version else f"{path} says: {complaint[0]}"
+        instead = f"{path} has Sockeye {version}" if version else f"{path} says: {complaint[0]}"
     raise InputError(
-        f"no Python with Sockeye {VERSION} on MXNet ({found}): make the environment of "
+        f"no Python with Sockeye {VERSION} on MXNet ({instead}): make the environment of "
         f"{_ENVIRONMENT} and set compute.mxnet_python to its interpreter"
     )
 
