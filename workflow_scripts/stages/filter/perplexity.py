@@ -10,12 +10,9 @@ from typing import Any
 from workflow_scripts.core.cli import json_argument, run
 from workflow_scripts.core.files.manifest import verify_file
 from workflow_scripts.core.text.word_tokens import DROPPED, TOKENISERS
-from workflow_scripts.stages.filter.kenlm import LanguageModel, perplexities
+from workflow_scripts.stages.filter.kenlm import LanguageModel
 from workflow_scripts.stages.filter.language_model import RECORD
 from workflow_scripts.stages.filter.values import Values, write_values
-
-# Each starts KenLM anew, which reads the whole model.
-BATCH = 65_536
 
 
 def values_of(model: Path, config: dict[str, Any]) -> Values:
@@ -25,12 +22,11 @@ def values_of(model: Path, config: dict[str, Any]) -> Values:
         model: the file.
         config: `relative` where the latter is asked, and `punctuation` if it is not dropped.
     """
-    split = TOKENISERS[config.get("punctuation", DROPPED)]
+    asked = LanguageModel(model, TOKENISERS[config.get("punctuation", DROPPED)])
     if not config.get("relative", False):
-        return lambda _, paraphrases: perplexities(model, list(map(split, paraphrases)))
-    log_probability = LanguageModel(model, split).log_probability
+        return lambda _, paraphrases: asked.perplexity(paraphrases)
     return lambda references, paraphrases: (
-        log_probability(paraphrases) - log_probability(references)
+        asked.log_probability(paraphrases) - asked.log_probability(references)
     )
 
 
@@ -44,7 +40,7 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     verify_file(arguments.model, RECORD)
     values = values_of(arguments.model, arguments.config)
-    write_values(arguments.input, arguments.output, values, "perplexity", BATCH)
+    write_values(arguments.input, arguments.output, values, "perplexity")
 
 
 if __name__ == "__main__":
