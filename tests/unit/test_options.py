@@ -21,7 +21,10 @@ def test_the_tables_of_a_page_are_those_of_the_schema(name):
 def test_no_table_lost_its_marks():
     assert {name: paths for name, paths in MADE.items() if paths} == {
         "embed": ["embeddings.*.model", "embeddings.*.training"],
-        "encoder": ["encoder_tasks"],
+        "encoder": [
+            *("encoders.*", "encoders.*.negatives", "encoders.*.training"),
+            *("encoders.*.scratch", "encoders.*.scratch.training", "encoder_tasks"),
+        ],
         "evaluate": ["evaluate.syntax"],
         "filter": ["outside.*", "training_sets.*"],
         "lexicon": ["lexicons.*", "evaluate.lexicons"],
