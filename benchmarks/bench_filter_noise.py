@@ -21,7 +21,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.filter.columns import Counter
-from workflow_scripts.stages.filter.kenlm import estimate, perplexities
+from workflow_scripts.stages.filter.kenlm import LanguageModel, estimate
 from workflow_scripts.stages.filter.train_classifier import split, train
 from workflow_scripts.testbed.noise import KINDS, Item, clean
 
@@ -66,15 +66,15 @@ def make_pairs(meanings: int) -> dict[str, Pairs]:
     return found
 
 
-def language_model(meanings: int, folder: Path) -> Path | None:
+def language_model(meanings: int, folder: Path) -> LanguageModel | None:
     """Train a model on references of other meanings; None where KenLM is not compiled."""
     references = (clean(SEED, 10**6 + index, 1)[0].reference for index in range(meanings))
     try:
         estimate(map(words, references), 3, folder / "model")
+        return LanguageModel(folder / "model")
     except InputError as error:
         print(error)
         return None
-    return folder / "model"
 
 
 def classifiers(pairs: dict[str, Pairs]):
@@ -124,10 +124,9 @@ def main() -> None:
         for kind, many in pairs.items()
     }
     with tempfile.TemporaryDirectory() as name:
-        model = language_model(arguments.meanings, Path(name))
-        for kind, many in pairs.items() if model else ():
-            texts = [words(other) for _, other in many]
-            columns[kind]["perplexity"] = perplexities(model, texts)
+        asked = language_model(arguments.meanings, Path(name))
+        for kind, many in pairs.items() if asked else ():
+            columns[kind]["perplexity"] = asked.perplexity([other for _, other in many])
     for network, classifier, metrics in classifiers(pairs):
         print(f"{network}: {metrics['validation']}")
         for kind, many in pairs.items():

@@ -11,6 +11,7 @@ import random
 import shutil
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -70,8 +71,10 @@ MEANINGS = len(_SUBJECTS) * len(_VERBS) * len(_OBJECTS) * len(_PLACES)
 WORD_LIST = "words.txt"
 _PARAPHRASES = ["sees watches", "buys purchases gets", "park garden", "house home", "likes loves"]
 
-# Without its programs the run has no column of a language model.
-HAS_KENLM = shutil.which("lmplz", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+# Without its programs and its module the run has no column of a language model.
+HAS_KENLM = find_spec("kenlm") and shutil.which(
+    "lmplz", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+)
 
 # Corpora by name: how many pairs each takes from the shuffled meanings.
 SIZES = {"train": 420, "held_out": 24, "dev": 30, "test": 30, "web": 60}

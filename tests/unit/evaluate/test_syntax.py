@@ -1,7 +1,7 @@
 import pytest
 
 from workflow_scripts.stages.evaluate.syntax import Syntax, measure_trees, tree_summary
-from workflow_scripts.stages.syntax.tree_distance import TreeDistance
+from workflow_scripts.stages.syntax.tree_distance import TreeDistance, distances
 
 CONFIG = {
     "best": 3,
@@ -104,6 +104,14 @@ def test_parts_add_up_to_the_whole():
     for name, group in parts[1].items():
         parts[0][name].merge(group)
     assert tree_summary(parts[0], CONFIG) == tree_summary(whole, CONFIG)
+
+
+def test_shards_of_one_process_share_what_was_computed():
+    distances.cache_clear()
+    for start in (0, len(ROWS)):
+        measure_trees(ROWS, CONFIG, 3, start)
+        computed = distances(3)._distance.cache_info().misses
+        assert computed == len({(FLAT, STOP), (FLAT, NOUN), (STOP, NOUN)})
 
 
 def test_memory_is_bounded_by_the_blocks():

@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairColumnsRow, PairRow, PairValueRow
 from workflow_scripts.stages.filter import kenlm as programs
 from workflow_scripts.stages.filter import language_model, perplexity
-from workflow_scripts.stages.filter.kenlm import estimate, log_probabilities, perplexities
+from workflow_scripts.stages.filter.kenlm import LanguageModel, estimate
 from workflow_scripts.stages.generate.sample_references import place
 from workflow_scripts.stages.judge.features import Models, compute
 from workflow_scripts.stages.judge.known_pairs import Pairs
@@ -53,7 +55,7 @@ def trained(folder, cutoffs, name="model.binary"):
 
 
 @pytest.mark.slow
-def test_references_that_are_paraphrased_are_kept_apart(folder, kenlm):
+def test_references_that_are_paraphrased_are_kept_apart(folder, kenlm_module):
     places = sorted(place(1, f"train:{number}") for number in range(len(SENTENCES)))
     model = trained(folder, {"train": places[19]})
     record = read_record(model.with_name("model"))
@@ -64,7 +66,7 @@ def test_references_that_are_paraphrased_are_kept_apart(folder, kenlm):
 
 
 @pytest.mark.slow
-def test_perplexity_of_every_paraphrase(folder, kenlm, tmp_path):
+def test_perplexity_of_every_paraphrase(folder, kenlm_module, tmp_path):
     model = trained(folder, {"train": None})
     texts = ["The dog sees a red car.", "Car red a sees dog the.", "Zebras yawn.", "..."]
     rows = [pair(f"c:{number}", 1, "A cat.", text) for number, text in enumerate(texts)]
@@ -81,24 +83,34 @@ def test_perplexity_of_every_paraphrase(folder, kenlm, tmp_path):
     # The same model, relative to the reference.
     perplexity.main(arguments({"relative": True}, pairs=shard, model=model, output=output))
     found = [row["value"] for row in read_rows(output, PairValueRow)]
-    (of_reference,) = perplexities(model, [["a", "cat"]])
+    (of_reference,) = LanguageModel(model).perplexity(["A cat."])
     np.testing.assert_allclose(found, np.log(of_reference) - np.log(values), rtol=1e-5)
     pairs = Pairs(["A cat."] * len(texts), texts)
-    models = Models(language_model=programs.LanguageModel(model))
+    models = Models(language_model=LanguageModel(model))
     np.testing.assert_allclose(
         compute(pairs, ["language_model"], models)["language_model"], found, rtol=1e-6
     )
 
 
 @pytest.mark.slow
-def test_it_is_kenlms_own_value(kenlm, tmp_path):
+def test_it_is_kenlms_own_value(kenlm_module, tmp_path):
     sentences = [text.lower().rstrip(".").split() for text in SENTENCES]
     assert estimate(iter(sentences), 2, tmp_path / "model") == len(sentences)
-    logs = log_probabilities(tmp_path / "model", sentences[:5])
-    expected = 10 ** (-logs / [len(words) + 1 for words in sentences[:5]])
-    assert perplexities(tmp_path / "model", sentences[:5]) == pytest.approx(expected)
+    own = kenlm_module.Model(str(tmp_path / "model"))
+    expected = [own.perplexity(" ".join(words)) for words in sentences[:5]]
+    asked = LanguageModel(tmp_path / "model")
+    assert asked.perplexity(SENTENCES[:5]) == pytest.approx(expected)
     # All subjects are alike to it, and so on: no sentence is far from the others.
-    assert np.ptp(logs) < 0.5
+    assert np.ptp(asked.log_probability(SENTENCES[:5])) < 0.5
+
+
+@pytest.mark.slow
+def test_a_damaged_model_is_said(kenlm_module, tmp_path):
+    estimate([["a", "b"]], 2, tmp_path / "model")
+    with (tmp_path / "model").open("r+b") as model:
+        model.truncate(50)
+    with pytest.raises(InputError, match=r"KenLM can't read .*model"):
+        LanguageModel(tmp_path / "model")
 
 
 def test_nothing_left_is_said(folder):
@@ -111,3 +123,9 @@ def test_missing_programs_are_said(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match=r"lmplz.*`make deps`"):
         estimate([["a"]], 3, tmp_path / "model")
+
+
+def test_a_missing_module_is_said(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "kenlm", None)
+    with pytest.raises(InputError, match=r"module kenlm.*`make deps`"):
+        LanguageModel(tmp_path / "model")

@@ -12,11 +12,13 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sacrebleu.metrics.bleu import BLEU, MAX_NGRAM_ORDER
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.files.parallel import read_pairs
@@ -25,33 +27,31 @@ from workflow_scripts.core.statistics.rounding import DECIMALS
 from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
-ORDERS = 4
+ORDERS = MAX_NGRAM_ORDER
+# Its statistics of two sentences; its public functions score these too, for twice the time.
+_BLEU = BLEU(tokenize="none")
 # SentencePiece's sign for a blank, with which the first piece of a word begins.
 WORD_MARK = "\u2581"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sentence:
-    """The counts of a sentence that the measures need: counted once, compared many times.
+    """What the measures need of a sentence: counted once, compared many times.
 
     Attributes:
-        ngrams: its n-grams of 1 to 4 words.
+        text: its words with a blank between two of them.
         bags: its words, and its pieces where a model is given, as multisets.
         sets: the different ones of each bag; pieces are without the mark of a word's beginning.
     """
 
-    ngrams: Counter[tuple[str, ...]]
-    bags: dict[str, Counter[str]]
-    sets: dict[str, frozenset[str]]
+    text: str
+    bags: dict[str, Counter[str]] = field(default_factory=dict)
+    sets: dict[str, frozenset[str]] = field(default_factory=dict)
 
-
-def ngrams(tokens: list[str]) -> Counter[tuple[str, ...]]:
-    """Count the n-grams of 1 to 4 tokens."""
-    return Counter(
-        tuple(tokens[start : start + order])
-        for order in range(1, ORDERS + 1)
-        for start in range(len(tokens) - order + 1)
-    )
+    @cached_property
+    def ngrams(self) -> dict[str, Any]:
+        """What sacrebleu counts of a reference: its n-grams of 1 to 4 words."""
+        return _BLEU._extract_reference_info([self.text])
 
 
 def sentence(text: str, segmenter: Segmenter | None = None) -> Sentence:
@@ -63,18 +63,13 @@ def sentence(text: str, segmenter: Segmenter | None = None) -> Sentence:
         bags["pieces"] = Counter(pieces)
         # Without its mark, the piece that is nothing but the mark is no piece.
         sets["pieces"] = frozenset(piece.replace(WORD_MARK, "") for piece in pieces) - {""}
-    return Sentence(ngrams(tokens), bags, sets)
+    return Sentence(" ".join(tokens), bags, sets)
 
 
 def bleu_counts(first: Sentence, second: Sentence) -> NDArray[np.int64]:
     """Return shape (2, 4): the second sentence's clipped matches, and its n-grams, by order."""
-    matches, totals = [0] * ORDERS, [0] * ORDERS
-    for ngram, count in second.ngrams.items():
-        order = len(ngram) - 1
-        totals[order] += count
-        if ngram in first.ngrams:
-            matches[order] += min(count, first.ngrams[ngram])
-    return np.array([matches, totals])
+    _, _, *counts = _BLEU._compute_segment_statistics(second.text, first.ngrams)
+    return np.array(counts).reshape(2, ORDERS)
 
 
 def one_minus_bleu(counts: NDArray[Any]) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.files.parallel import read_pairs
 from workflow_scripts.core.statistics.rounding import DECIMALS
-from workflow_scripts.stages.evaluate.diversity import Sentence, bleu_counts, ngrams, one_minus_bleu
+from workflow_scripts.stages.evaluate.diversity import Sentence, bleu_counts, one_minus_bleu
 
 
 def paragraph(sentences: Iterable[str]) -> str:
@@ -32,9 +32,7 @@ def modified_bleu(pairs: Sequence[tuple[str, str]]) -> float | None:
     """
     if not pairs:
         return None
-    first, second = (
-        Sentence(ngrams(paragraph(side).split()), {}, {}) for side in zip(*pairs, strict=True)
-    )
+    first, second = (Sentence(paragraph(side)) for side in zip(*pairs, strict=True))
     return round(100.0 - float(one_minus_bleu(bleu_counts(first, second))), DECIMALS)
 
 

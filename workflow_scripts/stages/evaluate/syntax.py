@@ -12,7 +12,7 @@ from workflow_scripts.core.statistics.bootstrap import BLOCKS, means, rank_inter
 from workflow_scripts.core.statistics.rounding import DECIMALS
 from workflow_scripts.plan.reference_groups import OTHER, group_of
 from workflow_scripts.stages.evaluate.diversity import mean
-from workflow_scripts.stages.syntax.tree_distance import TreeDistance
+from workflow_scripts.stages.syntax.tree_distance import TreeDistance, distances
 
 COLUMNS = ["corpus", "parsed", "reference", "paraphrases"]
 
@@ -107,7 +107,7 @@ def measure_trees(
         The groups of the config, which share no reference, and `OTHER` for all other references.
     """
     membership = group_of(config["groups"])
-    distance = TreeDistance(levels)
+    distance = distances(levels)
     groups = {name: Syntax(config["best"]) for name in [*config["groups"], OTHER]}
     for number, row in enumerate(rows, start):
         groups[membership.get(row["corpus"], OTHER)].add(distance, row, number % BLOCKS)

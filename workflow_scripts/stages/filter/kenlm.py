@@ -1,4 +1,7 @@
-"""KenLM's programs (Heafield, 2011): n-gram models with modified Kneser-Ney smoothing."""
+"""KenLM (Heafield, 2011): n-gram models with modified Kneser-Ney smoothing.
+
+Its programs estimate a model, its Python module asks one.
+"""
 
 import math
 import shutil
@@ -29,12 +32,16 @@ def program(name: str) -> str:
     beside = Path(sys.executable).with_name(name)
     path = str(beside) if beside.is_file() else shutil.which(name)
     if not path:
-        raise InputError(
-            f"columns with a language_model need KenLM's program {name}, which is not there: "
-            "`make deps` installs what it is compiled with, `make setup` then compiles it "
-            "(with --use-conda both happen by themselves)"
-        )
+        raise _missing(f"program {name}")
     return path
+
+
+def _missing(part: str) -> InputError:
+    return InputError(
+        f"columns with a language_model need KenLM's {part}, which is not there: "
+        "`make deps` installs what it is compiled with, `make setup` then compiles it "
+        "(with --use-conda both happen by themselves)"
+    )
 
 
 def estimate(sentences: Iterable[list[str]], order: int, output: Path) -> int:
@@ -68,37 +75,34 @@ def _run(command: list[str], written: Path) -> None:
         raise InputError(f"{Path(command[0]).name} failed: {done.stderr.strip()[-1000:]}")
 
 
-def log_probabilities(model: Path, sentences: Iterable[list[str]]) -> NDArray[np.float64]:
-    """Return the logarithm to base 10 of each sentence's probability, its end included."""
-    command = [program("query"), "-v", "sentence", str(model)]
-    text = "".join(" ".join(sentence) + "\n" for sentence in sentences)
-    done = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8")
-    if done.returncode:
-        raise InputError(f"query failed on {model}: {done.stderr.strip()[-1000:]}")
-    # One line each, e.g. `Total: -5.94732 OOV: 0`; what follows is about the whole text.
-    totals = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("Total: ")]
-    return np.array(totals, np.float64)
-
-
-def perplexities(model: Path, sentences: list[list[str]]) -> NDArray[np.float64]:
-    """Return the perplexity of each sentence: of its words, unknown ones and its end included."""
-    return 10.0 ** -_per_word(model, sentences)
-
-
-def _per_word(model: Path, sentences: list[list[str]]) -> NDArray[np.float64]:
-    """Return the mean log-probability (base 10) of each sentence's words and its end."""
-    lengths = np.array([len(sentence) + 1 for sentence in sentences], np.float64)
-    return log_probabilities(model, sentences) / lengths
-
-
 class LanguageModel:
-    """A KenLM model as the feature `language_model` asks it."""
+    """A KenLM model, asked how probable sentences are."""
 
     def __init__(self, path: Path, split: Callable[[str], list[str]] = words):
-        """Ask the model in `path` for the words that `split` gives of a sentence."""
-        self._path, self._split = path, split
+        """Load the model in `path`; `split` gives the words of a sentence.
+
+        Raises:
+            InputError: KenLM's module is not there, or can't read the model.
+        """
+        try:
+            import kenlm
+        except ModuleNotFoundError:
+            raise _missing("module kenlm") from None
+        try:
+            self._model = kenlm.Model(str(path))
+        except OSError as error:
+            raise InputError(f"KenLM can't read {path}: {str(error)[:1000]}") from None
+        self._split = split
 
     def log_probability(self, sentences: Sequence[str]) -> NDArray[np.float64]:
         """Return the mean log-probability (nats) of each sentence's words and its end."""
-        words = [self._split(sentence) for sentence in sentences]
-        return math.log(10) * _per_word(self._path, words)
+        return math.log(10) * self._per_word(sentences)
+
+    def perplexity(self, sentences: Sequence[str]) -> NDArray[np.float64]:
+        """Return that of each sentence: of its words, unknown ones and its end included."""
+        return 10.0 ** -self._per_word(sentences)
+
+    def _per_word(self, sentences: Sequence[str]) -> NDArray[np.float64]:
+        """Return the mean logarithm to base 10, shape (sentences,)."""
+        split = map(self._split, sentences)
+        return np.array([self._model.score(" ".join(each)) / (len(each) + 1) for each in split])

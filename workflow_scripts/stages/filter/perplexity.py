@@ -10,12 +10,9 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.manifest import verify_file
 from workflow_scripts.core.text.word_tokens import DROPPED, TOKENISERS
-from workflow_scripts.stages.filter.kenlm import LanguageModel, perplexities
+from workflow_scripts.stages.filter.kenlm import LanguageModel
 from workflow_scripts.stages.filter.language_model import RECORD
 from workflow_scripts.stages.filter.values import Values, write_values
-
-# Each starts KenLM anew, which reads the whole model.
-BATCH = 65_536
 
 
 def values_of(model: Path, config: dict[str, Any]) -> Values:
@@ -27,12 +24,11 @@ def values_of(model: Path, config: dict[str, Any]) -> Values:
             the reference, and the perplexity of the paraphrase without; `punctuation`, if it is
             not dropped.
     """
-    split = TOKENISERS[config.get("punctuation", DROPPED)]
+    asked = LanguageModel(model, TOKENISERS[config.get("punctuation", DROPPED)])
     if not config.get("relative", False):
-        return lambda _, paraphrases: perplexities(model, list(map(split, paraphrases)))
-    log_probability = LanguageModel(model, split).log_probability
+        return lambda _, paraphrases: asked.perplexity(paraphrases)
     return lambda references, paraphrases: (
-        log_probability(paraphrases) - log_probability(references)
+        asked.log_probability(paraphrases) - asked.log_probability(references)
     )
 
 
@@ -46,7 +42,7 @@ def write_perplexities(config: dict[str, Any], pairs: Path, model: Path, output:
         output: the `pair_values` shard; its record stands beside it.
     """
     verify_file(model, RECORD)
-    write_values(pairs, output, values_of(model, config), "perplexity", BATCH)
+    write_values(pairs, output, values_of(model, config), "perplexity")
 
 
 main = command(write_perplexities)

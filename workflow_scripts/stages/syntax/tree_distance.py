@@ -3,7 +3,7 @@
 The library apted computes it (Pawlik and Augsten, 2016); every operation costs 1.
 """
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from apted import APTED
 from apted.helpers import Tree as Nested
@@ -52,3 +52,9 @@ class TreeDistance:
 
     def _compute(self, one: str, other: str) -> int:
         return int(APTED(self._nested(one), self._nested(other)).compute_edit_distance())
+
+
+@cache
+def distances(levels: int) -> TreeDistance:
+    """Return the distances that all shards share which one process measures."""
+    return TreeDistance(levels)
