@@ -1,12 +1,14 @@
 """The rooms of the package: who may import whom."""
 
 import ast
+import importlib.util
 from collections import defaultdict
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
+from workflow_scripts.forwards import FORWARDS
 from workflow_scripts.stages.catalogue import STAGES
 
 ROOT = Path(__file__).resolve().parents[2] / "workflow_scripts"
@@ -160,6 +162,14 @@ def test_different_modules_have_different_names():
         if file.stem not in ROLES | {"__init__", "__main__"}:
             files[file.stem].append(file.relative_to(ROOT).as_posix())
     assert not [sorted(alike) for alike in files.values() if len(alike) > 1]
+
+
+@pytest.mark.parametrize("name", FORWARDS)
+def test_a_documented_name_of_old_finds_its_module(name):
+    spec = importlib.util.find_spec(f"workflow_scripts.{name}")
+    assert (
+        Path(spec.origin).relative_to(ROOT).as_posix().startswith(FORWARDS[name].replace(".", "/"))
+    )
 
 
 @pytest.mark.parametrize(

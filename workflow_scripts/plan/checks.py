@@ -10,13 +10,13 @@ from workflow_scripts.core.files.paths import NO_BRACES, holds_wildcards
 from workflow_scripts.plan import languages
 from workflow_scripts.plan.catalogues import merges
 from workflow_scripts.plan.charset import codec
-from workflow_scripts.plan.config import Config, strangers
+from workflow_scripts.plan.config import Config, unknown_names
 
 
 def problems(config: Config) -> Iterator[str]:
     """Yield what is wrong with run, languages, results, shards and compute."""
     for catalogue in ("corpora", "systems", "training_sets", "embeddings"):
-        yield from strangers(f"run.{catalogue}", config["run"][catalogue], catalogue, config)
+        yield from unknown_names(f"run.{catalogue}", config["run"][catalogue], catalogue, config)
     if config["run"]["embeddings"] and not config["run"]["training_sets"]:
         yield "run.embeddings: there is nothing to train on; name training sets too"
     for side, language in config["languages"].items():

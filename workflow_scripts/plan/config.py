@@ -16,7 +16,7 @@ MAIN_ROLES = ("forward", "backward")
 ROLES = (*MAIN_ROLES, *FILTER_ROLES)
 
 
-def strangers(key: str, names: Iterable[str], catalogue: str, config: Config) -> Iterator[str]:
+def unknown_names(key: str, names: Iterable[str], catalogue: str, config: Config) -> Iterator[str]:
     """Yield a problem for each of the names at `key` that a catalogue does not have."""
     for name in names:
         if name not in config[catalogue]:

@@ -65,7 +65,10 @@ class Finished:
         self.refusals: list[Refusal] = []
         self._manifests = {unit: read_manifest(layout, unit) for unit in layout.units()}
         self._read = {
-            name for each in self._manifests.values() if each for name in each.get("upstream", {})
+            name
+            for manifest in self._manifests.values()
+            if manifest
+            for name in manifest.get("upstream", {})
         }
         for unit in layout.units():
             self._look_at(unit)
@@ -86,9 +89,9 @@ class Finished:
                 made.add(unit)
                 todo += self._layout.upstream(unit)
         return [
-            each
-            for each in self.refusals
-            if each.unit in needed and (each.spared or each.unit in made)
+            refusal
+            for refusal in self.refusals
+            if refusal.unit in needed and (refusal.spared or refusal.unit in made)
         ]
 
     def changed_since(self) -> dict[Unit, list[Unit]]:
@@ -105,7 +108,7 @@ class Finished:
 
     def _look_at(self, unit: Unit) -> None:
         layout, manifest = self._layout, self._manifests[unit]
-        changed = [each for each in layout.upstream(unit) if each in self._changing]
+        changed = [read for read in layout.upstream(unit) if read in self._changing]
         trains = layout.declaration(unit[0]).trains(unit[1]) and unit not in self._again
         if unit in self._again or changed:
             self._changing.add(unit)
@@ -170,7 +173,7 @@ class Finished:
             lost = gone(layout, unit, records)
             self._spare_model(unit, lost, [], changed)
             unknown = [
-                each for each in layout.upstream(unit) if None in _records(layout, each).values()
+                read for read in layout.upstream(unit) if None in _records(layout, read).values()
             ]
             if unknown and not (lost or changed):
                 message = (
@@ -199,11 +202,11 @@ class Finished:
 
 def depending(layout: Layout, units: Collection[Unit]) -> set[Unit]:
     """Return `units`, all that read them, and so on."""
-    found = set(units)
-    for unit in layout.units() if found else ():
-        if found.intersection(layout.upstream(unit)):
-            found.add(unit)
-    return found
+    known = set(units)
+    for unit in layout.units() if known else ():
+        if known.intersection(layout.upstream(unit)):
+            known.add(unit)
+    return known
 
 
 def manifest_path(layout: Layout, unit: Unit) -> Path:
@@ -247,7 +250,7 @@ def unit_files(layout: Layout, unit: Unit, records: dict[str, Any]) -> list[str]
 
 def gone(layout: Layout, unit: Unit, records: dict[str, Any], root: Path = Path()) -> list[str]:
     """Return the files of a finished unit that are not there, as paths from the root."""
-    return [each for each in unit_files(layout, unit, records) if not _is_there(root / each)]
+    return [path for path in unit_files(layout, unit, records) if not _is_there(root / path)]
 
 
 def other_content(
@@ -263,13 +266,15 @@ def other_content(
     """
     read = manifest.get("upstream", {})
     others = []
-    for each in layout.upstream(unit):
+    for unit_read in layout.upstream(unit):
         try:
-            found = hashlib.sha256((root / manifest_path(layout, each)).read_bytes()).hexdigest()
+            digest = hashlib.sha256(
+                (root / manifest_path(layout, unit_read)).read_bytes()
+            ).hexdigest()
         except OSError:  # it is gone, and will be made again
             continue
-        if found != read.get(f"{unit_name(*each)}/{layout.key(*each)}"):
-            others.append(each)
+        if digest != read.get(f"{unit_name(*unit_read)}/{layout.key(*unit_read)}"):
+            others.append(unit_read)
     return others
 
 
@@ -299,4 +304,4 @@ def _is_there(path: Path) -> bool:
 
 
 def _named(units: Iterable[Unit]) -> str:
-    return ", ".join(unit_name(*each) for each in units)
+    return ", ".join(unit_name(*unit) for unit in units)

@@ -33,7 +33,7 @@ def checks_of(stages: Iterable[type[Stage]]) -> list[Check]:
 
 def unit_name(stage: str, instance: str | None) -> str:
     """Return `<stage>` or `<stage>/<instance>`."""
-    return "/".join(each for each in (stage, instance) if each)
+    return "/".join(part for part in (stage, instance) if part)
 
 
 class Layout:
@@ -75,8 +75,11 @@ class Layout:
 
     def notes(self) -> list[str]:
         """Return what the user should know before the run, one line each."""
-        found = [languages.notes(self.config), *(each.notes(self.config) for each in self.stages)]
-        return [note for notes in found for note in notes]
+        of_parts = [
+            languages.notes(self.config),
+            *(stage.notes(self.config) for stage in self.stages),
+        ]
+        return [note for notes in of_parts for note in notes]
 
     # --- stages and units --------------------------------------------------------------------
 
@@ -132,15 +135,15 @@ class Layout:
         # The way from the first unit to this one. What a unit reads may itself be put in order.
         if unit in self._path:
             circle = [*self._path[self._path.index(unit) :], unit]
-            names = " reads ".join(unit_name(*each) for each in circle)
+            names = " reads ".join(unit_name(*read) for read in circle)
             raise InputError(f"units read each other in a circle: {names}")
         if unit in seen:
             return
         seen.add(unit)
         self._path.append(unit)
         try:
-            for each in self.upstream(unit):
-                self._append(each, seen, ordered)
+            for read in self.upstream(unit):
+                self._append(read, seen, ordered)
         finally:
             self._path.pop()
         ordered.append(unit)
@@ -152,14 +155,14 @@ class Layout:
 
     def all_upstream(self, units: Collection[Unit]) -> set[Unit]:
         """Return `units`, all that they read, and so on."""
-        found: set[Unit] = set()
+        known: set[Unit] = set()
         todo = list(units)
         while todo:
             unit = todo.pop()
-            if unit not in found:
-                found.add(unit)
+            if unit not in known:
+                known.add(unit)
                 todo += self.upstream(unit)
-        return found
+        return known
 
     # --- keys and folders --------------------------------------------------------------------
 
@@ -190,12 +193,12 @@ class Layout:
     def _key_of(self, unit: Unit) -> str:
         stage, instance = unit
         declaration, upstream = self.declaration(stage), self.upstream(unit)
-        shards = [self.shards(*each) for each in (unit, *upstream)]
+        shards = [self.shards(*other) for other in (unit, *upstream)]
         content = {
             "stage": stage,
             "version": declaration.version,
             "config": {**declaration.content(instance), "shards": shards},
-            "upstream": [self.key(*each) for each in upstream],
+            "upstream": [self.key(*other) for other in upstream],
         }
         digest = hashlib.sha256(canonical(content).encode("utf-8")).hexdigest()
         return f"v{declaration.version}-{digest[:12]}"

@@ -10,7 +10,7 @@ from workflow_scripts.testbed.clause_rules import CLAUSES, ClauseRule
 from workflow_scripts.testbed.constituents import (
     PHRASE_BUILDERS,
     Builder,
-    Found,
+    Parsed,
     Rule,
     Stated,
     stated,
@@ -81,17 +81,17 @@ class Chart:
 
     def __init__(self, tokens: list[str]):
         self.tokens = [*tokens, ""]
-        self._found: dict[tuple[str, int], list[Found[Any]]] = {}
+        self._found: dict[tuple[str, int], list[Parsed[Any]]] = {}
 
     @overload
     def find(
         self, category: Literal["declarative", "inverted"], start: int
-    ) -> list[Found[Stated]]: ...
+    ) -> list[Parsed[Stated]]: ...
     @overload
-    def find(self, category: Literal["connective"], start: int) -> list[Found[str]]: ...
+    def find(self, category: Literal["connective"], start: int) -> list[Parsed[str]]: ...
     @overload
-    def find(self, category: str, start: int) -> list[Found[Any]]: ...
-    def find(self, category: str, start: int) -> list[Found[Any]]:
+    def find(self, category: str, start: int) -> list[Parsed[Any]]: ...
+    def find(self, category: str, start: int) -> list[Parsed[Any]]:
         """Return all constituents of a category that begin at a token.
 
         The category decides what their values are.
@@ -101,7 +101,7 @@ class Chart:
             self._found[key] = list(self._search(category, start))
         return self._found[key]
 
-    def _search(self, category: str, start: int) -> Iterator[Found[Any]]:
+    def _search(self, category: str, start: int) -> Iterator[Parsed[Any]]:
         if category in _PHRASE_TRIES:
             yield from self._built(_PHRASE_TRIES[category], PHRASE_BUILDERS[category], start)
         elif category in _CLAUSE_TRIES:
@@ -114,14 +114,14 @@ class Chart:
         else:
             yield from self._entries(category, start)
 
-    def _built(self, root: _Node[Rule], build: Builder[Rule], start: int) -> Iterator[Found[Any]]:
+    def _built(self, root: _Node[Rule], build: Builder[Rule], start: int) -> Iterator[Parsed[Any]]:
         for rule, slots, values, end in self._walk(root, start, ()):
             named = dict(zip(slots, values, strict=True))
             yield from build(self.tokens, rule, named, start, end)
 
     def _walk(
-        self, node: _Node[Rule], at: int, values: tuple[Found[Any], ...]
-    ) -> Iterator[tuple[Rule, tuple[str, ...], tuple[Found[Any], ...], int]]:
+        self, node: _Node[Rule], at: int, values: tuple[Parsed[Any], ...]
+    ) -> Iterator[tuple[Rule, tuple[str, ...], tuple[Parsed[Any], ...], int]]:
         for rule, slots in node.rules:
             yield rule, slots, values, at
         if node.words and (child := node.words.get(self.tokens[at])):
@@ -130,19 +130,19 @@ class Chart:
             for found in self.find(category, at):
                 yield from self._walk(child, found.end, (*values, found))
 
-    def _auxiliaries(self, position: str, start: int) -> Iterator[Found[tuple[str, ...]]]:
+    def _auxiliaries(self, position: str, start: int) -> Iterator[Parsed[tuple[str, ...]]]:
         if position == "rest":
-            yield Found(start, start, (), ())
+            yield Parsed(start, start, (), ())
         for words in _AUXILIARIES.get((position, (self.tokens[start],)), ()):
             end = start + len(words)
             if tuple(self.tokens[start:end]) == words:
-                yield Found(start, end, words, ())
+                yield Parsed(start, end, words, ())
 
-    def _entries(self, category: str, start: int) -> Iterator[Found[Value | NounPhrase]]:
+    def _entries(self, category: str, start: int) -> Iterator[Parsed[Value | NounPhrase]]:
         for entry in ENTRIES[category].get(self.tokens[start], ()):
             end = start + len(entry.words)
             if len(entry.words) == 1 or tuple(self.tokens[start:end]) == entry.words:
                 value: Value | NounPhrase = entry.value
                 if category in ("nominative", "objective") and isinstance(entry.value, str):
                     value = NounPhrase(entry.value, "pronoun", determiner=None)
-                yield Found(start, end, value, entry.marks)
+                yield Parsed(start, end, value, entry.marks)

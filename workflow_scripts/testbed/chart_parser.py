@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from workflow_scripts.testbed.chart import Chart
 from workflow_scripts.testbed.clauses import THATLESS
-from workflow_scripts.testbed.constituents import Found, Marks, Stated
+from workflow_scripts.testbed.constituents import Marks, Parsed, Stated
 from workflow_scripts.testbed.question_tags import question_tags
 from workflow_scripts.testbed.structure import Meaning, Mood, well_formed
 from workflow_scripts.testbed.treebank_tokens import tokenised
@@ -22,9 +22,9 @@ class Reading:
 def _reading(
     marks: Marks,
     mood: Mood,
-    main: Found[Stated],
+    main: Parsed[Stated],
     connective: str | None = None,
-    subordinate: Found[Stated] | None = None,
+    subordinate: Parsed[Stated] | None = None,
 ) -> Reading:
     marks += main.marks
     if subordinate is None:
@@ -51,14 +51,14 @@ def _statements(chart: Chart, last: int) -> Iterator[Reading]:
                     yield _reading(marks, "statement", main, connective.value, subordinate)
 
 
-def _unfronted(chart: Chart, start: int) -> Iterator[Found[Stated]]:
+def _unfronted(chart: Chart, start: int) -> Iterator[Parsed[Stated]]:
     """Yield the clauses that begin with their subject and may depend on another one."""
     for found in chart.find("declarative", start):
         if not found.value.rule.front and found.value.clause.frame != "clausal":
             yield found
 
 
-def _contents(chart: Chart, main: Found[Stated], last: int) -> Iterator[Reading]:
+def _contents(chart: Chart, main: Parsed[Stated], last: int) -> Iterator[Reading]:
     starts = [(main.end, ("that", "dropped"))] if main.value.clause.verb in THATLESS else []
     if chart.tokens[main.end] == "that":
         starts.append((main.end + 1, ("that", "said")))
@@ -68,7 +68,7 @@ def _contents(chart: Chart, main: Found[Stated], last: int) -> Iterator[Reading]
                 yield _reading((mark,), "statement", main, "that", subordinate)
 
 
-def _main_first(chart: Chart, main: Found[Stated], last: int) -> Iterator[Reading]:
+def _main_first(chart: Chart, main: Parsed[Stated], last: int) -> Iterator[Reading]:
     for connective in chart.find("connective", main.end):
         marks = (*connective.marks, ("clause order", "main first"))
         for subordinate in _unfronted(chart, connective.end):

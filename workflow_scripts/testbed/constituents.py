@@ -30,7 +30,7 @@ Value = TypeVar("Value")
 Rule = TypeVar("Rule", PhraseRule, ClauseRule)
 
 
-class Found(NamedTuple, Generic[Value]):
+class Parsed(NamedTuple, Generic[Value]):
     """A constituent of a sentence.
 
     Attributes:
@@ -54,7 +54,7 @@ class Stated(NamedTuple):
 
 
 # The constituents in the slots of a rule, by slot; the slot decides what their values are.
-Filled = dict[str, Found[Any]]
+Filled = dict[str, Parsed[Any]]
 
 
 # Slots of a clause rule that are no attributes of a `Clause`.
@@ -90,24 +90,24 @@ def _noun(values: Filled, determiner: str | None) -> NounPhrase:
 
 def _plain(
     tokens: list[str], rule: PhraseRule, values: Filled, start: int, end: int
-) -> Iterator[Found[NounPhrase]]:
+) -> Iterator[Parsed[NounPhrase]]:
     marks = _marks(values)
     if rule.name == "name":
-        yield Found(start, end, NounPhrase(values["head"].value, "name", determiner=None), marks)
+        yield Parsed(start, end, NounPhrase(values["head"].value, "name", determiner=None), marks)
         return
     determiner, number = values["determiner"].value
     word, following = tokens[start : start + 2]
     if number != values["head"].value[1] or (word in ("a", "an") and word != article(following)):
         return
-    yield Found(start, end, _noun(values, determiner), marks)
+    yield Parsed(start, end, _noun(values, determiner), marks)
 
 
 def _phrase(
     tokens: list[str], rule: PhraseRule, values: Filled, start: int, end: int
-) -> Iterator[Found[NounPhrase]]:
+) -> Iterator[Parsed[NounPhrase]]:
     marks = _marks(values)
     if rule.name == "plain":
-        yield Found(start, end, values["base"].value, marks)
+        yield Parsed(start, end, values["base"].value, marks)
     elif rule.name == "owned":
         possessor = values["possessor"].value
         if "genitive" in values:
@@ -116,18 +116,18 @@ def _phrase(
             if values["genitive"].value != ("'" if bare else "'s"):
                 return
         owned = replace(_noun(values, None), possessor=possessor)
-        yield Found(start, end, owned, marked(owned.head, rule.marks) + marks)
+        yield Parsed(start, end, owned, marked(owned.head, rule.marks) + marks)
     else:
         base, (relative, number, kind) = values["base"].value, values["relative"].value
         if base.kind != "noun" or number not in (None, base.number):
             return
         if kind in (None, relativizer(base.head)):
-            yield Found(start, end, replace(base, relative=relative), marks)
+            yield Parsed(start, end, replace(base, relative=relative), marks)
 
 
 def _relative(
     tokens: list[str], rule: PhraseRule, values: Filled, start: int, end: int
-) -> Iterator[Found[tuple[Relative, str | None, str | None]]]:
+) -> Iterator[Parsed[tuple[Relative, str | None, str | None]]]:
     """Yield a relative clause: (relative, number of its head, kind of its head)."""
     verb, form = values["verb"].value
     if form != "gerund":
@@ -140,15 +140,15 @@ def _relative(
         values["object"].value if "object" in values else None,
         values["place"].value if "place" in values else None,
     )
-    yield Found(start, end, (relative, number, kind), marked(verb, rule.marks) + _marks(values))
+    yield Parsed(start, end, (relative, number, kind), marked(verb, rule.marks) + _marks(values))
 
 
 def _place(
     tokens: list[str], rule: PhraseRule, values: Filled, start: int, end: int
-) -> Iterator[Found[Place]]:
+) -> Iterator[Parsed[Place]]:
     phrase = values["phrase"].value if "phrase" in values else None
     place = Place(values["relation"].value, phrase)
-    yield Found(start, end, place, _marks(values))
+    yield Parsed(start, end, place, _marks(values))
 
 
 def _settled(attributes: dict[str, Any], past: bool) -> dict[str, Any] | None:
@@ -177,7 +177,7 @@ def _tense(key: EnglishTense, rule: ClauseRule, verb: str, frequency: bool) -> T
 
 def stated(
     tokens: list[str], rule: ClauseRule, values: Filled, start: int, end: int
-) -> Iterator[Found[Stated]]:
+) -> Iterator[Parsed[Stated]]:
     """Yield a clause in every meaning that the values of its rule's slots can have."""
     verb, form = "be", "participle"
     if rule.frame not in BE_FRAMES:
@@ -202,11 +202,11 @@ def stated(
         clause = Clause(rule.frame, verb=verb, tense=tense, negative=group.negative, **settled)
         if fits(rule, group, clause):
             marks = marked(clause.topic, rule.marks + group.marks) + _marks(values)
-            yield Found(start, end, Stated(clause, rule, group), marks)
+            yield Parsed(start, end, Stated(clause, rule, group), marks)
 
 
 # (tokens of the sentence, rule, values of its slots, start, end) -> constituents.
-Builder = Callable[[list[str], Rule, Filled, int, int], Iterator[Found[Any]]]
+Builder = Callable[[list[str], Rule, Filled, int, int], Iterator[Parsed[Any]]]
 PHRASE_BUILDERS: dict[str, Builder[PhraseRule]] = {
     "plain": _plain,
     "phrase": _phrase,

@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypedDict, TypeVar
+from typing import Any, TypeVar
 
 from workflow_scripts.testbed import spelling
 from workflow_scripts.testbed.spelling import article
@@ -113,8 +113,11 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Noun:
-    """A noun. ``forms`` lists its exceptions from the paradigm: (cell such as ``gen.pl``, form)."""
+class Declined:
+    """What nouns and names have in common.
+
+    ``forms`` lists the exceptions from the paradigm: (cell such as ``gen.pl``, form).
+    """
 
     concept: str
     kind: str
@@ -124,21 +127,19 @@ class Noun:
     stem: str
     forms: tuple[tuple[str, str], ...]
     place: Place | None
+
+
+@dataclass(frozen=True)
+class Noun(Declined):
+    """A noun."""
+
     english: tuple[EnglishNoun, ...]
 
 
 @dataclass(frozen=True)
-class Name:
+class Name(Declined):
     """A proper name of a person or a city, declined like a noun; ``english`` is its one form."""
 
-    concept: str
-    kind: str
-    czech: str
-    gender: str
-    paradigm: str
-    stem: str
-    forms: tuple[tuple[str, str], ...]
-    place: Place | None
     english: str
 
 
@@ -233,7 +234,7 @@ class Lexicon:
         return {entry.concept: entry for entry in self.names}
 
 
-def place_of(entry: Noun | Name) -> Place:
+def place_of(entry: Declined) -> Place:
     """Return the prepositions of a noun or name that is a place.
 
     Raises:
@@ -244,7 +245,7 @@ def place_of(entry: Noun | Name) -> Place:
     return entry.place
 
 
-def suits(entry: Noun | Name, wanted: Iterable[str]) -> bool:
+def suits(entry: Declined, wanted: Iterable[str]) -> bool:
     """Return whether a noun or name has a kind or concept that a verb or adjective wants."""
     wanted = tuple(wanted)
     return entry.kind in wanted or entry.concept in wanted
@@ -288,19 +289,6 @@ def _alternatives(cell: str) -> tuple[str, ...]:
     return tuple(cell.split("|")) if cell else ()
 
 
-class _Declined(TypedDict):
-    """What nouns and names have in common."""
-
-    concept: str
-    kind: str
-    czech: str
-    gender: str
-    paradigm: str
-    stem: str
-    forms: tuple[tuple[str, str], ...]
-    place: Place | None
-
-
 def _form(text: str) -> tuple[str, str]:
     cell, separator, form = text.partition("=")
     if not separator:
@@ -308,7 +296,8 @@ def _form(text: str) -> tuple[str, str]:
     return cell, form
 
 
-def _declined(row: dict[str, str]) -> _Declined:
+def _declined(row: dict[str, str]) -> dict[str, Any]:
+    """Return the fields of `Declined`."""
     czech, _, english = row["place"].partition(":")
     return {
         "concept": row["concept"],

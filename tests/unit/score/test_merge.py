@@ -12,7 +12,7 @@ from workflow_scripts.core.files.rows import ParaphrasesRow, ScoredRow
 from workflow_scripts.core.files.seal import sealed
 from workflow_scripts.core.files.shard_frame import Tally
 from workflow_scripts.stages.score import merge
-from workflow_scripts.stages.score.merge import Found, id_of, key_of, merged, shard_of
+from workflow_scripts.stages.score.merge import Selected, id_of, key_of, merged, shard_of
 
 
 def paraphrase(rank, text, forward=0.5):
@@ -35,7 +35,7 @@ def row(corpus, number, reference, *texts):
 
 def merge_all(*found):
     tally = Tally(extra=Counter())
-    rows = list(merged((Found(*each) for each in found), tally))
+    rows = list(merged((Selected(*each) for each in found), tally))
     return rows, tally
 
 

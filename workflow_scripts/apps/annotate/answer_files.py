@@ -57,17 +57,17 @@ def _nll(value: float | None) -> str:
 
 def _ratings(judged: Sequence[Judged]) -> Iterator[tuple[str, ...]]:
     """Yield a row for each judgment. People are numbers, so that nobody's name is given away."""
-    for each in judged:
-        item, reference = each.item, each.reference
+    for judgment in judged:
+        item, reference = judgment.item, judgment.reference
         yield (
-            str(each.annotator),
+            str(judgment.annotator),
             reference.id,
             str(len(words(reference.text))),
             " ".join(item.systems) if item else CONTROL,
             item.paraphrase if item else reference.text,
             _nll(item.forward_nll if item else None),
-            _text(each.answer.score),
-            _text(each.answer.grammar),
+            _text(judgment.answer.score),
+            _text(judgment.answer.grammar),
             reference.source or "",
             reference.text,
             _nll(item.backward_nll if item else None),
@@ -82,20 +82,24 @@ def middle(values: Sequence[int]) -> int:
 def _labels(judged: Sequence[Judged], marked: bool) -> Iterator[tuple[str, ...]]:
     """Yield a row for each pair, with the middle one of what several people said."""
     answers: dict[tuple[Reference, Item], list[Judged]] = defaultdict(list)
-    for each in judged:
-        if each.item is not None:
-            answers[each.reference, each.item].append(each)
+    for judgment in judged:
+        if judgment.item is not None:
+            answers[judgment.reference, judgment.item].append(judgment)
     for (reference, item), said in answers.items():
-        strength = [each.answer.strength for each in said if each.answer.strength is not None]
-        fluency = [each.answer.fluency for each in said if each.answer.fluency is not None]
-        labels = [each.answer.label for each in said if each.answer.label is not None]
+        strength = [
+            judgment.answer.strength for judgment in said if judgment.answer.strength is not None
+        ]
+        fluency = [
+            judgment.answer.fluency for judgment in said if judgment.answer.fluency is not None
+        ]
+        labels = [judgment.answer.label for judgment in said if judgment.answer.label is not None]
         marks: tuple[str, ...] = ()
         if marked:
             pair = middle(strength), middle(fluency)
             label = label_of(*pair)
             marks = (_nll(item.paraphrase_score), *map(str, pair))
         else:
-            label = "BAG"[middle(["BAG".index(each) for each in labels])]
+            label = "BAG"[middle(["BAG".index(letter) for letter in labels])]
         yield (
             reference.id,
             reference.source or "",
@@ -115,14 +119,14 @@ def table_of_marks(judged: Sequence[Judged]) -> list[list[object]]:
     fluency 1, 2, 3. Pairs that several people marked have the middle mark.
     """
     marks: dict[Item, list[tuple[int, int]]] = defaultdict(list)
-    for each in judged:
-        if each.item and each.answer.strength and each.answer.fluency:
-            marks[each.item].append((each.answer.strength, each.answer.fluency))
+    for judgment in judged:
+        if judgment.item and judgment.answer.strength and judgment.answer.fluency:
+            marks[judgment.item].append((judgment.answer.strength, judgment.answer.fluency))
     counts = [[0] * 6 for _ in BIN_ENDS]
-    for item, given in marks.items():
+    for item, of_item in marks.items():
         if item.paraphrase_score is not None:
             row = counts[bin_of(item.paraphrase_score)]
-            strength, fluency = (middle([pair[side] for pair in given]) for side in (0, 1))
+            strength, fluency = (middle([pair[side] for pair in of_item]) for side in (0, 1))
             row[strength - 1] += 1
             row[2 + fluency] += 1
     starts = ["", *(f"{end:g}" for end in BIN_ENDS[:-1])]

@@ -174,8 +174,8 @@ class Store:
         """Return number and name of the annotator with this secret, None if there is none."""
         with self._transaction() as database:
             query = "SELECT number, name FROM annotator WHERE token = ?"
-            found: tuple[int, str] | None = database.execute(query, (token,)).fetchone()
-        return found
+            row: tuple[int, str] | None = database.execute(query, (token,)).fetchone()
+        return row
 
     def progress(self, annotator: int, wanted: int) -> Progress:
         """Return how far a person is, and the campaign, where `wanted` people judge an item."""
@@ -212,10 +212,12 @@ class Store:
             None if this person has judged everything.
         """
         with self._transaction() as database:
-            given = database.execute(
+            open_page = database.execute(
                 "SELECT number FROM page WHERE annotator = ? AND answered IS NULL", (annotator,)
             ).fetchone()
-            number = given[0] if given else self._give(annotator, wanted, slots, controls, seed)
+            number = (
+                open_page[0] if open_page else self._give(annotator, wanted, slots, controls, seed)
+            )
             return None if number is None else self._page(number, wanted)
 
     def page(self, annotator: int, number: int, wanted: int) -> Page | None:
@@ -228,12 +230,12 @@ class Store:
     def page_before(self, annotator: int, number: int) -> int | None:
         """Return the number of the page that a person answered before another."""
         with self._transaction() as database:
-            found = database.execute(
+            row = database.execute(
                 "SELECT MAX(number) FROM page WHERE annotator = ? AND number < ? "
                 "AND answered IS NOT NULL",
                 (annotator, number),
             ).fetchone()
-        return None if found[0] is None else int(found[0])
+        return None if row[0] is None else int(row[0])
 
     def answer(self, annotator: int, number: int, answers: Sequence[Answer]) -> bool:
         """Write the answers of a page, in its order; they are on disk when this returns.
@@ -254,7 +256,10 @@ class Store:
             columns = ", ".join(f"{name} = ?" for name in _ANSWER)
             database.executemany(
                 f"UPDATE slot SET {columns} WHERE page = ? AND position = ?",
-                [(*astuple(each), number, place) for place, each in enumerate(answers, start=1)],
+                [
+                    (*astuple(judged), number, place)
+                    for place, judged in enumerate(answers, start=1)
+                ],
             )
             database.execute(
                 "UPDATE page SET answered = ? WHERE number = ?", (self._clock(), number)
@@ -276,7 +281,7 @@ class Store:
         if not chosen:
             return None
         reference = chosen[0].reference
-        items: list[int | None] = [each.number for each in chosen]
+        items: list[int | None] = [chosen_item.number for chosen_item in chosen]
         (pages,) = database.execute(
             "SELECT COUNT(*) FROM page WHERE annotator = ?", (annotator,)
         ).fetchone()
@@ -303,8 +308,8 @@ class Store:
         the person has seen does not count: a later page has another one instead.
         """
         references = [
-            found
-            for (found,) in self._connection.execute(
+            shown
+            for (shown,) in self._connection.execute(
                 "SELECT page.reference FROM slot JOIN page ON page.number = slot.page "
                 "WHERE slot.annotator = ? AND slot.item IS NULL",
                 (annotator,),
@@ -389,7 +394,7 @@ class Store:
                 "LEFT JOIN item ON item.number = slot.item "
                 "WHERE page.answered IS NOT NULL ORDER BY page.number, slot.position"
             ).fetchall()
-        found = []
+        judgments = []
         for annotator, *row in rows:
             reference = Reference(*row[:3])
             paraphrase, systems, *numbers = row[3:8]
@@ -398,8 +403,8 @@ class Store:
                 if paraphrase is None
                 else Item(reference.id, paraphrase, tuple(systems.split()), *numbers)
             )
-            found.append(Judged(annotator, reference, item, Answer(*row[8:])))
-        return found
+            judgments.append(Judged(annotator, reference, item, Answer(*row[8:])))
+        return judgments
 
 
 def create(path: Path, settings: Mapping[str, Any], material: Material) -> None:
@@ -425,21 +430,21 @@ def create(path: Path, settings: Mapping[str, Any], material: Material) -> None:
             )
             database.executemany(
                 "INSERT INTO reference (id, text, source) VALUES (?, ?, ?)",
-                [(each.id, each.text, each.source) for each in material.references],
+                [(item.id, item.text, item.source) for item in material.references],
             )
             database.executemany(
                 "INSERT INTO item (reference, paraphrase, systems, forward_nll, backward_nll, "
                 "paraphrase_score) VALUES (?, ?, ?, ?, ?, ?)",
                 [
                     (
-                        each.reference,
-                        each.paraphrase,
-                        " ".join(each.systems),
-                        each.forward_nll,
-                        each.backward_nll,
-                        each.paraphrase_score,
+                        item.reference,
+                        item.paraphrase,
+                        " ".join(item.systems),
+                        item.forward_nll,
+                        item.backward_nll,
+                        item.paraphrase_score,
                     )
-                    for each in material.items
+                    for item in material.items
                 ],
             )
             database.execute(f"PRAGMA application_id = {_APPLICATION}")

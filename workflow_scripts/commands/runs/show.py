@@ -48,12 +48,12 @@ def show(run: Path, examples: int, seed: int) -> str:
     first = [heapq.nsmallest(examples, _paraphrased(path), place) for path in files.values()]
     drawn = heapq.nsmallest(examples, dict.fromkeys(chain(*first)), place)
     references: dict[str, str] = {}
-    found: dict[str, dict[str, Paraphrases]] = {identifier: {} for identifier in drawn}
+    paraphrases: dict[str, dict[str, Paraphrases]] = {identifier: {} for identifier in drawn}
     for system, path in files.items():
         for row in _rows(path, drawn):
             references[row["id"]] = row["reference"]
-            found[row["id"]][system] = row["paraphrases"]
-    entries = [_entry(references[each], found[each], systems) for each in drawn]
+            paraphrases[row["id"]][system] = row["paraphrases"]
+    entries = [_entry(references[each], paraphrases[each], systems) for each in drawn]
     last = (
         f"{len(drawn):,} of {total:,} references, drawn among those that have paraphrases. The "
         "numbers are sums of both NLLs: lower is better."
@@ -95,17 +95,17 @@ def _rows(path: Path, ids: list[str]) -> Iterator[dict[str, Any]]:
         yield from batch.filter(pc.is_in(batch.column("id"), value_set=chosen)).to_pylist()
 
 
-def _entry(reference: str, found: dict[str, Paraphrases], systems: list[str]) -> str:
+def _entry(reference: str, paraphrases: dict[str, Paraphrases], systems: list[str]) -> str:
     """Return a reference, and below it a line for each paraphrase, the best first."""
     names = max(map(len, systems))
     lines = textwrap.wrap(reference, WIDTH) or [reference]
     for system in systems:
         name = system
-        for each in found.get(system) or [{"text": "(none)", "score": None}]:
-            score = "" if each["score"] is None else f"{each['score']:.2f}"
+        for paraphrase in paraphrases.get(system) or [{"text": "(none)", "score": None}]:
+            score = "" if paraphrase["score"] is None else f"{paraphrase['score']:.2f}"
             start = f"{_INDENT}{name:{names}}  {score:>5}  "
             lines += textwrap.wrap(
-                each["text"], WIDTH, initial_indent=start, subsequent_indent=" " * len(start)
+                paraphrase["text"], WIDTH, initial_indent=start, subsequent_indent=" " * len(start)
             )
             name = ""
     return "\n".join(lines)

@@ -44,15 +44,15 @@ def look(folder: Path) -> dict[str, Any]:
     return {"run": folder, "states": states, "alive": alive, "interrupted": len(interrupted)}
 
 
-def as_json(found: dict[str, Any]) -> str:
+def as_json(status: dict[str, Any]) -> str:
     """Return `look`'s result as one JSON object."""
     return json.dumps(
         {
-            "run": str(found["run"]),
-            "alive": found["alive"],
-            "interrupted": found["interrupted"],
-            "units": [asdict(state) for state in found["states"]],
-            "mixed_versions": mixed_versions({each.name: each.tools for each in found["states"]}),
+            "run": str(status["run"]),
+            "alive": status["alive"],
+            "interrupted": status["interrupted"],
+            "units": [asdict(state) for state in status["states"]],
+            "mixed_versions": mixed_versions({each.name: each.tools for each in status["states"]}),
         },
         indent=2,
     )
@@ -86,10 +86,10 @@ def main(argv: list[str] | None = None) -> int:
     if arguments.verify:
         return _verify(folder, arguments.json)
     while True:
-        found = look(folder)
-        text = as_json(found) if arguments.json else describe(**found)
+        status = look(folder)
+        text = as_json(status) if arguments.json else describe(**status)
         print(f"{_CLEAR}{text}" if arguments.watch and not arguments.json else text, flush=True)
-        if arguments.watch is None or all(state.finished for state in found["states"]):
+        if arguments.watch is None or all(state.finished for state in status["states"]):
             return 0
         try:
             time.sleep(arguments.watch)
@@ -100,11 +100,11 @@ def main(argv: list[str] | None = None) -> int:
 def _verify(folder: Path, json_wanted: bool) -> int:
     """Show the state of a run and which of its files are damaged; return the exit status."""
     damaged = verify_run(linked_layout(folder))
-    found = look(folder)
-    for state in found["states"]:
+    status = look(folder)
+    for state in status["states"]:
         state.damaged += damaged.get(state.name, [])
-    print(as_json(found) if json_wanted else describe(**found, verified=True))
-    return int(any(state.damaged or state.gone for state in found["states"]))
+    print(as_json(status) if json_wanted else describe(**status, verified=True))
+    return int(any(state.damaged or state.gone for state in status["states"]))
 
 
 if __name__ == "__main__":

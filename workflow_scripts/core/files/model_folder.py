@@ -97,14 +97,14 @@ def sorted_out(names: Iterable[str], folder: str) -> ModelFiles:
         InputError: there is no model, or more than one, or a file is missing, or names do not tell
             which file is for which side.
     """
-    found = set(names) - set(OF_THE_RUN)
+    files = set(names) - set(OF_THE_RUN)
     kinds = {
         kind: weights
         for kind, weights in (
-            (SOCKEYE, sorted(found & set(_SOCKEYE_FILES))),
-            (HUGGING_FACE, sorted(found & {"config.json", *_HF_WEIGHTS})),
-            (MARIAN_BINARY, sorted(filter(_is_marian_binary, found))),
-            (MARIAN_NPZ, sorted(filter(_is_marian_npz, found))),
+            (SOCKEYE, sorted(files & set(_SOCKEYE_FILES))),
+            (HUGGING_FACE, sorted(files & {"config.json", *_HF_WEIGHTS})),
+            (MARIAN_BINARY, sorted(filter(_is_marian_binary, files))),
+            (MARIAN_NPZ, sorted(filter(_is_marian_npz, files))),
         )
         if weights
     }
@@ -115,16 +115,16 @@ def sorted_out(names: Iterable[str], folder: str) -> ModelFiles:
             "leave those of one model there"
         )
     if SOCKEYE in kinds:
-        return _sockeye(found, folder)
+        return _sockeye(files, folder)
     if HUGGING_FACE in kinds:
-        return _hugging_face(found, folder)
+        return _hugging_face(files, folder)
     for kind, weights in kinds.items():
-        return _marian(kind, weights, found, folder)
+        return _marian(kind, weights, files, folder)
     raise InputError(f"{folder} is no model folder that can be read: {_LAYOUTS}")
 
 
-def _sockeye(found: set[str], folder: str) -> ModelFiles:
-    _require(SOCKEYE, _SOCKEYE_FILES, found, folder)
+def _sockeye(files: set[str], folder: str) -> ModelFiles:
+    _require(SOCKEYE, _SOCKEYE_FILES, files, folder)
     config, weights, *vocabularies = _SOCKEYE_FILES
     return ModelFiles(
         SOCKEYE,
@@ -133,36 +133,36 @@ def _sockeye(found: set[str], folder: str) -> ModelFiles:
         None,
         tuple(vocabularies),
         None,
-        (config, *_present((*_SOCKEYE_MORE, SETTINGS), found)),
-        _present(_ABOUT, found),
+        (config, *_present((*_SOCKEYE_MORE, SETTINGS), files)),
+        _present(_ABOUT, files),
     )
 
 
-def _hugging_face(found: set[str], folder: str) -> ModelFiles:
-    _require(HUGGING_FACE, _HF_FILES, found, folder)
+def _hugging_face(files: set[str], folder: str) -> ModelFiles:
+    _require(HUGGING_FACE, _HF_FILES, files, folder)
     config, source, target, vocabulary = _HF_FILES
-    weights = _present(_HF_WEIGHTS, found)
+    weights = _present(_HF_WEIGHTS, files)
     if not weights:
         raise InputError(
             f"{folder} is no {HUGGING_FACE} folder: {' or '.join(_HF_WEIGHTS)} missing "
             "(weights of other frameworks and weights in several parts can't be read)"
         )
-    others = tuple(name for name in _HF_MORE if name in found and name != "target_vocab.json")
+    others = tuple(name for name in _HF_MORE if name in files and name != "target_vocab.json")
     return ModelFiles(
         HUGGING_FACE,
         weights[0],
         source,
         target,
-        (vocabulary, *_present(("target_vocab.json",), found)),
+        (vocabulary, *_present(("target_vocab.json",), files)),
         None,
-        (config, *others, *_present((SETTINGS,), found)),
-        _present(_ABOUT, found),
+        (config, *others, *_present((SETTINGS,), files)),
+        _present(_ABOUT, files),
     )
 
 
-def _marian(kind: str, weights: list[str], found: set[str], folder: str) -> ModelFiles:
-    source, target = _text_models(kind, weights[0], found, folder)
-    shortlists = sorted(name for name in found if _is_shortlist(name))
+def _marian(kind: str, weights: list[str], files: set[str], folder: str) -> ModelFiles:
+    source, target = _text_models(kind, weights[0], files, folder)
+    shortlists = sorted(name for name in files if _is_shortlist(name))
     for what, names in (("weights", weights), ("shortlists", shortlists)):
         if len(names) > 1:
             raise InputError(
@@ -175,15 +175,15 @@ def _marian(kind: str, weights: list[str], found: set[str], folder: str) -> Mode
         target,
         (),
         shortlists[0] if shortlists else None,
-        _present((SETTINGS,), found),
-        _present(_ABOUT, found),
+        _present((SETTINGS,), files),
+        _present(_ABOUT, files),
     )
 
 
-def _text_models(kind: str, weights: str, found: set[str], folder: str) -> tuple[str, str]:
+def _text_models(kind: str, weights: str, files: set[str], folder: str) -> tuple[str, str]:
     """Return the SentencePiece models of source and target; one file may serve for both."""
-    names = sorted(name for name in found if name.endswith(".spm"))
-    if tables := sorted(name for name in found if re.search(r"vocab.*\.(ya?ml|fsv|txt)$", name)):
+    names = sorted(name for name in files if name.endswith(".spm"))
+    if tables := sorted(name for name in files if re.search(r"vocab.*\.(ya?ml|fsv|txt)$", name)):
         raise InputError(
             f"{folder}: vocabularies such as {tables[0]} can't be read, only those that are "
             "SentencePiece models; OPUS-MT publishes its models as Hugging Face folders too"
@@ -198,7 +198,7 @@ def _text_models(kind: str, weights: str, found: set[str], folder: str) -> tuple
     sides = {
         side: [name for name in names if pattern.match(name)] for side, pattern in _SIDES.items()
     }
-    if len(names) == 2 and all(len(found) == 1 for found in sides.values()):
+    if len(names) == 2 and all(len(of_side) == 1 for of_side in sides.values()):
         return sides["source"][0], sides["target"][0]
     by_language = _by_direction(weights, names)
     if by_language is not None:
@@ -237,10 +237,10 @@ def _is_shortlist(name: str) -> bool:
     return name.startswith("lex") and name.endswith(".bin")
 
 
-def _require(kind: str, needed: Iterable[str], found: set[str], folder: str) -> None:
-    if missing := [name for name in needed if name not in found]:
+def _require(kind: str, needed: Iterable[str], files: set[str], folder: str) -> None:
+    if missing := [name for name in needed if name not in files]:
         raise InputError(f"{folder} is no {kind} folder: {', '.join(missing)} missing")
 
 
-def _present(names: Iterable[str], found: set[str]) -> tuple[str, ...]:
-    return tuple(name for name in names if name in found)
+def _present(names: Iterable[str], files: set[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name in files)

@@ -61,16 +61,16 @@ def read_vectors(path: str | Path, rejected: Counter[str] | None = None) -> Iter
     header = _header(sample[0]) if sample else None
     if header:
         del sample[0]
-    good = [each for each in map(_entry, sample) if not isinstance(each, str)]
+    good = [entry for entry in map(_entry, sample) if not isinstance(entry, str)]
     if header:
-        good = [each for each in good if len(each[1]) == header[1]]
+        good = [entry for entry in good if len(entry[1]) == header[1]]
         if not good and any(byte in _CONTROL for line in sample for byte in line):
             yield from _distinct(path, _binary(path, *header), rejected)
             return
     sizes = Counter(len(vector) for _, vector in good)
     dimension = header[1] if header else max(sizes, key=sizes.__getitem__, default=None)
-    found = (_entry(line, dimension) for line in chain(sample, lines))
-    yield from _distinct(path, found, rejected, header and header[0])
+    entries = (_entry(line, dimension) for line in chain(sample, lines))
+    yield from _distinct(path, entries, rejected, header and header[0])
 
 
 def summary(path: str | Path, count: int, rejected: Counter[str]) -> str:
@@ -134,20 +134,20 @@ def vectors_of(
 
 
 def _distinct(
-    path: Path, found: Iterator[Entry | str], rejected: Counter[str], announced: int | None = None
+    path: Path, listed: Iterator[Entry | str], rejected: Counter[str], announced: int | None = None
 ) -> Iterator[Entry]:
     """Yield the first vector of each word, and count the other entries by the reason they are."""
     known: set[str] = set()
     entries = 0
-    for each in found:
+    for entry in listed:
         entries += 1
-        if isinstance(each, str):
-            rejected[each] += 1
-        elif each[0] in known:
+        if isinstance(entry, str):
+            rejected[entry] += 1
+        elif entry[0] in known:
             rejected[REPEATED] += 1
         else:
-            known.add(each[0])
-            yield each
+            known.add(entry[0])
+            yield entry
     if not known:
         reasons = ", ".join(f"{reason} {number:,}" for reason, number in sorted(rejected.items()))
         raise InputError(
@@ -164,7 +164,7 @@ def _distinct(
 def _header(line: bytes) -> tuple[int, int] | None:
     """Return the number of words and of numbers in a vector, if a first line says them."""
     fields = line.strip(b" \r").split(b" ")
-    counts = all(each.isdigit() and len(each) < _MOST_DIGITS for each in fields)
+    counts = all(field.isdigit() and len(field) < _MOST_DIGITS for field in fields)
     return (int(fields[0]), int(fields[1])) if len(fields) == 2 and counts else None
 
 
@@ -190,7 +190,7 @@ def _entry(line: bytes, dimension: int | None = None) -> Entry | str:
     except ValueError:
         return NOT_NUMBERS
     # Python's numbers may have other digits than 0 to 9, and underscores among them.
-    plain = all(each.isascii() and "_" not in each for each in numbers)
+    plain = all(number.isascii() and "_" not in number for number in numbers)
     if not plain or not len(vector) or not np.isfinite(vector).all():
         return NOT_NUMBERS
     return word, vector
@@ -231,12 +231,12 @@ def _binary(path: Path, words: int, dimension: int) -> Iterator[Entry | str]:
 
 def _word(stream: BufferedReader) -> bytes | None:
     """Return the bytes up to the next blank; None if there is none where a word may end."""
-    found = bytearray()
+    letters = bytearray()
     while byte := stream.read(1):
         if byte == b" ":
-            return bytes(found.removeprefix(b"\n"))
-        found += byte
-        if len(found) > _MOST_WORD_BYTES:
+            return bytes(letters.removeprefix(b"\n"))
+        letters += byte
+        if len(letters) > _MOST_WORD_BYTES:
             break
     return None
 

@@ -29,13 +29,13 @@ from workflow_scripts.stages.corpus.fetch import download, publish
 _PATH_KEYS = ("source", "reference", "tsv")
 
 
-def obtain(url: str, kept: Path, given: Path | None) -> str:
+def obtain(url: str, kept: Path, folder: Path | None) -> str:
     """Get a file into the folder of kept downloads, and return its SHA-256.
 
     Args:
         url: where it is.
         kept: the folder of kept downloads.
-        given: a folder that may have the file already, under its name.
+        folder: a folder that may have the file already, under its name.
 
     Raises:
         InputError: see `fetch.download`.
@@ -49,8 +49,8 @@ def obtain(url: str, kept: Path, given: Path | None) -> str:
     # are those of another file.
     part = temporary_path(unfinished)
     try:
-        if given and (given / name).is_file():
-            shutil.copyfile(given / name, part)
+        if folder and (folder / name).is_file():
+            shutil.copyfile(folder / name, part)
         else:
             download(url, part)
         digest = sha256(part)
@@ -69,56 +69,56 @@ def _named_members(block: dict[str, Any], files: dict[str, Path]) -> dict[str, A
     """
     named = {}
     for key in _PATH_KEYS:
-        found = []
+        members = []
         for path in as_list(block.get(key, [])):
             file, _, member = path.partition("/")
-            for each in expand(str(files[file] / member)):
-                archive, inner = split(each)
-                found.append("/".join(filter(None, [archive.name, inner])))
-        if found:
-            named[key] = found[0] if len(found) == 1 else found
+            for member_path in expand(str(files[file] / member)):
+                archive, inner = split(member_path)
+                members.append("/".join(filter(None, [archive.name, inner])))
+        if members:
+            named[key] = members[0] if len(members) == 1 else members
     return named
 
 
-def pinned(name: str, block: dict[str, Any], config: Config, given: Path | None) -> dict[str, Any]:
+def pinned(name: str, block: dict[str, Any], config: Config, folder: Path | None) -> dict[str, Any]:
     """Return the keys of a corpus that were not known: url, sha256, and the paths in the files.
 
     Args:
         name: of the corpus, for messages.
         block: of the configuration.
         config: the whole configuration.
-        given: a folder that may have the files already.
+        folder: a folder that may have the files already.
 
     Raises:
         InputError: a file can't be downloaded, or is not what mtdata's index says.
     """
-    found = {}
+    override = {}
     if "url" not in block:
         # It needs 20 seconds to be imported for the first time (see there).
         from workflow_scripts.stages.corpus.mtdata_index import block_of, find
 
         sides = [config["languages"][side]["code"] for side in ("source", "reference")]
-        found = block_of(find(block["mtdata"]), *sides)
-        names = [file_name(url) for url in as_list(found["url"])]
-        for key in found.keys() & set(_PATH_KEYS):
-            paths = [path.format(*names) for path in as_list(found[key])]
-            found[key] = paths if isinstance(found[key], list) else paths[0]
-    urls = as_list(found.get("url") or block["url"])
+        override = block_of(find(block["mtdata"]), *sides)
+        names = [file_name(url) for url in as_list(override["url"])]
+        for key in override.keys() & set(_PATH_KEYS):
+            paths = [path.format(*names) for path in as_list(override[key])]
+            override[key] = paths if isinstance(override[key], list) else paths[0]
+    urls = as_list(override.get("url") or block["url"])
     kept = Path(config["downloads"])
-    hashes = [obtain(url, kept, given) for url in urls]
+    hashes = [obtain(url, kept, folder) for url in urls]
     files = {
         file_name(url): kept / digest / file_name(url)
         for url, digest in zip(urls, hashes, strict=True)
     }
-    found["sha256"] = hashes if len(hashes) > 1 else hashes[0]
+    override["sha256"] = hashes if len(hashes) > 1 else hashes[0]
     try:
-        return {**found, **_named_members(block | found, files)}
+        return {**override, **_named_members(block | override, files)}
     except InputError as error:
         raise InputError(f"corpora.{name}: {error}") from error
 
 
 def pinned_model(
-    name: str, block: dict[str, Any], config: Config, given: Path | None
+    name: str, block: dict[str, Any], config: Config, folder: Path | None
 ) -> dict[str, Any]:
     """Return the keys of a model that were not known: sha256, and the revision on the hub.
 
@@ -127,7 +127,7 @@ def pinned_model(
     """
     kept = Path(config["downloads"])
     if "url" in block:
-        hashes = [obtain(url, kept, given) for url in as_list(block["url"])]
+        hashes = [obtain(url, kept, folder) for url in as_list(block["url"])]
         return {"sha256": hashes if isinstance(block["url"], list) else hashes[0]}
     try:
         from workflow_scripts.stages.corpus.hub import fetch, folder_name, look
@@ -144,7 +144,7 @@ def pinned_model(
     return {"revision": revision, "sha256": fetch(block["hub"], revision, path, place)}
 
 
-def pin(config: Config, given: Path | None) -> dict[str, Any]:
+def pin(config: Config, folder: Path | None) -> dict[str, Any]:
     """Return an override of the configuration that pins the corpora and models of the run.
 
     Raises:
@@ -154,12 +154,12 @@ def pin(config: Config, given: Path | None) -> dict[str, Any]:
     for name in selection.corpora(config):
         block = config["corpora"][name]
         if block.keys() & {"mtdata", "url"} and block.get("sha256") is None:
-            override.setdefault("corpora", {})[name] = pinned(name, block, config, given)
+            override.setdefault("corpora", {})[name] = pinned(name, block, config, folder)
     for name in dict.fromkeys(config["train"]["models"][role] for role in selection.roles(config)):
         block = config["models"][name]
         unknown = {"url": "sha256", "hub": "revision"}
         if any(key in block and block.get(other) is None for key, other in unknown.items()):
-            override.setdefault("models", {})[name] = pinned_model(name, block, config, given)
+            override.setdefault("models", {})[name] = pinned_model(name, block, config, folder)
     return override
 
 

@@ -60,7 +60,7 @@ class Corpus(Stage):
     # A corpus may have many thousands of files, and Snakemake asks again and again.
     @cache  # noqa: B019 - one declaration lives as long as its process
     def inputs(self, instance: str) -> dict[str, str]:
-        downloads = {each.path: each.sha256 for each in self.downloads(instance)}
+        downloads = {download.path: download.sha256 for download in self.downloads(instance)}
         if downloads or instance in self.layout.absent:
             return downloads
         block = self._located_block(instance)
@@ -177,7 +177,7 @@ class Corpus(Stage):
         They lie below the data folder, or for a downloaded corpus below the folder of downloads.
         """
         block = {k: v for k, v in self.config["corpora"][name].items() if k not in _APART}
-        kept = {Path(each.path).name: each.path for each in self.downloads(name)}
+        kept = {Path(download.path).name: download.path for download in self.downloads(name)}
 
         def located(paths: list[str]) -> list[Located]:
             if not kept:
@@ -194,7 +194,7 @@ class Corpus(Stage):
         if kept:
             folder = self.config["downloads"]
             paths["sha256"] = {
-                Located(each.path, folder): each.sha256 for each in self.downloads(name)
+                Located(download.path, folder): download.sha256 for download in self.downloads(name)
             }
         return {**block, **paths}
 
@@ -210,6 +210,6 @@ class Corpus(Stage):
                 if key in block
             }
             return {**block, **names, "sha256": sorted(block["sha256"].values())}
-        found = self.inputs(name)
-        hashes = {key: [found[path] for path in block[key]] for key in _TEXT_KEYS if key in block}
+        hash_of = self.inputs(name)
+        hashes = {key: [hash_of[path] for path in block[key]] for key in _TEXT_KEYS if key in block}
         return {**block, **hashes}

@@ -6,7 +6,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 from collections.abc import Iterator
 
 from workflow_scripts.plan.catalogues.model_blocks import as_trained_here
-from workflow_scripts.plan.config import FILTER_ROLES, MAIN_ROLES, Config, strangers
+from workflow_scripts.plan.config import FILTER_ROLES, MAIN_ROLES, Config, unknown_names
 from workflow_scripts.plan.schema import filled
 
 
@@ -20,7 +20,7 @@ def problems(config: Config) -> Iterator[str]:
         return
     block, test = config["dual_filter"], config["train"]["test"]
     if "dev" in block:
-        yield from strangers("dual_filter.dev", [block["dev"]], "corpora", config)
+        yield from unknown_names("dual_filter.dev", [block["dev"]], "corpora", config)
         if block["dev"] == test:
             yield f"dual_filter: dev is train.test, '{test}'; a corpus can only be one of them"
     training = config["train"]["corpora"] or config["run"]["corpora"]

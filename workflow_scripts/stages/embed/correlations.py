@@ -20,7 +20,7 @@ _TIE_DECIMALS = 6
 
 
 def correlations(
-    gold: Sequence[float], found: Sequence[float] | NDArray[np.float64]
+    gold: Sequence[float], similarities: Sequence[float] | NDArray[np.float64]
 ) -> dict[str, float]:
     """Return Pearson's r and Spearman's rho; 0 where one side does not vary.
 
@@ -29,11 +29,11 @@ def correlations(
     differ in punctuation alone gets 1, or a little more or less. Ranked as they are, such pairs
     would get different ranks by chance, so similarities are rounded first.
     """
-    ranked = np.round(np.asarray(found, np.float64), _TIE_DECIMALS)
+    ranked = np.round(np.asarray(similarities, np.float64), _TIE_DECIMALS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.ConstantInputWarning)
         values = {
-            "pearson": stats.pearsonr(gold, found).statistic if len(gold) > 1 else 0.0,
+            "pearson": stats.pearsonr(gold, similarities).statistic if len(gold) > 1 else 0.0,
             "spearman": stats.spearmanr(gold, ranked).statistic if len(gold) > 1 else 0.0,
         }
     return {name: _rounded(value) for name, value in values.items()}
@@ -57,13 +57,13 @@ def result(data_sets: Sequence[DataSet], similarities: Similarities) -> dict[str
     """
     _require_finite(data_sets, similarities)
     single = {
-        each.name: {"n": len(each.scores), **correlations(each.scores, found)}
-        for each, found in zip(data_sets, similarities, strict=True)
+        data_set.name: {"n": len(data_set.scores), **correlations(data_set.scores, found)}
+        for data_set, found in zip(data_sets, similarities, strict=True)
     }
     groups: dict[str, list[str]] = {}
-    for each in data_sets:
-        groups.setdefault(each.group, []).append(each.name)
-    everything = [score for each in data_sets for score in each.scores]
+    for data_set in data_sets:
+        groups.setdefault(data_set.group, []).append(data_set.name)
+    everything = [score for data_set in data_sets for score in data_set.scores]
     pooled = np.concatenate([*similarities, np.empty(0)])
     tasks = [single[name] for name in BT17_TASKS if name in single]
     return {
@@ -75,18 +75,18 @@ def result(data_sets: Sequence[DataSet], similarities: Similarities) -> dict[str
                 group: _mean([single[name] for name in names]) for group, names in groups.items()
             },
         },
-        "weighted": _mean(list(single.values()), [each["n"] for each in single.values()]),
+        "weighted": _mean(list(single.values()), [data_set["n"] for data_set in single.values()]),
         "all": {"n": len(everything), **correlations(everything, pooled)},
     }
 
 
 def _require_finite(data_sets: Sequence[DataSet], similarities: Similarities) -> None:
-    for each, found in zip(data_sets, similarities, strict=True):
-        for what, values in (("gold score", each.scores), ("similarity", found)):
+    for data_set, found in zip(data_sets, similarities, strict=True):
+        for what, values in (("gold score", data_set.scores), ("similarity", found)):
             if not np.isfinite(values).all():
                 place = int(np.flatnonzero(~np.isfinite(values))[0]) + 1
                 raise InputError(
-                    f"{each.name}: the {what} of pair {place} of those that have a score is no "
+                    f"{data_set.name}: the {what} of pair {place} of those that have a score is no "
                     "finite number; look at the data set, and at the model's weights"
                 )
 
@@ -115,7 +115,7 @@ def overlap(first: str, second: str) -> float:
 
 def overlaps(data_sets: Sequence[DataSet]) -> list[NDArray[np.float64]]:
     """Return the overlap of each pair of each data set."""
-    return [np.array([overlap(*pair) for pair in each.pairs]) for each in data_sets]
+    return [np.array([overlap(*pair) for pair in data_set.pairs]) for data_set in data_sets]
 
 
 def gain(
@@ -147,9 +147,9 @@ def gain(
     # The weight of each repetition's Pearson in the difference.
     shares = np.array([1 / len(better)] * len(better) + [-1 / len(worse)] * len(worse))
     differences, drawn = [], []
-    for number, each in enumerate(data_sets):
-        found = [similarities[number] for similarities in (*better, *worse)]
-        columns = _centred(np.column_stack([each.scores, *found]))
+    for number, data_set in enumerate(data_sets):
+        of_repetitions = [similarities[number] for similarities in (*better, *worse)]
+        columns = _centred(np.column_stack([data_set.scores, *of_repetitions]))
         gold, others = columns[:, :1], columns[:, 1:]
         sums = np.column_stack([columns, columns**2, gold * others])
         differences.append(_pearson(sums.sum(axis=0)[None], len(sums))[0] @ shares)

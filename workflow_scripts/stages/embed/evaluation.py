@@ -12,7 +12,12 @@ from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.core.files.rows import StsPairRow
 from workflow_scripts.stages.embed.prepared import key
-from workflow_scripts.stages.embed.sts_readers import DataSet, missing, parted, read_data_sets
+from workflow_scripts.stages.embed.sts_readers import (
+    DataSet,
+    missing,
+    read_data_sets,
+    reported_and_development,
+)
 
 TESTBED = "testbed"
 
@@ -34,8 +39,8 @@ def collect(config: dict[str, Any], output: Path, inputs: dict[str, str] | None 
         inputs: the hashes of the files of `data`, by path.
 
     Raises:
-        InputError: see `unchanged`, `read_data_sets` and `parted`; or all data sets are for
-            development.
+        InputError: see `unchanged`, `read_data_sets` and `reported_and_development`; or all data
+            sets are for development.
     """
     with unchanged(inputs or {}, config["data"]):
         _collect(config, output)
@@ -46,30 +51,33 @@ def _collect(config: dict[str, Any], output: Path) -> None:
     absent = missing(data_sets)
     if config["testbed"]:
         data_sets.append(simulated(config["testbed"], config["seed"]))
-    if not parted(data_sets, config.get("development", []))[0] and data_sets:
+    if not reported_and_development(data_sets, config.get("development", []))[0] and data_sets:
         raise InputError(
             "sts.development: all data sets are for development, and none is left to report; add "
             "others to sts.data"
         )
     with TableWriter(output, StsPairRow) as table:
-        for each in data_sets:
-            for score, (first, second) in zip(each.scores, each.pairs, strict=True):
+        for sts_set in data_sets:
+            for score, (first, second) in zip(sts_set.scores, sts_set.pairs, strict=True):
                 table.write(
                     {
-                        "data_set": each.name,
-                        "group": each.group,
+                        "data_set": sts_set.name,
+                        "group": sts_set.group,
                         "score": score,
                         "first": first,
                         "second": second,
                     }
                 )
-    unscored = sum(each.unscored for each in data_sets)
+    unscored = sum(sts_set.unscored for sts_set in data_sets)
     write_record(
         output,
         rows_in=table.rows_written + unscored,
         rows_out=table.rows_written,
         rejected={"without_score": unscored},
-        extra={"pairs": {each.name: len(each.scores) for each in data_sets}, "missing": absent},
+        extra={
+            "pairs": {sts_set.name: len(sts_set.scores) for sts_set in data_sets},
+            "missing": absent,
+        },
     )
 
 
@@ -105,18 +113,18 @@ def without_tested(
     Raises:
         InputError: most of the pairs are tested on.
     """
-    barred = {frozenset(map(key, pair)) for each in tested for pair in each.pairs}
+    barred = {frozenset(map(key, pair)) for sts_set in tested for pair in sts_set.pairs}
     kept, removed, total = [], 0, 0
-    for each in development:
+    for sts_set in development:
         rows = [
             (score, *pair)
-            for score, pair in zip(each.scores, each.pairs, strict=True)
+            for score, pair in zip(sts_set.scores, sts_set.pairs, strict=True)
             if frozenset(map(key, pair)) not in barred
         ]
-        total += len(each.scores)
-        removed += len(each.scores) - len(rows)
+        total += len(sts_set.scores)
+        removed += len(sts_set.scores) - len(rows)
         if rows:
-            kept.append(data_set(each.group, each.name, rows))
+            kept.append(data_set(sts_set.group, sts_set.name, rows))
     if 2 * removed > total:
         raise InputError(
             f"{where}: {removed} of its {total} pairs are in the data sets that are reported; "

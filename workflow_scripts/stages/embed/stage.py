@@ -25,7 +25,7 @@ def tested_embeddings(config: Config) -> dict[str, dict[str, Any]]:
 def tested_units(config: Config) -> list[Unit]:
     """Return the units that the release reads of embeddings: training sets, and the test."""
     tested = tested_embeddings(config).values()
-    names = dict.fromkeys(each["training_set"] for each in tested)
+    names = dict.fromkeys(embedding["training_set"] for embedding in tested)
     return [*(("filter", name) for name in names), ("embed", "sts")] if names else []
 
 
@@ -145,7 +145,7 @@ class Embed(Stage):
         vectors, development = (self._hashed(paths, key) for key, paths in files.items())
         return {
             **settings,
-            "model": settings["model"] | {"vectors": [each[1] for each in vectors]},
+            "model": settings["model"] | {"vectors": [file[1] for file in vectors]},
             "training": settings["training"] | {"development": development},
         }
 
@@ -201,8 +201,8 @@ class Embed(Stage):
     def sts_job(self, at: Wildcards) -> Job:
         """Return the job that tests the embeddings that the run names."""
         models = {
-            f"{each['entry']}-{each['training_set']}/{each['repetition']}": self.unit(name)
-            for name, each in self.tested.items()
+            f"{entry['entry']}-{entry['training_set']}/{entry['repetition']}": self.unit(name)
+            for name, entry in self.tested.items()
         }
         return Job(
             "embed.sts_comparison",

@@ -25,7 +25,7 @@ from workflow_scripts.stages.embed.baselines import baselines
 from workflow_scripts.stages.embed.correlations import Similarities, gain, overlaps, result
 from workflow_scripts.stages.embed.evaluation import read_collected, without_tested
 from workflow_scripts.stages.embed.sts import model_similarities
-from workflow_scripts.stages.embed.sts_readers import DataSet, parted
+from workflow_scripts.stages.embed.sts_readers import DataSet, reported_and_development
 
 
 def tested(
@@ -59,7 +59,7 @@ def over_seeds(repetitions: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return mean and standard deviation, over seeds, of the mean correlations."""
     summary: dict[str, Any] = {}
     for state in ("trained", "untrained"):
-        rows = [each[state]["mean"] for each in repetitions]
+        rows = [figures[state]["mean"] for figures in repetitions]
         for measure in ("pearson", "spearman"):
             values = [row[measure] for row in rows if row[measure] is not None]
             if values:
@@ -91,8 +91,8 @@ def measured_point(folders: Iterable[Path], development: Sequence[DataSet]) -> P
     for folder in folders:
         pairs = verify(folder / RECORD)["rows_out"]
         if pairs:
-            found = result(development, model_similarities(load(folder), development))
-            values.append(found["mean"]["pearson"])
+            correlations = result(development, model_similarities(load(folder), development))
+            values.append(correlations["mean"]["pearson"])
     return Point(pairs, round(float(np.mean(values)), DECIMALS) if values else None)
 
 
@@ -108,13 +108,13 @@ def chosen(points: Mapping[str, Point], tuned: dict[str, list[str]]) -> list[dic
         `development`) and `training_set`, the best of the points that have pairs: the first of
         several; None if none has.
     """
-    found = []
+    choices = []
     for entry in dict.fromkeys(name.partition("-")[0] for name in points):
         for grid, names in tuned.items():
-            own = {name: points[each] for name in names if (each := f"{entry}-{name}") in points}
+            own = {name: points[key] for name in names if (key := f"{entry}-{name}") in points}
             known = [name for name, point in own.items() if point.development is not None]
             if own:
-                found.append(
+                choices.append(
                     {
                         "embedding": entry,
                         "grid": grid,
@@ -126,7 +126,7 @@ def chosen(points: Mapping[str, Point], tuned: dict[str, list[str]]) -> list[dic
                         ),
                     }
                 )
-    return found
+    return choices
 
 
 def differences(
@@ -179,7 +179,9 @@ def compare(
         InputError: most pairs for development are reported, or a file is damaged.
     """
     record = verify(evaluation)
-    data_sets, development = parted(read_collected(evaluation), config.get("development", []))
+    data_sets, development = reported_and_development(
+        read_collected(evaluation), config.get("development", [])
+    )
     development, removed = without_tested(
         development,
         data_sets,
@@ -209,13 +211,13 @@ def compare(
     todo = [(name, *each) for name, seeds in reported.items() for each in seeds.items()]
     for name, seed, folder in progress(todo, len(todo), "sts: models"):
         verify(folder / RECORD)
-        found = {
+        similarities = {
             state: model_similarities(load(folder, untrained=state == "untrained"), data_sets)
             for state in ("trained", "untrained")
         }
-        figures = tested(data_sets, found, baseline, config)
+        figures = tested(data_sets, similarities, baseline, config)
         embeddings.setdefault(name, {"seeds": {}})["seeds"][seed] = figures
-        trained.setdefault(name, []).append(found["trained"])
+        trained.setdefault(name, []).append(similarities["trained"])
     for each in embeddings.values():
         each["over_seeds"] = over_seeds(list(each["seeds"].values()))
     return {

@@ -83,7 +83,7 @@ def read_data_sets(paths: Iterable[str | Path], language: str = "en") -> list[Da
         InputError: a path is missing or has no data set; or a file is not what its name says, or
             none of its pairs has a score.
     """
-    found: dict[str, DataSet] = {}
+    sets: dict[str, DataSet] = {}
     places: dict[str, Path] = {}
     for path in map(Path, paths):
         files = list(_files(path))
@@ -97,13 +97,13 @@ def read_data_sets(paths: Iterable[str | Path], language: str = "en") -> list[Da
                         "away, or add the scores"
                     )
                 _check_name(data_set.name, file, places)
-                found[data_set.name] = data_set
+                sets[data_set.name] = data_set
         if not known:
             raise InputError(f"{path}: no STS data set in it; docs/embed.md says which are known")
-    return [found[name] for name in sorted(found)]
+    return [sets[name] for name in sorted(sets)]
 
 
-def parted(
+def reported_and_development(
     data_sets: Iterable[DataSet], development: Iterable[str]
 ) -> tuple[list[DataSet], list[DataSet]]:
     """Return the data sets that are reported, and those for development.
@@ -115,15 +115,15 @@ def parted(
     Raises:
         InputError: a name is of none of them.
     """
-    found, names = list(data_sets), set(development)
-    known = {name for each in found for name in (each.name, each.group)}
-    if strangers := sorted(names - known):
+    sets, names = list(data_sets), set(development)
+    known = {name for data_set in sets for name in (data_set.name, data_set.group)}
+    if unknown := sorted(names - known):
         raise InputError(
             f"sts.development: no data set and no group of sts.data is called "
-            f"{' or '.join(strangers)}; there are: {', '.join(sorted(known)) or 'none'}"
+            f"{' or '.join(unknown)}; there are: {', '.join(sorted(known)) or 'none'}"
         )
-    chosen = [each for each in found if {each.name, each.group} & names]
-    return [each for each in found if each not in chosen], chosen
+    chosen = [data_set for data_set in sets if {data_set.name, data_set.group} & names]
+    return [data_set for data_set in sets if data_set not in chosen], chosen
 
 
 def missing(data_sets: Iterable[DataSet]) -> list[str]:

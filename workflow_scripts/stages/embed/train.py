@@ -40,7 +40,11 @@ from workflow_scripts.stages.embed.evaluation import read_collected, without_tes
 from workflow_scripts.stages.embed.initial import initial_model
 from workflow_scripts.stages.embed.prepared import Pair, key, prepare, read_prepared
 from workflow_scripts.stages.embed.sts import model_similarities
-from workflow_scripts.stages.embed.sts_readers import DataSet, parted, read_data_sets
+from workflow_scripts.stages.embed.sts_readers import (
+    DataSet,
+    read_data_sets,
+    reported_and_development,
+)
 from workflow_scripts.stages.embed.training import CHECKPOINT_SECONDS, Seeds, Training
 
 # In the work folder.
@@ -199,7 +203,7 @@ def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
         paths = settings["development"]
         vectors = config["model"]["vectors"]
         with unchanged(task.inputs, [*paths, *([vectors] if vectors else [])]):
-            reported, _ = parted(tested, config.get("chosen_on", []))
+            reported, _ = reported_and_development(tested, config.get("chosen_on", []))
             development, removed = without_tested(
                 read_data_sets(paths, config["language"]),
                 reported,

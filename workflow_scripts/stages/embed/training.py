@@ -269,7 +269,7 @@ class Training:
             self._network.eval()
             entry["development"] = self._score(self.model)
             self._network.train()
-            if all(entry["development"] > each["development"] for each in self.history):
+            if all(entry["development"] > earlier["development"] for earlier in self.history):
                 self._best = {
                     name: value.detach().clone()
                     for name, value in self._network.state_dict().items()
@@ -284,13 +284,13 @@ class Training:
             np.arange(start, min(start + _CHUNK, 2 * batch.pairs))
             for start in range(0, 2 * batch.pairs, _CHUNK)
         )
-        return torch.cat([functional.normalize(self._encode(batch.of(each))) for each in chunks])
+        return torch.cat([functional.normalize(self._encode(batch.of(chunk))) for chunk in chunks])
 
     def _encode(self, ragged: list[Ragged]) -> Tensor:
-        return self._network([self._tensors(each) for each in ragged])
+        return self._network([self._tensors(ids) for ids in ragged])
 
     def _tensors(self, ragged: Ragged) -> tuple[Tensor, Tensor]:
-        ids, lengths = (torch.from_numpy(each).to(self._device) for each in ragged)
+        ids, lengths = (torch.from_numpy(array).to(self._device) for array in ragged)
         return ids, lengths
 
     def _mini_batch(

@@ -10,14 +10,14 @@ from workflow_scripts.plan.catalogues import encoder_blocks
 from workflow_scripts.plan.catalogues.encoder_entries import encoder, encoders
 from workflow_scripts.plan.catalogues.encoder_tasks import encoder_tasks
 from workflow_scripts.plan.catalogues.training_sets import axes, encoder_system, sources
-from workflow_scripts.plan.config import Config, strangers
+from workflow_scripts.plan.config import Config, unknown_names
 from workflow_scripts.plan.schema import filled
 
 
 def problems(config: Config) -> Iterator[str]:
     """Yield what is wrong with the encoders that the run names, or that its columns need."""
     catalogue = {"encoders": config.get("encoders", {})}
-    yield from strangers("run.encoders", encoders(config), "encoders", catalogue)
+    yield from unknown_names("run.encoders", encoders(config), "encoders", catalogue)
     for name in encoders(config):
         if name in catalogue["encoders"]:
             yield from _encoder_problems(name, config)
@@ -35,7 +35,7 @@ def _task_problems(block: dict[str, Any]) -> Iterator[str]:
 
 def _encoder_problems(name: str, config: Config) -> Iterator[str]:
     where, block = f"encoders.{name}", encoder(config, name)
-    yield from strangers(
+    yield from unknown_names(
         f"{where}.embedding.name", [block["embedding"]["name"]], "embeddings", config
     )
     known = True
@@ -43,7 +43,7 @@ def _encoder_problems(name: str, config: Config) -> Iterator[str]:
         ("training_set", block["training_set"]),
         ("embedding.training_set", block["embedding"]["training_set"]),
     ):
-        if found := list(strangers(f"{where}.{key}", [entry], "training_sets", config)):
+        if found := list(unknown_names(f"{where}.{key}", [entry], "training_sets", config)):
             known = False
             yield from found
         elif axes(filled(config["training_sets"][entry], "training_set")["grid"]):

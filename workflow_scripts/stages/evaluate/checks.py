@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.plan.catalogues.rewriters import written_by_rewriter
-from workflow_scripts.plan.config import Config, strangers
+from workflow_scripts.plan.config import Config, unknown_names
 from workflow_scripts.stages.generate.checks import left_variants
 
 
 def problems(config: Config) -> Iterator[str]:
     """Yield the columns of the corpus statistics that stand in no catalogue."""
-    yield from strangers("evaluate.columns", config["evaluate"]["columns"], "columns", config)
+    yield from unknown_names("evaluate.columns", config["evaluate"]["columns"], "columns", config)
     yield from _rewriting_problems(config)
 
 

@@ -26,7 +26,7 @@ from workflow_scripts.plan.catalogues.training_sets import (
     outside_corpora,
 )
 from workflow_scripts.plan.catalogues.training_sets import ranges as bounds_of
-from workflow_scripts.plan.config import Config, strangers
+from workflow_scripts.plan.config import Config, unknown_names
 from workflow_scripts.plan.schema import filled
 from workflow_scripts.stages.filter import embedding_columns
 
@@ -58,7 +58,7 @@ def notes(config: Config) -> Iterator[str]:
 
 
 def _outside_problems(config: Config) -> Iterator[str]:
-    yield from strangers(
+    yield from unknown_names(
         "run.outside",
         outside_corpora(config),
         "outside",
@@ -82,13 +82,13 @@ def _column_problems(name: str, column: dict[str, Any], config: Config) -> Itera
             yield f"columns.{name}: the name is taken in {key}; choose another"
     if "embedding" in column:
         where, named = f"columns.{name}.embedding", column["embedding"]
-        yield from strangers(f"{where}.name", [named["name"]], "embeddings", config)
-        yield from strangers(
+        yield from unknown_names(f"{where}.name", [named["name"]], "embeddings", config)
+        yield from unknown_names(
             f"{where}.training_set", [named["training_set"]], "training_sets", config
         )
     if "encoder" in column:
         named, catalogue = column["encoder"]["name"], {"encoders": config.get("encoders", {})}
-        yield from strangers(f"columns.{name}.encoder.name", [named], "encoders", catalogue)
+        yield from unknown_names(f"columns.{name}.encoder.name", [named], "encoders", catalogue)
     if "feature" in column:
         yield from _feature_problems(name, column["feature"], config)
     if "classifier" in column:

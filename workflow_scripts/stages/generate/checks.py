@@ -6,7 +6,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 from collections.abc import Iterator
 from typing import Any
 
-from workflow_scripts.plan.config import Config, strangers
+from workflow_scripts.plan.config import Config, unknown_names
 from workflow_scripts.plan.schema import filled
 from workflow_scripts.stages.generate import rewriter_checks
 
@@ -44,7 +44,7 @@ def problems(config: Config) -> Iterator[str]:
         if name not in config["run"]["corpora"]:
             yield f"generate.corpora: '{name}' is not among run.corpora"
     limits = generate["limit"] if isinstance(generate["limit"], dict) else []
-    yield from strangers("generate.limit", limits, "corpora", config)
+    yield from unknown_names("generate.limit", limits, "corpora", config)
     language = config["languages"]["reference"]["code"]
     for name in config["run"]["systems"]:
         if name in RESERVED_SYSTEMS:
@@ -62,8 +62,8 @@ def notes(config: Config) -> Iterator[str]:
         if "variants" in constraints:
             left = left_variants(constraints["variants"])
             constraints = {**constraints, "variants": left}
-        for each in switched_off(constraints, language):
-            yield f"systems.{name}.constraints.{each}"
+        for switched in switched_off(constraints, language):
+            yield f"systems.{name}.constraints.{switched}"
     yield from rewriter_checks.notes(config)
 
 
@@ -82,13 +82,13 @@ def for_language(constraints: dict[str, Any], language: str) -> dict[str, Any]:
     """
     if language == ENGLISH:
         return constraints
-    found = dict(constraints)
-    if "variants" in found:
-        off = _inflecting(found["variants"])
-        found["variants"] = {k: v for k, v in found["variants"].items() if k not in off}
-    if _exempts_english(found):
-        found["idf"] = {**found["idf"], "exempt": []}
-    return found
+    left = dict(constraints)
+    if "variants" in left:
+        off = _inflecting(left["variants"])
+        left["variants"] = {k: v for k, v in left["variants"].items() if k not in off}
+    if _exempts_english(left):
+        left["idf"] = {**left["idf"], "exempt": []}
+    return left
 
 
 def switched_off(constraints: dict[str, Any], language: str) -> Iterator[str]:
@@ -108,7 +108,7 @@ def switched_off(constraints: dict[str, Any], language: str) -> Iterator[str]:
 
 
 def _inflecting(variants: dict[str, Any]) -> list[str]:
-    return [name for name, each in variants.items() if each and each.get("inflect")]
+    return [name for name, variant in variants.items() if variant and variant.get("inflect")]
 
 
 def _exempts_english(constraints: dict[str, Any]) -> bool:
@@ -145,15 +145,15 @@ def _system_problems(where: str, system: dict[str, Any], language: str) -> Itera
         )
     for name, choice in variants.items():
         if choice is not None:  # a search without constraints
-            found = _variant_problems(choice, constraints, search)
-            for problem in found:
+            problems_of = _variant_problems(choice, constraints, search)
+            for problem in problems_of:
                 yield f"{where}.constraints.variants.{name}: {problem}"
 
 
 def _variant_problems(
-    given: dict[str, Any], constraints: dict[str, Any], search: dict[str, Any]
+    block: dict[str, Any], constraints: dict[str, Any], search: dict[str, Any]
 ) -> Iterator[str]:
-    variant = filled(given, "variant")
+    variant = filled(block, "variant")
     kind, choose = variant["kind"], variant["choose"]
     if kind in ("positive", "pair") and search["method"] != "beam":
         yield f"kind {kind} needs search.method beam; samples can't be made to hold a word"
@@ -165,7 +165,7 @@ def _variant_problems(
         yield from _pair_problems(variant, constraints)
         return
     for key in ("relations", "paraphrase"):
-        if key in given:
+        if key in block:
             yield f"kind {kind} has no key '{key}'; take it out"
     form, other = ("true", "verb") if kind == "negative" else ("verb", "true")
     if str(variant["inflect"]).lower() == other:

@@ -85,16 +85,16 @@ class Variants:
                 continue
             random = generator(self._seed, "constraints", identifier, name)
             if "first" in variant["choose"]:
-                found = self._first(reference, variant["choose"]["first"])
+                of_variant = self._first(reference, variant["choose"]["first"])
             elif variant["kind"] == "pair":
-                found = self._pairs(words, forbidding, variant, random, tags)
+                of_variant = self._pairs(words, forbidding, variant, random, tags)
             elif variant["kind"] == "negative":
-                found = self._negative(words, forbidding, variant, random, tags)
+                of_variant = self._negative(words, forbidding, variant, random, tags)
             else:
-                found = self._positive(candidates, variant, random, tags)
-            if not found and self._free:
-                found = [unconstrained()]
-            sets += [replace(each, variant=name) for each in found]
+                of_variant = self._positive(candidates, variant, random, tags)
+            if not of_variant and self._free:
+                of_variant = [unconstrained()]
+            sets += [replace(of_one, variant=name) for of_one in of_variant]
         return sets
 
     def candidates(self, reference: str) -> list[str]:
@@ -141,7 +141,7 @@ class Variants:
         chosen = choose(candidates, variant["choose"], random)
         if filled(variant, "variant")["inflect"]:
             forms = [other_verb_forms(word, tags.get(word)) or (word,) for word in chosen]
-            chosen = [each[random.integers(len(each))] for each in forms]
+            chosen = [other_forms[random.integers(len(other_forms))] for other_forms in forms]
         return [self._wanting(unconstrained(), chosen)] if chosen else []
 
     def _pairs(
@@ -157,17 +157,17 @@ class Variants:
         The paraphrase has a part of speech of the word, where both are known.
         """
         present = {word.text.lower() for word in words}
-        found = {}
+        paraphrases = {}
         for word in candidates:
             every = self._paraphrases.of(word, variant.get("relations"), tags.get(word))
             if new := [paraphrase for paraphrase in every if paraphrase not in present]:
-                found[word] = new
-        chosen = choose(list(found), variant["choose"], random)
+                paraphrases[word] = new
+        chosen = choose(list(paraphrases), variant["choose"], random)
         drawn = filled(variant, "variant")["paraphrase"] == "random"
         return [
             self._wanting(
                 self._without(words, {word: (word,)}),
-                [found[word][random.integers(len(found[word])) if drawn else 0]],
+                [paraphrases[word][random.integers(len(paraphrases[word])) if drawn else 0]],
             )
             for word in chosen
         ]
@@ -177,7 +177,7 @@ class Variants:
         forms = [
             Word(lead, form)
             for word, every in chosen.items()
-            for lead in {each.lead for each in words if each.text.lower() == word}
+            for lead in {token.lead for token in words if token.text.lower() == word}
             for form in every
             if not self._spare.lists(form)
         ]
@@ -252,4 +252,4 @@ def set_maker(
 
 
 def _draws_paraphrases(variants: dict[str, dict[str, Any] | None]) -> bool:
-    return any(each and each.get("paraphrase") == "random" for each in variants.values())
+    return any(variant and variant.get("paraphrase") == "random" for variant in variants.values())

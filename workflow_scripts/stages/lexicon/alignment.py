@@ -84,9 +84,9 @@ def _mutual(scores: NDArray[np.float32]) -> Links:
     Scores have the shape (pairs, rows, columns); those of 0 and less don't count.
     """
     best, back = scores.argmax(axis=2), scores.argmax(axis=1)
-    found = np.take_along_axis(scores, best[:, :, None], axis=2)[:, :, 0] > 0
-    found &= np.take_along_axis(back, best, axis=1) == np.arange(scores.shape[1])[None, :]
-    return np.where(found, best, -1).astype(np.int16)
+    mutual = np.take_along_axis(scores, best[:, :, None], axis=2)[:, :, 0] > 0
+    mutual &= np.take_along_axis(back, best, axis=1) == np.arange(scores.shape[1])[None, :]
+    return np.where(mutual, best, -1).astype(np.int16)
 
 
 def same_words(pairs: Pairs) -> Links:
@@ -133,7 +133,7 @@ def cells(pairs: Pairs, links: Links) -> Cells:
     rows = pair * first.shape[1] + row
     columns = pair * second.shape[1] + column
     words = (first[pair, row], second[pair, column])
-    one, other = (np.where(each < UNKNOWN, each, 0) for each in words)
+    one, other = (np.where(numbers < UNKNOWN, numbers, 0) for numbers in words)
     of_row, of_column = (
         ((1 - NULL) * near / np.bincount(group, near)[group]).astype(np.float32)
         for group in (columns, rows)
@@ -155,67 +155,67 @@ def joined(some: list[Cells]) -> Cells:
     """Return the cells of several batches as those of one."""
     start = dict.fromkeys(("pair", "row", "column"), 0)
     moved = []
-    for each in some:
-        moved.append(each._replace(**{name: getattr(each, name) + start[name] for name in start}))
+    for part in some:
+        moved.append(part._replace(**{name: getattr(part, name) + start[name] for name in start}))
         for name in start:
-            start[name] += int(getattr(each, name).max(initial=-1)) + 1
+            start[name] += int(getattr(part, name).max(initial=-1)) + 1
     return Cells(*map(np.concatenate, zip(*moved, strict=True)))
 
 
-def posteriors(found: Cells, table: Table) -> Weights:
+def posteriors(candidates: Cells, table: Table) -> Weights:
     """Return how probable the link of each cell is, in both directions together: their product."""
-    keys = found.keys
+    keys = candidates.keys
     if not len(table.keys):
         return np.zeros(len(keys), np.float32)
     places = np.minimum(np.searchsorted(table.keys, keys), len(table.keys) - 1)
     counts = np.where(table.keys[places] == keys, table.counts[places], 0)
-    return _agreed(found, counts.astype(np.float32), table.totals)
+    return _agreed(candidates, counts.astype(np.float32), table.totals)
 
 
-def _agreed(found: Cells, counts: Weights, totals: Weights) -> Weights:
+def _agreed(candidates: Cells, counts: Weights, totals: Weights) -> Weights:
     """Return the posteriors; `counts` are those of the cells' words."""
     share = totals / max(float(totals.sum()), 1.0)
     agreed = np.ones(len(counts), np.float32)
-    for given, said, prior, group in (
-        (found.one, found.other, found.of_row, found.column),
-        (found.other, found.one, found.of_column, found.row),
+    for word, partner, prior, group in (
+        (candidates.one, candidates.other, candidates.of_row, candidates.column),
+        (candidates.other, candidates.one, candidates.of_column, candidates.row),
     ):
-        weights = prior * counts / (totals[given] + DOUBT)
-        none = NULL * share[said]
+        weights = prior * counts / (totals[word] + DOUBT)
+        none = NULL * share[partner]
         sums = np.bincount(group, weights)[group] + none
         agreed *= np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)
     return agreed
 
 
-def learnt(found: Cells, words: int) -> Table:
+def learnt(candidates: Cells, words: int) -> Table:
     """Learn from cells how often words are aligned.
 
     Args:
-        found: of the pairs to learn from.
+        candidates: of the pairs to learn from.
         words: the number of known words.
     """
-    keys, places = np.unique(found.keys, return_inverse=True)
+    keys, places = np.unique(candidates.keys, return_inverse=True)
 
     def counted(weights: Weights) -> Table:
         counts = np.bincount(places, weights, minlength=len(keys))
         return Table(keys, counts.astype(np.float32), words)
 
-    table = counted(found.of_row * found.of_column)
+    table = counted(candidates.of_row * candidates.of_column)
     for _ in range(ITERATIONS):
-        table = counted(_agreed(found, table.counts[places], table.totals))
+        table = counted(_agreed(candidates, table.counts[places], table.totals))
     return table
 
 
 def aligned(pairs: Pairs, table: Table) -> Links:
     """Return the partner of each token of the first sentences; -1: it has none."""
     links = same_words(pairs)
-    found = cells(pairs, links)
-    probable = posteriors(found, table)
+    candidates = cells(pairs, links)
+    probable = posteriors(candidates, table)
     # The most probable of each row and column; of equal ones the first.
     order = np.argsort(-probable, kind="stable")
     order = order[probable[order] >= LEAST]
-    _, rows = np.unique(found.row[order], return_index=True)
-    _, columns = np.unique(found.column[order], return_index=True)
+    _, rows = np.unique(candidates.row[order], return_index=True)
+    _, columns = np.unique(candidates.column[order], return_index=True)
     chosen = order[np.intersect1d(rows, columns)]
-    links[found.pair[chosen], found.first[chosen]] = found.second[chosen]
+    links[candidates.pair[chosen], candidates.first[chosen]] = candidates.second[chosen]
     return links

@@ -9,14 +9,14 @@ from typing import Any
 from workflow_scripts.plan.catalogues import lexicon_measures
 from workflow_scripts.plan.catalogues.lexicons import lexicon, lexicons
 from workflow_scripts.plan.catalogues.training_sets import sources
-from workflow_scripts.plan.config import Config, strangers
+from workflow_scripts.plan.config import Config, unknown_names
 from workflow_scripts.plan.schema import filled
 
 
 def problems(config: Config) -> Iterator[str]:
     """Yield what is wrong with the lexicons that the run names."""
     catalogue: dict[str, Any] = config.get("lexicons", {})
-    yield from strangers("run.lexicons", lexicons(config), "lexicons", {"lexicons": catalogue})
+    yield from unknown_names("run.lexicons", lexicons(config), "lexicons", {"lexicons": catalogue})
     for name in lexicons(config):
         if name in catalogue:
             yield from _lexicon_problems(name, config)

@@ -85,31 +85,31 @@ def totals(blocks: Iterator[Block], phrases: NDArray[np.int64]) -> NDArray[np.in
     A pair of sentences is read in both directions, so one in which a phrase is aligned with its
     like counts twice.
     """
-    found = np.zeros(len(phrases), np.int64)
+    counts = np.zeros(len(phrases), np.int64)
     for block in blocks:
         for side in (0, 1):
             places = np.searchsorted(phrases, block[:, side])
             places = np.minimum(places, len(phrases) - 1)
             here = phrases[places] == block[:, side]
-            np.add.at(found, places[here], block[here, 2])
-    return found
+            np.add.at(counts, places[here], block[here, 2])
+    return counts
 
 
 def looked_up(blocks: Iterator[Block], keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the counts of some keys, which may be in any order; 0 where there is none."""
     different, back = np.unique(keys, return_inverse=True)
-    found = np.zeros(len(different), np.int64)
+    counts = np.zeros(len(different), np.int64)
     for block in blocks:
         places = np.minimum(np.searchsorted(different, block[:, 0]), max(0, len(different) - 1))
         if len(different):
             here = different[places] == block[:, 0]
-            found[places[here]] = block[here, 1]
-    return found[back]
+            counts[places[here]] = block[here, 1]
+    return counts[back]
 
 
 def candidates(phrases: Blocks, least: int) -> Block:
     """Return the counted pairs of phrases that are `kept`, shape (pairs, 3)."""
-    some = [np.zeros((0, 3), np.int64), *(each[kept(each, least)] for each in phrases())]
+    some = [np.zeros((0, 3), np.int64), *(block[kept(block, least)] for block in phrases())]
     return np.concatenate(some)
 
 
@@ -134,10 +134,10 @@ def entries(
     first, second, count = chosen.T
     different = np.unique(np.concatenate([first, second]))
     sums = totals(phrases(), different) if len(different) else different
-    total, other = (sums[np.searchsorted(different, each)] for each in (first, second))
+    total, other = (sums[np.searchsorted(different, phrase)] for phrase in (first, second))
     words = np.flatnonzero((first >> WORD_BITS == 0) & (second >> WORD_BITS == 0))
     keys = word_pair(first[words], second[words])
-    one, two = (sentences[each[words] - 1] for each in (first, second))
+    one, two = (sentences[phrase[words] - 1] for phrase in (first, second))
     figures = []
     for counts in (across, within):
         numbers = np.full(len(first), np.nan)
@@ -154,26 +154,26 @@ def read_tags(path: Path | None) -> dict[str, str]:
     return {row["word"]: row["tag"] for row in read_rows(path, LexiconTagRow)}
 
 
-def columns(found: Entries, words: list[str], tags: dict[str, str]) -> Iterator[dict[str, Any]]:
+def columns(lexicon: Entries, words: list[str], tags: dict[str, str]) -> Iterator[dict[str, Any]]:
     """Yield the columns of the lexicon's rows, best first, some rows at a time.
 
     Each entry gives two rows, one for each of its phrases. It has a part of speech if both of its
     phrases are single words that have the same.
     """
-    values = score(found.pairs, found.total, found.other)
+    values = score(lexicon.pairs, lexicon.total, lexicon.other)
     # Both rows of an entry have one score. Of equal scores the more frequent entry comes first,
     # then that with the more frequent words.
-    one = np.concatenate([found.first, found.second])
-    other = np.concatenate([found.second, found.first])
+    one = np.concatenate([lexicon.first, lexicon.second])
+    other = np.concatenate([lexicon.second, lexicon.first])
     entry = np.tile(np.arange(len(values)), 2)
-    order = np.lexsort((other, one, -found.pairs[entry], -values[entry]))
+    order = np.lexsort((other, one, -lexicon.pairs[entry], -values[entry]))
     text = np.array(["", *words], object)
     for start in range(0, len(order), _ROWS):
         rows = order[start : start + _ROWS]
-        each, turned = entry[rows], rows >= len(values)
-        given = np.where(turned, found.other[each], found.total[each])
-        made = np.where(turned, found.total[each], found.other[each])
-        count = found.pairs[each]
+        number, turned = entry[rows], rows >= len(values)
+        of_phrase = np.where(turned, lexicon.other[number], lexicon.total[number])
+        of_paraphrase = np.where(turned, lexicon.total[number], lexicon.other[number])
+        count = lexicon.pairs[number]
         sides = [
             [" ".join(text[unpacked(phrase)]) for phrase in side[rows].tolist()]
             for side in (one, other)
@@ -184,12 +184,12 @@ def columns(found: Entries, words: list[str], tags: dict[str, str]) -> Iterator[
             "phrase": sides[0],
             "paraphrase": sides[1],
             "tag": pa.array(common, pa.string()),
-            "score": values[each],
-            "pmi_cross": pa.array(found.cross[each], from_pandas=True),
-            "pmi_within": pa.array(found.within[each], from_pandas=True),
+            "score": values[number],
+            "pmi_cross": pa.array(lexicon.cross[number], from_pandas=True),
+            "pmi_within": pa.array(lexicon.within[number], from_pandas=True),
             "count": count,
-            "p_paraphrase": probability(count, given),
-            "p_phrase": probability(count, made),
+            "p_paraphrase": probability(count, of_phrase),
+            "p_phrase": probability(count, of_paraphrase),
         }
 
 
@@ -199,8 +199,8 @@ _NAMES = list(LexiconRow.__annotations__)
 def tsv_line(row: dict[str, Any]) -> str:
     """Return a row as a line of the TSV; what is not known is empty."""
     fields = (row[name] for name in _NAMES)
-    texts = (f"{each:.6g}" if isinstance(each, float) else each for each in fields)
-    return "\t".join("" if each is None else str(each) for each in texts)
+    texts = (f"{value:.6g}" if isinstance(value, float) else value for value in fields)
+    return "\t".join("" if value is None else str(value) for value in texts)
 
 
 def ppdb_line(row: dict[str, Any]) -> str:
@@ -216,7 +216,9 @@ def ppdb_line(row: dict[str, Any]) -> str:
         "p(f|e)": -math.log(row["p_phrase"]),
         **{"PMICross": row["pmi_cross"], "PMIWithin": row["pmi_within"], "Count": row["count"]},
     }
-    features = " ".join(f"{name}={each:.6g}" for name, each in figures.items() if each is not None)
+    features = " ".join(
+        f"{name}={figure:.6g}" for name, figure in figures.items() if figure is not None
+    )
     category = f"[{row['tag'] or 'X'}]"
     return " ||| ".join((category, row["phrase"], row["paraphrase"], features, "", "Equivalence"))
 
@@ -226,7 +228,7 @@ def _blocks(paths: list[Path], row: type) -> Blocks:
 
     def read(path: Path) -> Iterator[Block]:
         for batch in read_batches(path, row, None, _BLOCK_ROWS):
-            yield np.column_stack([each.to_numpy() for each in batch.columns])
+            yield np.column_stack([column.to_numpy() for column in batch.columns])
 
     return lambda: merged(map(read, paths))
 
@@ -264,8 +266,8 @@ def write_entries(
             "both and run again"
         )
     across, within = (
-        _blocks([path.with_name(f"{path.stem}{each}.parquet") for path in paths], LexiconCountRow)
-        for each in (ACROSS, WITHIN)
+        _blocks([path.with_name(f"{path.stem}{suffix}.parquet") for path in paths], LexiconCountRow)
+        for suffix in (ACROSS, WITHIN)
     )
     phrases = _blocks(paths, LexiconPhrasesRow)
     chosen = candidates(phrases, config["min_count"])
@@ -284,7 +286,7 @@ def write_entries(
             f"each of {len(chosen):,} entries has a word that no reference has; set attested to "
             "false, or name training sets with more pairs"
         )
-    found = entries(chosen[~strange], phrases, across, within, known.sentences, 2 * used)
+    lexicon = entries(chosen[~strange], phrases, across, within, known.sentences, 2 * used)
     files = [output / name for name in ("lexicon.parquet", "lexicon.tsv.zst", "ppdb.gz")]
     with (
         TableWriter(files[0], LexiconRow) as table,
@@ -292,22 +294,22 @@ def write_entries(
         gzip_writer(files[2]) as ppdb,
     ):
         tsv.write("\t".join(_NAMES) + "\n")
-        for some in columns(found, known.words, parts):
+        for some in columns(lexicon, known.words, parts):
             table.write_columns(some)
             rows = pa.table({name: some[name] for name in _NAMES}).to_pylist()
             tsv.writelines(f"{tsv_line(row)}\n" for row in rows)
             ppdb.writelines(f"{ppdb_line(row)}\n" for row in rows)
     figures = {
         "rows": table.rows_written,
-        "phrases": phrases_of(found),
+        "phrases": phrases_of(lexicon),
         "unattested": int(strange.sum()),
     }
     write_record(output / "lexicon.parquet", used, used, {}, figures, files)
 
 
-def phrases_of(found: Entries) -> int:
+def phrases_of(lexicon: Entries) -> int:
     """Return how many different phrases the entries have."""
-    return len(np.unique(np.concatenate([found.first, found.second])))
+    return len(np.unique(np.concatenate([lexicon.first, lexicon.second])))
 
 
 main = command(write_entries)

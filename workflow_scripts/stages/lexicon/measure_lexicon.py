@@ -77,12 +77,12 @@ def entries(path: Path) -> Iterator[tuple[Pair, float]]:
 
 def scores_of(path: Path, data_sets: Sequence[WordPairs]) -> dict[Pair, float]:
     """Return a lexicon's score of the pairs of the data sets, by ordered pair, the best of each."""
-    wanted = {each for one in data_sets for pair in one.pairs for each in (pair, pair[::-1])}
-    found: dict[Pair, float] = {}
+    wanted = {ordered for one in data_sets for pair in one.pairs for ordered in (pair, pair[::-1])}
+    scores: dict[Pair, float] = {}
     for pair, score in entries(path):
         if pair in wanted:
-            found[pair] = max(score, found.get(pair, score))
-    return found
+            scores[pair] = max(score, scores.get(pair, score))
+    return scores
 
 
 def vectors_by(encode: Encode, vocabulary: Sequence[str]) -> Vectors:
@@ -140,18 +140,18 @@ def rankers(
         InputError: two rankers have one name.
     """
     pairs = [each.pairs for each in data_sets]
-    found = {
+    numbers = {
         LEXICON: [unordered(lexicon, each) for each in pairs],
         "chance": [chance(each, seed) for each in pairs],
     }
     for each in lists:
         rank = unordered if each.scored else listed
-        _require_new(each.name, found)
-        found[each.name] = [rank(each.scores, of_set) for of_set in pairs]
+        _require_new(each.name, numbers)
+        numbers[each.name] = [rank(each.scores, of_set) for of_set in pairs]
     for name, of_words in vectors:
-        _require_new(name, found)
-        found[name] = [cosine_of(of_words, of_set) for of_set in pairs]
-    return found
+        _require_new(name, numbers)
+        numbers[name] = [cosine_of(of_words, of_set) for of_set in pairs]
+    return numbers
 
 
 def _require_new(name: str, known: Container[str]) -> None:
@@ -167,20 +167,20 @@ def resources(wordnet: WordNet | None, lists: Sequence[Listed]) -> list[Resource
     Raises:
         InputError: two of them have one name, or one has that of the lexicon.
     """
-    found: list[Resource] = [wordnet_resource(wordnet)] if wordnet else []
-    for each in map(listed_resource, lists):
-        _require_new(each.name, [LEXICON, *(other.name for other in found)])
-        found.append(each)
-    return found
+    known: list[Resource] = [wordnet_resource(wordnet)] if wordnet else []
+    for resource in map(listed_resource, lists):
+        _require_new(resource.name, [LEXICON, *(other.name for other in known)])
+        known.append(resource)
+    return known
 
 
 def drawn(best: Sequence[Pair], seed: int) -> list[tuple[int, int, str, str]]:
     """Return entries to read: among how many of the best they were drawn, their place, the pair."""
-    found = []
+    to_read = []
     for among in (min(count, len(best)) for count in _AMONG):
         chosen = generator(seed, "read", among).permutation(among)[:_READ]
-        found += [(among, place + 1, *best[place]) for place in sorted(chosen.tolist())]
-    return list(dict.fromkeys(found))
+        to_read += [(among, place + 1, *best[place]) for place in sorted(chosen.tolist())]
+    return list(dict.fromkeys(to_read))
 
 
 def sets_of_pairs(named: Sequence[str]) -> list[WordPairs]:
@@ -291,13 +291,13 @@ def opposites(
     config: dict[str, Any], wordnet: WordNet | None
 ) -> dict[str, Callable[[str, str], bool]]:
     """Return who can say whether two phrases are antonyms, by name."""
-    found: dict[str, Callable[[str, str], bool]] = {}
+    sources: dict[str, Callable[[str, str], bool]] = {}
     if wordnet:
-        found["wordnet"] = wordnet.antonyms
+        sources["wordnet"] = wordnet.antonyms
     if config["antonyms"]:
         pairs = read_antonyms(map(Path, config["antonyms"]))
-        found["files"] = lambda first, second: frozenset((first, second)) in pairs
-    return found
+        sources["files"] = lambda first, second: frozenset((first, second)) in pairs
+    return sources
 
 
 def measure_lexicon(

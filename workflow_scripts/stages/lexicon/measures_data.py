@@ -52,18 +52,18 @@ def read_word_pairs(files: Iterable[Path]) -> list[WordPairs]:
         InputError: a file can't be read, a line is not of this form, a file has fewer than two
             pairs, or two files have one name.
     """
-    found: dict[str, WordPairs] = {}
+    sets: dict[str, WordPairs] = {}
     places: dict[str, Path] = {}
     for path in files:
         if path.stem.upper() in ("README", "SOURCE", "LICENSE"):
             continue
-        each = _word_pairs(path)
-        if each.name in found:
+        data_set = _word_pairs(path)
+        if data_set.name in sets:
             raise InputError(
-                f"{places[each.name]} and {path} are both the set {each.name}; rename one"
+                f"{places[data_set.name]} and {path} are both the set {data_set.name}; rename one"
             )
-        found[each.name], places[each.name] = each, path
-    return [found[name] for name in sorted(found)]
+        sets[data_set.name], places[data_set.name] = data_set, path
+    return [sets[name] for name in sorted(sets)]
 
 
 def _word_pairs(path: Path) -> WordPairs:
@@ -71,7 +71,7 @@ def _word_pairs(path: Path) -> WordPairs:
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
-        fields = [each.strip() for each in (line.split("\t") if "\t" in line else line.split())]
+        fields = [field.strip() for field in (line.split("\t") if "\t" in line else line.split())]
         if number == 1 and len(fields) == 3 and _names_column(fields[2]):
             continue
         try:
@@ -183,7 +183,7 @@ def read_antonyms(paths: Iterable[Path]) -> set[frozenset[str]]:
     Raises:
         InputError: a file can't be read or is empty, or a line has not two words.
     """
-    found = set()
+    pairs = set()
     for path in paths:
         own = set()
         for number, line in enumerate(read_lines(path), start=1):
@@ -197,5 +197,5 @@ def read_antonyms(paths: Iterable[Path]) -> set[frozenset[str]]:
                 own.add(frozenset(words))
         if not own:
             raise InputError(f"{path}: no antonyms in it; name another file")
-        found |= own
-    return found
+        pairs |= own
+    return pairs

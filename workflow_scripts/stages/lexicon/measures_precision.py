@@ -80,10 +80,10 @@ class Best:
     def add(self, pair: Pair) -> None:
         """Take the next entry; they come best first, and one that comes again does not count."""
         kinds = [self._found[ALL], self._found.setdefault(length(pair), {})]
-        wanted = [each for each in kinds if len(each) < CUTS[-1]]
+        wanted = [entries for entries in kinds if len(entries) < CUTS[-1]]
         if wanted and (self._knows is None or self._knows(pair[0])):
-            for each in wanted:
-                each.setdefault(pair)
+            for entries in wanted:
+                entries.setdefault(pair)
 
     def entries(self, kind: str = ALL) -> list[Pair]:
         """Return the entries of a length, or all, best first."""
@@ -118,7 +118,7 @@ def precision(
     """
     relations = [resource.relation(*pair) for pair in entries]
     known = [resource.knows(paraphrase) for _, paraphrase in entries]
-    found = []
+    at_cuts = []
     for count in cuts(entries):
         of_cut, both = relations[:count], sum(known[:count])
         blocks: dict[frozenset[str], list[int]] = {}
@@ -141,18 +141,22 @@ def precision(
             resource.relation(entries[place][0], entries[other][1])
             for place, other in enumerate(shuffled.tolist())
         ]
-        found.append(
+        at_cuts.append(
             {
                 "entries": count,
                 "both_known": both,
-                "relations": dict(Counter(each for each in of_cut if each is not None)),
+                "relations": dict(
+                    Counter(relation_of for relation_of in of_cut if relation_of is not None)
+                ),
                 "precision": right,
                 "with_further": further,
                 "precision_both_known": _share(table[:, 1].sum(), both),
-                "chance": _share(sum(each in resource.right for each in by_chance), count),
+                "chance": _share(
+                    sum(relation_of in resource.right for relation_of in by_chance), count
+                ),
             }
         )
-    return found
+    return at_cuts
 
 
 def _share(part: float, whole: float) -> float | None:
@@ -198,7 +202,7 @@ def antonyms(
     Returns:
         For each of `cuts`, `entries`, and by source the `count` and the first ones.
     """
-    found = []
+    at_cuts = []
     for count in cuts(entries):
         by_source = {}
         for name, opposed in sources.items():
@@ -208,5 +212,5 @@ def antonyms(
                 "share": _share(len(those), count),
                 "first": [list(pair) for pair in those[:5]],
             }
-        found.append({"entries": count, "by_source": by_source})
-    return found
+        at_cuts.append({"entries": count, "by_source": by_source})
+    return at_cuts

@@ -32,7 +32,7 @@ def unordered(scores: Mapping[Pair, float], pairs: Iterable[Pair]) -> Numbers:
     found = []
     for first, second in pairs:
         both = [scores.get((first, second)), scores.get((second, first))]
-        known = [each for each in both if each is not None]
+        known = [score for score in both if score is not None]
         found.append(sum(known) / len(known) if known else np.nan)
     return np.array(found, np.float64)
 
@@ -49,17 +49,17 @@ def chance(pairs: Iterable[Pair], seed: int) -> Numbers:
 
 def cosine_of(words: Mapping[str, NDArray[np.float32]], pairs: Iterable[Pair]) -> Numbers:
     """Return the cosine of each pair's vectors; NaN where a word has none, or one of zeros."""
-    found = []
+    cosines = []
     for pair in pairs:
         vectors = [words.get(word) for word in pair]
-        norms = [0.0 if each is None else float(np.linalg.norm(each)) for each in vectors]
+        norms = [0.0 if vector is None else float(np.linalg.norm(vector)) for vector in vectors]
         if min(norms) > 0:
-            first, second = (np.asarray(each, np.float64) for each in vectors)
+            first, second = (np.asarray(vector, np.float64) for vector in vectors)
             cosine = float(first @ second) / (norms[0] * norms[1])
-            found.append(round(cosine, COSINE_DECIMALS))
+            cosines.append(round(cosine, COSINE_DECIMALS))
         else:
-            found.append(np.nan)
-    return np.array(found, np.float64)
+            cosines.append(np.nan)
+    return np.array(cosines, np.float64)
 
 
 def _lowest(values: Numbers) -> Numbers:
@@ -82,7 +82,7 @@ def _pearson(first: Numbers, second: Numbers) -> Numbers:
     return np.divide(products, scale, out=np.full(len(scale), np.nan), where=scale > 0)
 
 
-def spearman(gold: Numbers, found: Numbers, samples: int, seed: int) -> dict[str, float] | None:
+def spearman(gold: Numbers, numbers: Numbers, samples: int, seed: int) -> dict[str, float] | None:
     """Return Spearman's rho with its 95 % interval of a bootstrap over pairs.
 
     Equal numbers share the mean of their ranks. Samples in which a side does not vary are left
@@ -90,7 +90,7 @@ def spearman(gold: Numbers, found: Numbers, samples: int, seed: int) -> dict[str
 
     Args:
         gold: the scores of people; no NaN.
-        found: the numbers of the same pairs; no NaN.
+        numbers: the numbers of the same pairs; no NaN.
         samples: bootstrap samples to draw.
         seed: of the draws.
 
@@ -98,7 +98,7 @@ def spearman(gold: Numbers, found: Numbers, samples: int, seed: int) -> dict[str
         `value`, `low` and `high`; None with fewer than three pairs, or where a side is constant.
     """
     count = len(gold)
-    ranks = np.stack([rankdata(gold), rankdata(found)]) if count > 2 else np.zeros((2, 1))
+    ranks = np.stack([rankdata(gold), rankdata(numbers)]) if count > 2 else np.zeros((2, 1))
     value = _pearson(ranks[:1], ranks[1:])[0]
     if np.isnan(value):
         return None
@@ -137,9 +137,9 @@ def similarity(
         figures `on_covered`, `on_all` and `on_lexicon`; `common`, how many pairs the last one is
         of: those that the lexicon and the ranker both know.
     """
-    found: dict[str, Any] = {}
-    for number, each in enumerate(data_sets):
-        gold = np.array(each.scores, np.float64)
+    measured: dict[str, Any] = {}
+    for number, data_set in enumerate(data_sets):
+        gold = np.array(data_set.scores, np.float64)
         of_lexicon = ~np.isnan(rankers[lexicon][number])
         by_ranker = {}
         for name, of_sets in rankers.items():
@@ -153,5 +153,9 @@ def similarity(
                 "on_all": spearman(gold, _lowest(values), samples, seed),
                 "on_lexicon": spearman(gold[common], values[common], samples, seed),
             }
-        found[each.name] = {"pairs": len(each.pairs), "same": each.same, "rankers": by_ranker}
-    return found
+        measured[data_set.name] = {
+            "pairs": len(data_set.pairs),
+            "same": data_set.same,
+            "rankers": by_ranker,
+        }
+    return measured

@@ -93,7 +93,7 @@ class WordNet:
         words: dict[Synset, tuple[str, ...]],
         opposites: list[tuple[Synset, int, Synset, int]],
     ) -> None:
-        found: dict[str, list[Synset]] = defaultdict(list)
+        synsets: dict[str, list[Synset]] = defaultdict(list)
         for number, line in enumerate(_lines(path), start=1):
             if line.startswith("  ") or not line:  # the licence
                 continue
@@ -109,10 +109,10 @@ class WordNet:
             if general:
                 self._hypernyms[synset] = general
             for name in names:
-                found[name].append(synset)
-        if not found:
+                synsets[name].append(synset)
+        if not synsets:
             raise InputError(f"{path}: no synset in it; fetch the file again")
-        self._synsets[pos] = dict(found)
+        self._synsets[pos] = dict(synsets)
 
     def _lemmas(self, phrase: str) -> frozenset[tuple[str, str]]:
         return frozenset(
@@ -135,8 +135,8 @@ class WordNet:
             yield from (f"{start} {form}" for form in self._word_forms(last, pos))
 
     def _word_forms(self, word: str, pos: str) -> Iterator[str]:
-        if found := self._exceptions[pos].get(word):
-            yield from found
+        if irregular := self._exceptions[pos].get(word):
+            yield from irregular
             return
         if pos == "n" and word.endswith("ss"):
             return
@@ -165,8 +165,8 @@ class WordNet:
         first, second = self.synsets(phrase), self.synsets(paraphrase)
         if first & second:
             return SYNONYM
-        above = any(self._hypernyms.get(each, frozenset()) & second for each in first)
-        below = any(self._hypernyms.get(each, frozenset()) & first for each in second)
+        above = any(self._hypernyms.get(synset, frozenset()) & second for synset in first)
+        below = any(self._hypernyms.get(synset, frozenset()) & first for synset in second)
         return HYPERNYM if above or below else None
 
     def antonyms(self, phrase: str, paraphrase: str) -> bool:
@@ -210,12 +210,12 @@ def _word(name: str) -> str:
 
 
 def _exceptions(path: Path) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
+    lemmas_of: dict[str, list[str]] = defaultdict(list)
     for line in _lines(path):
         if line:
             inflected, *lemmas = (word.replace("_", " ") for word in line.split())
-            found[inflected] += lemmas
-    return dict(found)
+            lemmas_of[inflected] += lemmas
+    return dict(lemmas_of)
 
 
 def _lines(path: Path) -> Iterator[str]:

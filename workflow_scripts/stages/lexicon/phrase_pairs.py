@@ -20,7 +20,7 @@ MOST_WORDS_OF_PHRASE = 3
 _MASK = (1 << WORD_BITS) - 1
 
 
-class Found(NamedTuple):
+class Occurrences(NamedTuple):
     """Pairs of phrases of some pairs of sentences.
 
     Attributes:
@@ -36,10 +36,10 @@ class Found(NamedTuple):
 
 def packed(words: list[NDArray[np.int64]]) -> Packed:
     """Return phrases as numbers; `words` has the first words, the second ones, and so on."""
-    found = np.zeros(len(words[0]), np.int64)
-    for each in reversed(words):
-        found = (found << WORD_BITS) | each
-    return found
+    numbers = np.zeros(len(words[0]), np.int64)
+    for column in reversed(words):
+        numbers = (numbers << WORD_BITS) | column
+    return numbers
 
 
 def unpacked(phrase: int) -> list[int]:
@@ -72,20 +72,23 @@ def has_marked(phrases: Packed, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
         marked: whether each word is, from that with number 1.
     """
     of_number = np.concatenate([[False], marked])
-    found = np.zeros(len(phrases), bool)
+    has = np.zeros(len(phrases), bool)
     for place in range(MOST_WORDS_OF_PHRASE):
-        found |= of_number[(phrases >> (place * WORD_BITS)) & _MASK]
-    return found
+        has |= of_number[(phrases >> (place * WORD_BITS)) & _MASK]
+    return has
 
 
-def counted(found: Found) -> Block:
+def counted(occurrences: Occurrences) -> Block:
     """Return each pair of phrases, in either order, once for each pair of sentences.
 
     Shape (phrase pairs, 2), the smaller number first.
     """
-    low, high = np.minimum(found.first, found.second), np.maximum(found.first, found.second)
-    rows = np.column_stack([found.pair, low, high])
-    order = np.lexsort((high, low, found.pair))
+    low, high = (
+        np.minimum(occurrences.first, occurrences.second),
+        np.maximum(occurrences.first, occurrences.second),
+    )
+    rows = np.column_stack([occurrences.pair, low, high])
+    order = np.lexsort((high, low, occurrences.pair))
     rows = rows[order]
     new = np.ones(len(rows), bool)
     new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
@@ -101,12 +104,12 @@ def _phrases(sentences: Ids, length: int) -> tuple[Packed, NDArray[np.bool_]]:
     if width < 1:
         return np.zeros((len(sentences), 0), np.int64), np.zeros((len(sentences), 0), bool)
     parts = [sentences[:, start : start + width] for start in range(length)]
-    known = np.logical_and.reduce([(each > 0) & (each < UNKNOWN) for each in parts])
-    words = [np.where(known, each, 0).astype(np.int64).ravel() for each in parts]
+    known = np.logical_and.reduce([(numbers > 0) & (numbers < UNKNOWN) for numbers in parts])
+    words = [np.where(known, numbers, 0).astype(np.int64).ravel() for numbers in parts]
     return packed(words).reshape(known.shape), known
 
 
-def phrase_pairs(pairs: Pairs, links: Links, most: int) -> Found:
+def phrase_pairs(pairs: Pairs, links: Links, most: int) -> Occurrences:
     """Return the pairs of phrases of up to `most` words; phrases may be equal.
 
     Args:
@@ -118,7 +121,7 @@ def phrase_pairs(pairs: Pairs, links: Links, most: int) -> Found:
     back = np.full(second.shape, -1, np.int16)
     pair, row = np.nonzero(links >= 0)
     back[pair, links[pair, row]] = row
-    found = []
+    blocks = []
     of_second = {length: _phrases(second, length) for length in range(1, most + 1)}
     for length in range(1, most + 1):
         phrases, known = _phrases(first, length)
@@ -143,14 +146,14 @@ def phrase_pairs(pairs: Pairs, links: Links, most: int) -> Found:
                     partner = back[pair[chosen], begin[chosen] + step]
                     outside = (partner < start[chosen]) | (partner >= start[chosen] + length)
                     chosen = chosen[(partner < 0) | ~outside]
-                found.append(
-                    Found(
+                blocks.append(
+                    Occurrences(
                         pair[chosen],
                         phrases[pair[chosen], start[chosen]],
                         of_other[pair[chosen], begin[chosen]],
                     )
                 )
-    if not found:
+    if not blocks:
         empty = np.zeros(0, np.int64)
-        return Found(empty, empty, empty)
-    return Found(*map(np.concatenate, zip(*found, strict=True)))
+        return Occurrences(empty, empty, empty)
+    return Occurrences(*map(np.concatenate, zip(*blocks, strict=True)))

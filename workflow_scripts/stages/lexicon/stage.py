@@ -48,17 +48,17 @@ class Lexicon(Stage):
         return [WORDS, COUNTS, *([TAGS] if lexicon(self.config, name)["tagger"] else []), ""]
 
     def reads(self, instance: str) -> list[Unit]:
-        name, part = parted(instance)
-        sets: list[Unit] = [("filter", each) for each in lexicon_training_sets(self.config, name)]
+        name, part = name_and_part(instance)
+        sets: list[Unit] = [("filter", read) for read in lexicon_training_sets(self.config, name)]
         words = self.unit(f"{name}{WORDS}")
         return {
             WORDS: sets,
             COUNTS: [*sets, words],
             TAGS: [*sets, words],
-            "": [self.unit(f"{name}{each}") for each in self._parts(name) if each],
+            "": [self.unit(f"{name}{read}") for read in self._parts(name) if read],
             MEASURES: [
                 self.unit(name),
-                *(("embed", each) for each in self.compared().values()),
+                *(("embed", read) for read in self.compared().values()),
                 *(sets if lexicon_measures.on_testbed(self.config) else []),
             ],
         }[part]
@@ -67,20 +67,20 @@ class Lexicon(Stage):
         """Return the embeddings whose cosines are compared, the first seed of each, by name."""
         if not self._compares():
             return {}
-        found: dict[str, str] = {}
-        for name, each in tested_embeddings(self.config).items():
-            found.setdefault(f"{each['entry']}-{each['training_set']}", name)
-        return found
+        first_seeds: dict[str, str] = {}
+        for name, embedding in tested_embeddings(self.config).items():
+            first_seeds.setdefault(f"{embedding['entry']}-{embedding['training_set']}", name)
+        return first_seeds
 
     def _compares(self) -> bool:
         return bool(lexicon_measures.settings(self.config)["word_similarity"])
 
     def shards(self, instance: str) -> int:
-        return self.config["shards"]["early"] if parted(instance)[1] == COUNTS else 0
+        return self.config["shards"]["early"] if name_and_part(instance)[1] == COUNTS else 0
 
     def records(self, instance: str) -> list[str]:
         own = {WORDS: ["words"], COUNTS: [], TAGS: ["tags"], "": ["lexicon"]}
-        return {**own, MEASURES: ["sample"]}[parted(instance)[1]]
+        return {**own, MEASURES: ["sample"]}[name_and_part(instance)[1]]
 
     def files(self, instance: str) -> list[str]:
         shards = [
@@ -94,7 +94,7 @@ class Lexicon(Stage):
             TAGS: ["tags.parquet"],
             "": ["lexicon.parquet", "lexicon.tsv.zst", "ppdb.gz"],
             MEASURES: ["sample.tsv", "measures.json"],
-        }[parted(instance)[1]]
+        }[name_and_part(instance)[1]]
 
     def wildcards(self) -> dict[str, list[str]]:
         names = lexicons(self.config)
@@ -121,7 +121,7 @@ class Lexicon(Stage):
         return own | {name: f"{module}:{name}" for name in measures if self._measured()}
 
     def settings(self, instance: str) -> dict[str, Any]:
-        name, part = parted(instance)
+        name, part = name_and_part(instance)
         if part == MEASURES:
             return {
                 **lexicon_measures.settings(self.config),
@@ -145,7 +145,7 @@ class Lexicon(Stage):
         settings, hashes = self.settings(instance), self.inputs(instance)
         if files := self._tagger_files(instance):
             settings |= {"folder": {model: hashes[path] for model, path in files.items()}}
-        if parted(instance)[1] == MEASURES:
+        if name_and_part(instance)[1] == MEASURES:
             # Names count: they tell the figures apart.
             for key, paths in lexicon_measures.files(self.config).items():
                 named = [[Path(path).name, hashes[path]] for path in paths]
@@ -153,7 +153,7 @@ class Lexicon(Stage):
         return settings
 
     def inputs(self, instance: str) -> dict[str, str]:
-        if parted(instance)[1] == MEASURES:
+        if name_and_part(instance)[1] == MEASURES:
             files = lexicon_measures.files(self.config)
             return {path: self.sha256(path, key) for key, paths in files.items() for path in paths}
         key = f"{self._tagger_key(instance)}.folder"
@@ -161,14 +161,14 @@ class Lexicon(Stage):
 
     def _tagger_files(self, instance: str) -> dict[str, str]:
         """Return the files of the tagger that a unit's job loads, by what they are."""
-        if parted(instance)[1] != TAGS:
+        if name_and_part(instance)[1] != TAGS:
             return {}
         tagger = self.settings(instance)
         key = self._tagger_key(instance)
         return parser_files(tagger["folder"], tagger["language"], tagger["package"], key, TAGGING)
 
     def _tagger_key(self, instance: str) -> str:
-        return f"lexicons.{parted(instance)[0]}.tagger"
+        return f"lexicons.{name_and_part(instance)[0]}.tagger"
 
     def words_job(self, at: Wildcards) -> Job:
         """Return the job that finds the words of a lexicon."""
@@ -224,7 +224,7 @@ class Lexicon(Stage):
     def measure_job(self, at: Wildcards) -> Job:
         """Return the job that measures a lexicon."""
         texts = self._training_sets(at.lexicon) if lexicon_measures.on_testbed(self.config) else []
-        embeddings = {name: ("embed", each) for name, each in self.compared().items()}
+        embeddings = {name: ("embed", embedding) for name, embedding in self.compared().items()}
         return Job(
             "lexicon.measure_lexicon",
             f"{at.lexicon}{MEASURES}",
@@ -243,7 +243,7 @@ class Lexicon(Stage):
         return [self.file(unit, "pairs.parquet") for unit in units]
 
 
-def parted(instance: str) -> tuple[str, str]:
+def name_and_part(instance: str) -> tuple[str, str]:
     """Return the lexicon of an instance, and which of its units it is: WORDS, or "" for itself."""
     name, dash, part = instance.partition("-")
     return name, dash + part

@@ -72,12 +72,12 @@ class Vocabulary:
         references. There are `MOST_WORDS` at most.
         """
         tokens = self._tokens
-        found = [
+        frequent = [
             (-int(tokens[number]), word, number)
             for word, number in self._numbers.items()
             if tokens[number] >= least and is_word(word)
         ]
-        places = [number for _, _, number in sorted(found)[:MOST_WORDS]]
+        places = [number for _, _, number in sorted(frequent)[:MOST_WORDS]]
         every = list(self._numbers)
         counts = {
             "tokens": tokens[places],
@@ -88,12 +88,12 @@ class Vocabulary:
 
     def renumbered(self, words: list[str]) -> NDArray[np.int32]:
         """Return the number of each token among known words, or from UNKNOWN or OTHER on."""
-        found = np.arange(len(self._numbers), dtype=np.int32)
+        numbers = np.arange(len(self._numbers), dtype=np.int32)
         words_too = np.fromiter(map(is_word, self._numbers), bool, len(self._numbers))
-        found += np.where(words_too, UNKNOWN, OTHER).astype(np.int32)
+        numbers += np.where(words_too, UNKNOWN, OTHER).astype(np.int32)
         places = [self._numbers[word] for word in words]
-        found[places] = np.arange(1, len(words) + 1)
-        return found
+        numbers[places] = np.arange(1, len(words) + 1)
+        return numbers
 
 
 class Sample:
@@ -115,10 +115,10 @@ class Sample:
             numbers: the number of each token among known words.
             words: known ones.
         """
-        found = [
+        of_batches = [
             cells(each, same_words(each)) for some in self._parts(numbers) for each in batches(some)
         ]
-        return learnt(joined(found), words)
+        return learnt(joined(of_batches), words)
 
     def _parts(self, numbers: NDArray[np.int32]) -> Iterator[list[tuple[list[int], list[int]]]]:
         """Yield the pairs, renumbered, some at a time."""
@@ -169,7 +169,7 @@ def write_words(config: dict[str, Any], training_sets: list[Path], output: Path)
     with TableWriter(output, LexiconWordRow) as writer:
         for start in range(0, len(words), _ROWS):
             part = slice(start, start + _ROWS)
-            columns = {name: each[part] for name, each in counts.items()}
+            columns = {name: of_words[part] for name, of_words in counts.items()}
             writer.write_columns({"word": words[part], **columns})
     links = output.with_name("links.parquet")
     with TableWriter(links, LexiconLinkRow) as writer:

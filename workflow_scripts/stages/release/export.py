@@ -114,12 +114,12 @@ def tsv_line(row: ParaphrasesRow, best: int, merged: bool = False) -> str:
     """
     listed = row["paraphrases"][:best]
     missing = [""] * (best - len(listed))
-    pairs = [[each["text"], _figure(each["sum"])] for each in listed]
-    probabilities = [_figure(each["probability"]) for each in listed]
+    pairs = [[paraphrase["text"], _figure(paraphrase["sum"])] for paraphrase in listed]
+    probabilities = [_figure(paraphrase["probability"]) for paraphrase in listed]
     fields = [row["id"], row["reference"], *chain.from_iterable(pairs), *missing, *missing]
     fields += [*probabilities, *missing]
     if merged:
-        fields += [row["corpus"], *(each["variant"] for each in listed), *missing]
+        fields += [row["corpus"], *(paraphrase["variant"] for paraphrase in listed), *missing]
     return "\t".join(map(escape, fields))
 
 
@@ -216,7 +216,7 @@ def release_corpus(config: dict[str, Any], folder: Path, shards: int, output: Pa
         output: the folder.
     """
     runs = config.get("runs")
-    languages = None if runs is None else {each["name"]: each["source"] for each in runs}
+    languages = None if runs is None else {of_run["name"]: of_run["source"] for of_run in runs}
     export(shard_paths(folder, shards), output, config["best"], languages)
 
 

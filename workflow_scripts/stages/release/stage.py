@@ -140,7 +140,7 @@ class Release(Stage):
 
     def _told_languages(self) -> dict[str, str]:
         """Return the codes of both languages; of several source languages the code of many."""
-        codes = {side: each["code"] for side, each in self.config["languages"].items()}
+        codes = {side: language["code"] for side, language in self.config["languages"].items()}
         return {**codes, "source": MANY} if merging(self.config) else codes
 
     def _merged_runs(self, system: str) -> list[SelectedRun]:
@@ -182,12 +182,12 @@ class Release(Stage):
             return {**system, "merge": self._told_runs(name)}
         if not constraints:
             return system
-        told = dict(constraints)
+        for_release = dict(constraints)
         if files := constraints.get("pairs"):
-            told["pairs"] = {kind: self._names([path])[0] for kind, path in files.items()}
+            for_release["pairs"] = {kind: self._names([path])[0] for kind, path in files.items()}
         if tagger := constraints.get("tagger"):
-            told["tagger"] = {**tagger, "folder": Located(tagger["folder"]).name}
-        return {**system, "constraints": told}
+            for_release["tagger"] = {**tagger, "folder": Located(tagger["folder"]).name}
+        return {**system, "constraints": for_release}
 
     def _told_embedding(self, entry: dict[str, Any]) -> dict[str, Any]:
         """Return an embedding with its files by their names."""
@@ -213,7 +213,7 @@ class Release(Stage):
             "block": block,
             "best": block["select"]["best"],
             **({"runs": self._told_runs(system)} if system in merging(self.config) else {}),
-            **({"rewriter": told} if (told := self._told_rewriter(system)) else {}),
+            **({"rewriter": of_rewriter} if (of_rewriter := self._told_rewriter(system)) else {}),
             "configuration": self._configuration(system),
         }
 
@@ -257,14 +257,14 @@ class Release(Stage):
 
         None for a system that the forward model writes.
         """
-        found: dict[str, None] = {}
+        rewriters: dict[str, None] = {}
         todo = [system]
         while todo:
             block = rewriter_of(self.config, todo.pop())
-            if block and block["name"] not in found:
-                found[block["name"]] = None
+            if block and block["name"] not in rewriters:
+                rewriters[block["name"]] = None
                 todo += systems_behind(self.config, block["name"])
-        return list(found)
+        return list(rewriters)
 
     def _told_rewriter(self, system: str) -> dict[str, Any]:
         """Return what the release says about the rewriter of a system; nothing if it has none."""

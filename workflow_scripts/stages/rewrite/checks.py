@@ -16,14 +16,16 @@ from workflow_scripts.plan.catalogues.rewriters import (
     rewriters,
 )
 from workflow_scripts.plan.catalogues.training_sets import sources
-from workflow_scripts.plan.config import Config, strangers
+from workflow_scripts.plan.config import Config, unknown_names
 from workflow_scripts.plan.schema import filled
 
 
 def problems(config: Config) -> Iterator[str]:
     """Yield what is wrong with the rewriters that the run names."""
     catalogue = config.get("rewriters", {})
-    yield from strangers("run.rewriters", rewriters(config), "rewriters", {"rewriters": catalogue})
+    yield from unknown_names(
+        "run.rewriters", rewriters(config), "rewriters", {"rewriters": catalogue}
+    )
     for name in rewriters(config):
         if name in catalogue:
             yield from _rewriter_problems(name, config)
@@ -98,7 +100,7 @@ def _model_problems(where: str, name: str, config: Config) -> Iterator[str]:
     if "model" not in block:
         yield f"{where}: it has neither model nor continued; say what is trained"
         return
-    yield from strangers(f"{where}.model", [block["model"]], "models", config)
+    yield from unknown_names(f"{where}.model", [block["model"]], "models", config)
     if finished(config["models"].get(block["model"], {})):
         yield f"{where}.model: '{block['model']}' is a finished model; name one that is trained"
     kind = config["subword"]["model_type"]

@@ -35,7 +35,7 @@ SAME_REFERENCE = "same_reference"
 COLUMNS = ["source", "reference", "corpus", "paraphrases"]
 
 
-class Found(NamedTuple):
+class Selected(NamedTuple):
     """A reference of another run with its paraphrases; `run` is the run's name in the merge."""
 
     run: str
@@ -80,8 +80,8 @@ def candidates(listed: list[Listed]) -> list[ScoredCandidate]:
         listed: all of them, run by run.
     """
     groups: dict[str, list[Listed]] = {}
-    for each in sorted(listed, key=lambda each: each.paraphrase["rank"]):
-        groups.setdefault(key_of(each.paraphrase["text"]), []).append(each)
+    for paraphrase in sorted(listed, key=lambda paraphrase: paraphrase.paraphrase["rank"]):
+        groups.setdefault(key_of(paraphrase.paraphrase["text"]), []).append(paraphrase)
     return [_candidate(group) for group in groups.values()]
 
 
@@ -93,29 +93,29 @@ def _candidate(group: list[Listed]) -> ScoredCandidate:
         "backward_nll": first["backward_nll"],
         "sum": first["sum"],
         "count": len(group),
-        "variant": joined(each.tag for each in group),
+        "variant": joined(paraphrase.tag for paraphrase in group),
     }
 
 
-def merged(found: Iterable[Found], tally: Tally) -> Iterator[ScoredRow]:
+def merged(references: Iterable[Selected], tally: Tally) -> Iterator[ScoredRow]:
     """Yield each reference once, with the paraphrases of all runs as its candidates.
 
     The text of a reference and its source are those of the first run that has it; its corpus is
     the tags of all. Memory holds all that is given.
 
     Args:
-        found: references of all runs, run by run.
+        references: references of all runs, run by run.
         tally: gets the counts, in a Counter: `paraphrases` that were read, and how many of them
             are `distinct`.
     """
-    rows: dict[str, list[Found]] = {}
-    for each in found:
-        rows.setdefault(id_of(each.row["reference"]), []).append(each)
+    rows: dict[str, list[Selected]] = {}
+    for selected in references:
+        rows.setdefault(id_of(selected.row["reference"]), []).append(selected)
     for identifier, group in rows.items():
         listed = [
-            Listed(tag_of(each), paraphrase)
-            for each in group
-            for paraphrase in each.row["paraphrases"]
+            Listed(tag_of(selected), paraphrase)
+            for selected in group
+            for paraphrase in selected.row["paraphrases"]
         ]
         distinct = candidates(listed)
         first = group[0].row
@@ -131,9 +131,9 @@ def merged(found: Iterable[Found], tally: Tally) -> Iterator[ScoredRow]:
         }
 
 
-def tag_of(found: Found) -> str:
+def tag_of(selected: Selected) -> str:
     """Return where a row comes from: the name of its run, and its corpus there."""
-    return f"{found.run}{OF}{found.row['corpus']}"
+    return f"{selected.run}{OF}{selected.row['corpus']}"
 
 
 def _selected(block: dict[str, Any]) -> list[Path]:
@@ -162,16 +162,16 @@ def merge_shard(config: dict[str, Any], shard: int, output: Path) -> None:
     """
     inputs = {block["name"]: Input(_selected(block), ParaphrasesRow) for block in config["runs"]}
 
-    def own() -> Iterator[Found]:
+    def own() -> Iterator[Selected]:
         for name, shards in inputs.items():
             for row in shards.rows(COLUMNS).items:
                 if shard_of(id_of(row["reference"]), config["shards"]) == shard:
-                    yield Found(name, row)
+                    yield Selected(name, row)
 
     tally = Tally(extra=Counter())
     write_shard(
         Stream(own(), size=lambda _: 1),
-        lambda found: merged(found, tally),
+        lambda references: merged(references, tally),
         output,
         ScoredRow,
         "merge",

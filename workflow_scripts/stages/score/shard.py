@@ -69,7 +69,11 @@ def ranked(candidates: Iterable[ScoredCandidate]) -> list[ScoredCandidate]:
     """Sort candidates by sum, then text; those without a sum come last."""
     return sorted(
         candidates,
-        key=lambda found: (found["sum"] is None, found["sum"] or 0.0, found["text"]),
+        key=lambda candidate: (
+            candidate["sum"] is None,
+            candidate["sum"] or 0.0,
+            candidate["text"],
+        ),
     )
 
 
@@ -100,8 +104,8 @@ def score_rows(
     candidates = [distinct(row["candidates"]) for row in rows]
     to_score = [
         (number, index)
-        for number, found in enumerate(candidates)
-        for index, candidate in enumerate(found)
+        for number, listed in enumerate(candidates)
+        for index, candidate in enumerate(listed)
         if prune_above is None or candidate["forward_nll"] <= prune_above
     ]
     targets = [model.target_vocab.ids(source_segmenter.pieces(row["source"])) for row in rows]
@@ -121,9 +125,9 @@ def score_rows(
             "source": row["source"],
             "reference": row["reference"],
             "corpus": row["corpus"],
-            "candidates": ranked(found),
+            "candidates": ranked(listed),
         }
-        for row, found in zip(rows, candidates, strict=True)
+        for row, listed in zip(rows, candidates, strict=True)
     ]
 
 

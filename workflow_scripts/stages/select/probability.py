@@ -53,33 +53,33 @@ def read_judged(scored: list[Path], judged: list[Path]) -> Iterator[Judged]:
     for path, other in zip(scored, judged, strict=True):
         columns = ["id", "reference", "candidates"]
         rows = read_rows(path, ScoredRow, columns, 256)
-        for row, found in zip(rows, read_rows(other, JudgedRow, batch_size=256), strict=True):
-            probabilities = same_candidates(path, row, found)
+        for row, of_judge in zip(rows, read_rows(other, JudgedRow, batch_size=256), strict=True):
+            probabilities = same_candidates(path, row, of_judge)
             sums = [candidate["sum"] for candidate in row["candidates"]]
             yield Judged(row["reference"], sums, probabilities)
 
 
-def same_candidates(path: Path, row: ScoredRow, found: JudgedRow | None) -> list[float | None]:
+def same_candidates(path: Path, row: ScoredRow, judged: JudgedRow | None) -> list[float | None]:
     """Return the probabilities of a scored row's candidates.
 
     Args:
         path: of the shard with the scored row.
         row: of which `id` and `candidates` count.
-        found: the judged row in the same place, None where there is no more.
+        judged: the judged row in the same place, None where there is no more.
 
     Raises:
         InputError: they belong to another reference, or to other candidates.
     """
     if (
-        found is None
-        or found["id"] != row["id"]
-        or len(found["probabilities"]) != len(row["candidates"])
+        judged is None
+        or judged["id"] != row["id"]
+        or len(judged["probabilities"]) != len(row["candidates"])
     ):
         raise InputError(
             f"{path}: reference {row['id']} has other candidates than were judged; judge again "
             "(snakemake --forcerun judge)"
         )
-    return found["probabilities"]
+    return judged["probabilities"]
 
 
 def probability_bound(
@@ -140,23 +140,23 @@ def precise(judge: dict[str, Any], precision: float) -> ProbabilityBound:
     bands = [band["bins"] for band in judge["about"]["reliability"]]
     together = _least(list(chain.from_iterable(bands)), precision, 1)
     if together is None:
-        most = max(each["good"] for each in chain.from_iterable(bands))
+        most = max(bin_["good"] for bin_ in chain.from_iterable(bands))
         raise InputError(
             f"select.keep.precision: no bound of the judge has {precision} good ones among its "
             f"labels (at most {most}); ask for less, or give a probability"
         )
-    found = [_least(band, precision, FEWEST) for band in bands]
-    least = [together if each is None else each for each in found]
+    bounds = [_least(band, precision, FEWEST) for band in bands]
+    least = [together if bin_ is None else bin_ for bin_ in bounds]
     return ProbabilityBound([words - 1 for words in judge["bands"]], least)
 
 
 def _least(bins: list[dict[str, Any]], precision: float, fewest: int) -> float | None:
     """Return the least start of a bin such that those from it on are good enough together."""
     pairs, good, least = 0, 0.0, None
-    for start in sorted({each["from"] for each in bins}, reverse=True):
-        same = [each for each in bins if each["from"] == start]
-        pairs += sum(each["pairs"] for each in same)
-        good += sum(each["pairs"] * each["good"] for each in same)
+    for start in sorted({bin_["from"] for bin_ in bins}, reverse=True):
+        same = [bin_ for bin_ in bins if bin_["from"] == start]
+        pairs += sum(bin_["pairs"] for bin_ in same)
+        good += sum(bin_["pairs"] * bin_["good"] for bin_ in same)
         if pairs >= fewest and good >= precision * pairs:
             least = start
     return least
@@ -165,7 +165,7 @@ def _least(bins: list[dict[str, Any]], precision: float, fewest: int) -> float |
 def _quantile(rows: Callable[[], Iterable[Judged]], quantile: float) -> float:
     def values() -> Iterator[NDArray[np.float32]]:
         for row in rows():
-            known = [each for each in row.probabilities if each is not None]
+            known = [probability for probability in row.probabilities if probability is not None]
             yield np.array(known, np.float32)
 
     count = sum(map(len, values()))

@@ -48,9 +48,9 @@ def read_bounds(path: Path) -> tuple[float, ProbabilityBound | None]:
     They are the largest sum, in nats, infinite where it has no bound; and the least probability
     where a judge's has one.
     """
-    found = read_json(path, RECORD)
-    max_sum = math.inf if found["max_sum"] is None else found["max_sum"]
-    part = found.get("probability")
+    bounds = read_json(path, RECORD)
+    max_sum = math.inf if bounds["max_sum"] is None else bounds["max_sum"]
+    part = bounds.get("probability")
     return max_sum, None if part is None else ProbabilityBound(part["ends"], part["least"])
 
 
@@ -109,10 +109,10 @@ def select(
         `reason` is empty where the list is full, else it lists those counts.
     """
     given = row["candidates"]
-    found = repeat(None) if probabilities is None else probabilities
+    known = repeat(None) if probabilities is None else probabilities
     candidates: list[JudgedCandidate] = [
         {**candidate, "probability": probability}
-        for candidate, probability in zip(given, found, strict=False)  # `repeat` has no end
+        for candidate, probability in zip(given, known, strict=False)  # `repeat` has no end
     ]
     least = None
     if probabilities is not None:
@@ -164,10 +164,10 @@ class Summary:
 
     def add(self, selected: ParaphrasesRow, rejected: Counter[str]) -> None:
         """Count one reference."""
-        found = len(selected["paraphrases"])
+        count = len(selected["paraphrases"])
         self._candidates.update(rejected)
-        self._candidates["selected"] += found
-        self._references[found] += 1
+        self._candidates["selected"] += count
+        self._references[count] += 1
         if selected["reason"]:
             self._short.update(list(rejected) or [selected["reason"]])
 
@@ -181,7 +181,7 @@ class Summary:
         return {
             "candidates": {reason: self._candidates[reason] for reason in (*REASONS, "selected")},
             "references_by_paraphrases": {
-                str(found): count for found, count in sorted(self._references.items())
+                str(number): count for number, count in sorted(self._references.items())
             },
             "short_references_by_reason": dict(self._short),
         }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.model_blocks import UNKNOWN
-from workflow_scripts.plan.config import Config, strangers
+from workflow_scripts.plan.config import Config, unknown_names
 from workflow_scripts.stages.train import model_checks
 
 
@@ -16,14 +16,14 @@ def problems(config: Config) -> Iterator[str]:
     roles = selection.roles(config)
     for role in roles:
         name = config["train"]["models"][role]
-        yield from strangers(f"train.models.{role}", [name], "models", config)
+        yield from unknown_names(f"train.models.{role}", [name], "models", config)
         for problem in (
             model_checks.problems(config["models"][name]) if name in config["models"] else ()
         ):
             yield f"models.{name}: {problem}"
         seen = config["models"].get(name, {}).get("trained_on", UNKNOWN)
         if seen != UNKNOWN:
-            yield from strangers(f"models.{name}.trained_on", seen, "corpora", config)
+            yield from unknown_names(f"models.{name}.trained_on", seen, "corpora", config)
     if any(config["train"]["models"][role] not in config["models"] for role in roles):
         return
     yield from _corpus_problems(config)
@@ -33,14 +33,14 @@ def _corpus_problems(config: Config) -> Iterator[str]:
     run, train = config["run"], config["train"]
     trained = [role for role in selection.roles(config) if not selection.taken_over(config, role)]
     test = [] if train["test"] is None else [train["test"]]
-    yield from strangers("train.test", test, "corpora", config)
+    yield from unknown_names("train.test", test, "corpora", config)
     if not trained:  # the other keys have no use
         return
     without = [role for role in trained if selection.dev_corpus(config, role) is None]
     if without:
         yield f"train.dev: null, but {', '.join(without)} can't be trained without a corpus for it"
     if train["dev"] is not None:
-        yield from strangers("train.dev", [train["dev"]], "corpora", config)
+        yield from unknown_names("train.dev", [train["dev"]], "corpora", config)
     for name in train["corpora"] or []:
         if name not in run["corpora"]:
             yield f"train.corpora: '{name}' is not among run.corpora"

@@ -171,18 +171,18 @@ def fit(
         for _ in range(_PASSES):
             _pass(rows, adam, random, slope)
         passes += _PASSES
-        found = np.argmax((watched @ weights).reshape(-1, size, classes), axis=2)
-        right = (found == held_out[1][:, None]).sum(axis=0)
-        for each in sorted(running):
-            score, before = right[each] / max(1, len(watched)), best[each]
+        predicted = np.argmax((watched @ weights).reshape(-1, size, classes), axis=2)
+        right = (predicted == held_out[1][:, None]).sum(axis=0)
+        for place in sorted(running):
+            score, before = right[place] / max(1, len(watched)), best[place]
             if before is None or score > before.score:
-                own = weights[:, each * classes : (each + 1) * classes]
-                best[each] = Fitted(own.copy(), float(score))
+                own = weights[:, place * classes : (place + 1) * classes]
+                best[place] = Fitted(own.copy(), float(score))
             else:
-                if worse[each] >= _TENACITY:
-                    running.discard(each)
-                worse[each] += 1
-    return [each for each in best if each is not None]
+                if worse[place] >= _TENACITY:
+                    running.discard(place)
+                worse[place] += 1
+    return [fitted for fitted in best if fitted is not None]
 
 
 def fit_sklearn(
@@ -206,8 +206,8 @@ def fit_sklearn(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # SentEval takes the 100 steps as well
         model.fit(*train)
-    found = model.predict(tested[0])
-    return float(np.mean(found == tested[1])), found
+    predicted = model.predict(tested[0])
+    return float(np.mean(predicted == tested[1])), predicted
 
 
 def ordinal(grades: NDArray[np.float64]) -> Floats:
@@ -256,7 +256,7 @@ def fit_grades(
     def graded(features: Floats) -> NDArray[np.float64]:
         return _softmax(features @ weights).astype(np.float64) @ np.arange(1, GRADES + 1)
 
-    best, found = -1.0, np.full(len(tested), np.nan)
+    best, of_tested = -1.0, np.full(len(tested), np.nan)
     worse = passes = 0
     while passes <= _MOST_GRADE_PASSES:
         for _ in range(_GRADE_PASSES):
@@ -264,12 +264,12 @@ def fit_grades(
         passes += _GRADE_PASSES
         score = _pearson(graded(watched), held_out[1])
         if score > best:
-            best, found = score, graded(last)
+            best, of_tested = score, graded(last)
         else:
             if worse >= _GRADE_TENACITY:
                 break
             worse += 1
-    return best, found
+    return best, of_tested
 
 
 def _pearson(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:

@@ -81,38 +81,38 @@ def tested(
     if path and (known := _known(path)):
         return known
     started = time.process_time()
-    found = answers(data, encoder(representation, data, work, settings.scaled), settings)
+    answered = answers(data, encoder(representation, data, work, settings.scaled), settings)
     seconds = time.process_time() - started
     print(f"transfer: {data.task}: {seconds:.1f} seconds of processor time", file=sys.stderr)
     if path:
-        grades = [None if np.isnan(each) else float(each) for each in found.found]
-        write_json(path, sealed({**found._asdict(), "found": grades}))
-    return found
+        grades = [None if np.isnan(each) else float(each) for each in answered.found]
+        write_json(path, sealed({**answered._asdict(), "found": grades}))
+    return answered
 
 
 def _known(path: Path) -> Answers | None:
     try:
         kept = read_sealed(path)
-        found = np.array([np.nan if each is None else each for each in kept["found"]])
-        return Answers(found, kept["development"], kept["chosen"], kept["score"])
+        predicted = np.array([np.nan if each is None else each for each in kept["found"]])
+        return Answers(predicted, kept["development"], kept["chosen"], kept["score"])
     except (OSError, ValueError, KeyError):
         return None  # there is none, or it is damaged: it is made again
 
 
-def over_seeds(each: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def over_seeds(figures: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the figures of one task over the classifier's seeds.
 
     Values and the ends of intervals are means, None where a seed has none; `by_seed` has the
     values, and `chosen` is that of the first seed.
     """
     mean: dict[str, float | None] = {}
-    for key in each[0]:
-        of_seeds: list[Any] = [one.get(key) for one in each]
+    for key in figures[0]:
+        of_seeds: list[Any] = [one.get(key) for one in figures]
         if None in of_seeds:
             mean[key] = None
         elif isinstance(of_seeds[0], float):
             mean[key] = round(fmean(of_seeds), DECIMALS)
-    return {**each[0], **mean, "by_seed": [one["value"] for one in each]}
+    return {**figures[0], **mean, "by_seed": [one["value"] for one in figures]}
 
 
 def limit_threads() -> None:

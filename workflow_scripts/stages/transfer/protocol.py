@@ -143,8 +143,8 @@ def _scores(
 ) -> list[float]:
     """Return the share of held-out rows that is right, for each value of the grid."""
     if settings.classifier == ADAM:
-        found = fit(train, held_out, classes, grid, settings.seed)
-        return [each.score for each in found]
+        models = fit(train, held_out, classes, grid, settings.seed)
+        return [model.score for model in models]
     return [fit_sklearn(train, held_out, value, settings.seed)[0] for value in grid]
 
 
@@ -152,11 +152,11 @@ def _cross_validated(
     part: Part, settings: Settings, seed: int, grid: Sequence[float], classes: int
 ) -> tuple[float, float]:
     """Return the best value of a grid and its accuracy x 100, the mean of the folds."""
-    found = [
+    scores = [
         _scores(_rows(part, kept), _rows(part, left), settings, grid, classes)
         for kept, left in _splits(part, settings, seed)
     ]
-    return _best(np.mean(found, axis=0), grid)
+    return _best(np.mean(scores, axis=0), grid)
 
 
 def _best(
@@ -171,32 +171,32 @@ def _best(
 def _final(train: Part, tested: Part, value: float, settings: Settings, classes: int) -> Integers:
     """Return the classes of the tested rows, after the value of the grid was chosen."""
     if settings.classifier == ADAM:
-        (found,) = fit(train, None, classes, [value], settings.seed)
-        return found.predict(tested[0])
+        (model,) = fit(train, None, classes, [value], settings.seed)
+        return model.predict(tested[0])
     return fit_sklearn(train, tested, value, settings.seed)[1]
 
 
 def _folds(part: Part, settings: Settings, classes: int) -> Answers:
     grid = _grid(settings)
-    found = np.empty(len(part[1]), np.int64)
+    predicted = np.empty(len(part[1]), np.int64)
     chosen, development, scores = [], [], []
     for kept, left in _splits(part, settings, FOLD_SEED):
         train, tested = _rows(part, kept), _rows(part, left)
         value, score = _cross_validated(train, settings, FOLD_SEED, grid, classes)
-        found[left] = _final(train, tested, value, settings, classes)
+        predicted[left] = _final(train, tested, value, settings, classes)
         chosen.append(value)
         development.append(score)
-        scores.append(round(100 * float(np.mean(found[left] == tested[1])), 2))
+        scores.append(round(100 * float(np.mean(predicted[left] == tested[1])), 2))
     mean = round(float(np.mean(development)), 2)
-    return Answers(found.astype(np.float64), mean, chosen, round(float(np.mean(scores)), 2))
+    return Answers(predicted.astype(np.float64), mean, chosen, round(float(np.mean(scores)), 2))
 
 
 def _train_test(parts: dict[str, Part], settings: Settings, classes: int) -> Answers:
     train, tested = parts["train"], parts["test"]
     grid = _grid(settings, train_test=True)
     value, score = _cross_validated(train, settings, settings.seed, grid, classes)
-    found = _final(train, tested, value, settings, classes)
-    return Answers(found.astype(np.float64), score, [value])
+    predicted = _final(train, tested, value, settings, classes)
+    return Answers(predicted.astype(np.float64), score, [value])
 
 
 def _split(parts: dict[str, Part], settings: Settings, classes: int) -> Answers:
@@ -205,28 +205,28 @@ def _split(parts: dict[str, Part], settings: Settings, classes: int) -> Answers:
     if settings.classifier == ADAM:
         # SentEval trains the chosen one again, which gives the same weights.
         models = fit(train, dev, classes, grid, settings.seed)
-        value, score = _best([each.score for each in models], grid)
-        found = models[grid.index(value)].predict(tested[0])
+        value, score = _best([model.score for model in models], grid)
+        predicted = models[grid.index(value)].predict(tested[0])
     else:
         value, score = _best(_scores(train, dev, settings, grid, classes), grid)
-        found = fit_sklearn(train, tested, value, settings.seed)[1]
-    return Answers(found.astype(np.float64), score, [value])
+        predicted = fit_sklearn(train, tested, value, settings.seed)[1]
+    return Answers(predicted.astype(np.float64), score, [value])
 
 
 def _relatedness(parts: dict[str, Features], data: TaskData, settings: Settings) -> Answers:
     grades = {
         part: np.array([row.label for row in rows], np.float64) for part, rows in data.parts.items()
     }
-    dense = {part: _dense(each) for part, each in parts.items()}
-    score, found = fit_grades(
+    dense = {part: _dense(features) for part, features in parts.items()}
+    score, predicted = fit_grades(
         (dense["train"], grades["train"]),
         (dense["dev"], grades["dev"]),
         dense["test"],
         settings.seed,
     )
-    return Answers(found, round(100 * score, 2), [])
+    return Answers(predicted, round(100 * score, 2), [])
 
 
-def _dense(found: Features) -> Floats:
+def _dense(features: Features) -> Floats:
     """Return features as they are held in memory; of bags of words those of SICK are few."""
-    return found.toarray() if sparse.issparse(found) else found
+    return features.toarray() if sparse.issparse(features) else features

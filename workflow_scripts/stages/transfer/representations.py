@@ -126,7 +126,7 @@ def word_vectors(path: Path, tasks: Iterable[TaskData]) -> Representation:
         size = len(next(iter(table.values())))
 
         def encode(sentences: Sequence[str]) -> Floats:
-            found = np.zeros((len(sentences), size), np.float32)
+            means = np.zeros((len(sentences), size), np.float32)
             for row, sentence in enumerate(sentences):
                 known = [
                     table[word if word in table else word.lower()]
@@ -134,8 +134,8 @@ def word_vectors(path: Path, tasks: Iterable[TaskData]) -> Representation:
                     if word in table or word.lower() in table
                 ]
                 if known:
-                    found[row] = np.mean(known, axis=0)
-            return found
+                    means[row] = np.mean(known, axis=0)
+            return means
 
         return encode
 
@@ -184,7 +184,7 @@ def encoder(
 def _size(table: Floats) -> np.float32:
     """Return the root of the mean square of all numbers; 1 if they are all 0."""
     chunks = (table[start : start + _CHUNK] for start in range(0, len(table), _CHUNK))
-    square = sum(float(np.square(each, dtype=np.float64).sum()) for each in chunks)
+    square = sum(float(np.square(chunk, dtype=np.float64).sum()) for chunk in chunks)
     return np.float32(np.sqrt(square / table.size)) if square else np.float32(1)
 
 
@@ -218,13 +218,13 @@ def _chunks(
     encode: Callable[[Sequence[str]], Floats], sentences: Sequence[str]
 ) -> Iterator[Floats]:
     for start in range(0, len(sentences), _CHUNK):
-        found = encode(sentences[start : start + _CHUNK])
-        if not np.isfinite(found).all():
+        vectors = encode(sentences[start : start + _CHUNK])
+        if not np.isfinite(vectors).all():
             raise InputError(
                 "the model gives vectors with numbers that are not finite; train it again, or "
                 "name another"
             )
-        yield found
+        yield vectors
 
 
 def _kept(path: Path, representation: Representation, sentences: Sequence[str]) -> Floats:
@@ -240,14 +240,14 @@ def _kept(path: Path, representation: Representation, sentences: Sequence[str]) 
     with atomic_path(path) as temporary:
         table = None
         done = 0
-        for found in _chunks(encode, sentences):
+        for vectors in _chunks(encode, sentences):
             if table is None:
-                shape = (len(sentences), found.shape[1])
+                shape = (len(sentences), vectors.shape[1])
                 table = np.lib.format.open_memmap(
                     temporary, mode="w+", dtype=np.float32, shape=shape
                 )
-            table[done : done + len(found)] = found
-            done += len(found)
+            table[done : done + len(vectors)] = vectors
+            done += len(vectors)
         assert table is not None  # a task has sentences
         table.flush()
     write_record(path, len(sentences), len(sentences), {})
