@@ -42,6 +42,16 @@ def at(path: str, value: Any) -> dict[str, Any]:
     return value
 
 
+def replaced(config: Config, *path_and_value: Any) -> Config:
+    """Return a copy in which the last key of the path has this value, whatever it had."""
+    *path, last, value = path_and_value
+    result = node = copy.deepcopy(config)
+    for key in path:
+        node = node[key]
+    node[last] = value
+    return result
+
+
 def refusal(config: Config, override: dict[str, Any] | None = None) -> str:
     """Return the message by which a configuration, merged with a change, is refused."""
     with pytest.raises(InputError) as error:

@@ -1,8 +1,6 @@
-import copy
-
 import pytest
 
-from tests.configs import run_on_testbed
+from tests.configs import replaced, run_on_testbed
 from tests.stanza_package import FOLDER as PARSER
 from workflow_scripts.commands.estimate.networks import Speed
 from workflow_scripts.commands.estimate.predict import DISTINCT, Predictor, Speeds, rewriter_role
@@ -41,16 +39,6 @@ def costs(config, on_gpu=False):
     return {cost.unit: cost for cost in predictor(config, on_gpu).costs()}
 
 
-def changed(config, *path_and_value):
-    *path, key, value = path_and_value
-    other = copy.deepcopy(config)
-    node = other
-    for each in path:
-        node = node[each]
-    node[key] = value
-    return other
-
-
 def test_every_unit_has_a_cost_above_zero(config):
     found = costs(config)
     assert list(found) == run_layout(config).units()
@@ -61,8 +49,8 @@ def test_every_unit_has_a_cost_above_zero(config):
 
 def test_references_follow_the_limit(config):
     assert predictor(config).references() == 500 + 500  # of the held-out corpus all
-    assert predictor(changed(config, "generate", "limit", 300)).references() == 300
-    assert predictor(changed(config, "generate", "limit", None)).references() == 60500
+    assert predictor(replaced(config, "generate", "limit", 300)).references() == 300
+    assert predictor(replaced(config, "generate", "limit", None)).references() == 60500
 
 
 def test_generation_is_tokens_times_speed(config):
@@ -138,12 +126,12 @@ def test_a_judge_asks_its_models_for_each_distinct_candidate(config, tmp_path):
 def test_training_is_words_times_speed(config):
     role = ("train", "forward")
     once = costs(config)[role]
-    twice = costs(changed(config, "models", "testbed", "max_updates", 9000))[role]
+    twice = costs(replaced(config, "models", "testbed", "max_updates", 9000))[role]
     words = 4500 * config["models"]["testbed"]["batch_words"]
     more = twice.cpu - once.cpu
     # The second 4500 updates, and the validations between them.
     assert words * FORWARD.update_word < more < 1.1 * words * FORWARD.update_word
-    large = costs(changed(config, "models", "testbed", "update_interval", 4))[role]
+    large = costs(replaced(config, "models", "testbed", "update_interval", 4))[role]
     assert large.cpu - once.cpu == pytest.approx(3 * words * FORWARD.update_word)
     assert once.size == 8 * FORWARD.parameters
 
@@ -186,7 +174,7 @@ def test_filter_scores_what_is_not_trusted(config):
 
 def test_shards_cost_starts_and_files(config):
     few = costs(config)["clean", None]
-    many = costs(changed(changed(config, "shards", "early", 64), "shards", "late", 2))[
+    many = costs(replaced(replaced(config, "shards", "early", 64), "shards", "late", 2))[
         "clean", None
     ]
     assert many.jobs - few.jobs == 62

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.configs import run_on_testbed
+from tests.configs import replaced, run_on_testbed
 from tests.stanza_package import FOLDER as STANZA
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.run.run_folders import link_run
@@ -35,13 +35,7 @@ def folders(config):
 
 
 def changed(config, *path_and_value):
-    *path, key, value = path_and_value
-    other = copy.deepcopy(config)
-    node = other
-    for each in path:
-        node = node[each]
-    node[key] = value
-    before, after = folders(config), folders(other)
+    before, after = folders(config), folders(replaced(config, *path_and_value))
     return {unit for unit in before if after.get(unit) != before[unit]}
 
 

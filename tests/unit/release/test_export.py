@@ -13,9 +13,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.stages.release import export
 from workflow_scripts.stages.release.export import escape, header, main, tsv_line
@@ -65,10 +65,7 @@ ROWS = [
 def write_shards(folder, shards):
     for number, rows in enumerate(shards):
         path = folder / f"{number:04d}.parquet"
-        with TableWriter(path, ParaphrasesRow) as writer:
-            for each in rows:
-                writer.write(each)
-        write_record(path, len(rows), len(rows), {})
+        write_table(path, ParaphrasesRow, rows)
 
 
 @pytest.fixture

@@ -1,4 +1,3 @@
-import copy
 import os
 import shutil
 import subprocess
@@ -8,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.configs import run_on_testbed
+from tests.configs import replaced, run_on_testbed
 from workflow_scripts.commands.runs import garbage
 from workflow_scripts.commands.runs.__main__ import main
 from workflow_scripts.commands.runs.garbage import alone, find_garbage
@@ -51,15 +50,8 @@ class Workplace:
             os.utime(path, (0, 0), follow_symlinks=False)
 
     def changed(self, *path_and_value, name=None):
-        *path, key, value = path_and_value
-        config = copy.deepcopy(self.config)
-        node = config
-        for each in path:
-            node = node[each]
-        node[key] = value
-        if name:
-            config["run"]["name"] = name
-        return config
+        config = replaced(self.config, *path_and_value)
+        return replaced(config, "run", "name", name) if name else config
 
     def garbage(self, keep_seconds=0.0):
         found = find_garbage(Path("runs"), keep_seconds)

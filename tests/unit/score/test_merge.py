@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from tests.tables import write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import sha256, verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
@@ -112,10 +113,7 @@ def write_run(folder, shards):
     parts = {}
     for number, rows in enumerate(shards):
         path = folder / f"{number:04d}.parquet"
-        with TableWriter(path, ParaphrasesRow) as writer:
-            for each in rows:
-                writer.write(each)
-        write_record(path, len(rows), len(rows), {})
+        write_table(path, ParaphrasesRow, rows)
         parts[path.stem] = verify(path)
     total = sum(map(len, shards))
     manifest = {"parts": parts, "rows_in": total, "rows_out": total, "rejected": {}}

@@ -3,10 +3,11 @@ import json
 import pytest
 import sentencepiece
 
+from tests.tables import write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import JudgedRow, ParaphrasesRow, ScoredRow
 from workflow_scripts.stages.select.probability import ProbabilityBound
 from workflow_scripts.stages.select.shard import choose, main, select, select_shard
@@ -123,10 +124,7 @@ def test_how_the_clusters_begin_is_up_to_the_system():
 
 def test_main_writes_every_reference_and_adds_up(tmp_path, segmenter):
     scored = tmp_path / "scored.parquet"
-    with TableWriter(scored, ScoredRow) as writer:
-        for content in ROWS:
-            writer.write(content)
-    write_record(scored, 4, 4, {})
+    write_table(scored, ScoredRow, ROWS)
     write_json(tmp_path / "threshold.json", {"max_sum": 3.5})
     write_record(tmp_path / RECORD, 0, 0, {}, files=[tmp_path / "threshold.json"])
 
@@ -194,7 +192,7 @@ def test_none_left_is_a_valid_answer():
 
 
 def test_probabilities_of_other_candidates_are_refused(tmp_path, segmenter):
-    write_shard(tmp_path / "scored.parquet", ScoredRow, ROWS[:1])
+    write_table(tmp_path / "scored.parquet", ScoredRow, ROWS[:1])
     write_json(tmp_path / "threshold.json", {"max_sum": 3.5})
     write_record(tmp_path / RECORD, 0, 0, {}, files=[tmp_path / "threshold.json"])
     for number, judged in enumerate(
@@ -205,7 +203,7 @@ def test_probabilities_of_other_candidates_are_refused(tmp_path, segmenter):
         ]
     ):
         path = tmp_path / f"judged{number}.parquet"
-        write_shard(path, JudgedRow, judged)
+        write_table(path, JudgedRow, judged)
         with pytest.raises(InputError, match="c:1 has other candidates than were judged"):
             select_shard(
                 JUDGED,
@@ -215,10 +213,3 @@ def test_probabilities_of_other_candidates_are_refused(tmp_path, segmenter):
                 tmp_path / "out.parquet",
                 path,
             )
-
-
-def write_shard(path, kind, rows):
-    with TableWriter(path, kind) as writer:
-        for each in rows:
-            writer.write(each)
-    write_record(path, len(rows), len(rows), {})
