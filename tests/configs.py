@@ -10,7 +10,9 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.config import Config
+from workflow_scripts.plan.layout import Layout
 from workflow_scripts.plan.resolve import resolve
+from workflow_scripts.plan.selection import Unit
 from workflow_scripts.stages.catalogue import validate
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -50,6 +52,11 @@ def replaced(config: Config, *path_and_value: Any) -> Config:
         node = node[key]
     node[last] = value
     return result
+
+
+def keys(layout: Layout) -> dict[Unit, str]:
+    """Return the keys of all units but the release, which shows the configuration."""
+    return {unit: layout.key(*unit) for unit in layout.units() if unit[0] != "release"}
 
 
 def refusal(config: Config, override: dict[str, Any] | None = None) -> str:

@@ -1,4 +1,3 @@
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -62,13 +61,6 @@ def test_a_value_inside_a_setting_is_text_and_the_remedy_is_told(setting, shown)
 @pytest.mark.parametrize("value", ["a few", "", " "])
 def test_a_text_that_spells_nothing_else_has_no_such_remedy(config, value):
     assert "quotes" not in refusal(config, {"clean": {"max_ratio": value}})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("recipe", sorted(ROOT.glob("recipes/*.yaml")), ids=lambda path: path.stem)
-def test_every_recipe_is_valid(recipe):
-    over = re.findall(r"[Ll]aid over (recipes/\S+\.yaml)", recipe.read_text(encoding="utf-8"))
-    validate(resolve([*(ROOT / each for each in over), recipe], []))
 
 
 @pytest.mark.slow
