@@ -215,15 +215,6 @@ def test_nothing_to_train_on_is_an_error_with_the_reasons(tmp_path, inputs):
         train.main(examples.train_arguments(tmp_path, *inputs))
 
 
-@pytest.mark.parametrize("name", ["pairs.parquet", "evaluation.parquet"])
-def test_damaged_inputs_are_found(tmp_path, inputs, name):
-    content = bytearray((tmp_path / name).read_bytes())
-    content[len(content) // 2] ^= 1
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError, match=name):
-        train.main(examples.train_arguments(tmp_path, *inputs))
-
-
 @pytest.mark.slow
 def test_pieces_and_vectors_from_a_file(tmp_path, inputs):
     vectors = tmp_path / "vectors.txt"
