@@ -322,102 +322,84 @@ def negative(**changes):
     return {"kind": "negative", "choose": {"highest": 1}} | changes
 
 
+def one(**changes):
+    """Constraints with one variant."""
+    return {"variants": {"a": negative(**changes)}}
+
+
 @pytest.mark.parametrize(
-    ("constraints", "search", "expected"),
+    ("constraints", "problem"),
     [
         (
-            {"spare": {"capitalised": "always"}, "variants": {"a": None}},
-            BEAM,
-            "constraints.spare.capitalised: 'always' is not one of [None, 'inside', 'everywhere']",
+            {"spare": {"capitalised": "always"}},
+            ".spare.capitalised: 'always' is not one of [None, 'inside', 'everywhere']",
+        ),
+        ({"spare": {"digit": True}}, ".spare: unknown key 'digit'; did you mean 'digits'?"),
+        ({"idff": IDF}, ": unknown key 'idff'; did you mean 'idf'?"),
+        ({"variants": {}}, ".variants: {} "),
+        ({"variants": {"a": False}}, ".variants: all are false"),
+        ({"variants": {"a": True}}, ".variants.a: True should not be"),
+        ({"variants": {"a": negative(kind="pair"), "b": False}}, ".variants.a: constraints.pairs"),
+        (one(kid=1), ".variants.a: unknown key 'kid'"),
+        (one(choose={"higest": 1}), ".variants.a.choose: unknown key 'higest'; did you mean 'hig"),
+        ({"variants": {"a": {"kind": "negative"}}}, ".variants.a: key 'choose' is missing"),
+        ({"idf": IDF | {"bounds": [9, 7]}}, ".idf.bounds: 9 is greater than 7"),
+        ({"idf": None}, ".idf: None is not of type 'object'"),
+        ({"pairs": {"ppdb": "a", "list": "b"}}, ".pairs: "),
+        (
+            one(kind="positive", choose={"first": 1}),
+            ".variants.a: choose first is for kind negative",
         ),
         (
-            {"spare": {"digit": True}, "variants": {"a": None}},
-            BEAM,
-            "constraints.spare: unknown key 'digit'; did you mean 'digits'?",
-        ),
-        ({"idff": IDF}, BEAM, "constraints: unknown key 'idff'; did you mean 'idf'?"),
-        ({"variants": {}}, BEAM, "constraints.variants: {} "),
-        ({"variants": {"a": False}}, BEAM, "constraints.variants: all are false"),
-        ({"variants": {"a": True}}, BEAM, "variants.a: True should not be"),
-        (
-            {"variants": {"a": negative(kind="pair"), "b": False}},
-            BEAM,
-            "variants.a: constraints.pairs",
-        ),
-        ({"variants": {"a": negative(kid=1)}}, BEAM, "variants.a: unknown key 'kid'"),
-        ({"variants": {"a": negative(choose={"higest": 1})}}, BEAM, "did you mean 'highest'?"),
-        ({"variants": {"a": {"kind": "negative"}}}, BEAM, "variants.a: key 'choose' is missing"),
-        ({"idf": IDF | {"bounds": [9, 7]}}, BEAM, "constraints.idf.bounds: 9 is greater than 7"),
-        ({"idf": None}, BEAM, "None is not of type 'object'"),
-        ({"pairs": {"ppdb": "a", "list": "b"}}, BEAM, "constraints.pairs: "),
-        (
-            {"variants": {"a": negative(kind="positive")}},
-            SAMPLE,
-            "variants.a: kind positive needs search.method beam",
+            one(choose={"first": 1, "random": 1}),
+            ".variants.a: choose first is for kind negative, alone",
         ),
         (
-            {"variants": {"a": negative(kind="positive", choose={"first": 1})}},
-            BEAM,
-            "variants.a: choose first is for kind negative",
+            one(relations=["Equivalence"]),
+            ".variants.a: kind negative has no key 'relations'",
+        ),
+        (one(kind="pair"), ".variants.a: constraints.pairs is missing"),
+        (
+            one(kind="pair") | {"pairs": {"ppdb": "p"}},
+            ".variants.a: relations are for pairs of a ppdb file, and needed there",
         ),
         (
-            {"variants": {"a": negative(choose={"first": 1, "random": 1})}},
-            BEAM,
-            "variants.a: choose first is for kind negative, alone",
+            one(kind="pair", relations=["Equivalence"]) | {"pairs": {"list": "p"}},
+            ".variants.a: relations are for pairs of a ppdb file",
         ),
         (
-            {"variants": {"a": negative(relations=["Equivalence"])}},
-            BEAM,
-            "variants.a: kind negative has no key 'relations'",
-        ),
-        ({"variants": {"a": negative(kind="pair")}}, BEAM, "constraints.pairs is missing"),
-        (
-            {"variants": {"a": negative(kind="pair")}, "pairs": {"ppdb": "p"}},
-            BEAM,
-            "relations are for pairs of a ppdb file, and needed there",
+            one(kind="pair", inflect=True) | {"pairs": {"list": "p"}},
+            ".variants.a: kind pair has no key 'inflect'",
         ),
         (
-            {
-                "variants": {"a": negative(kind="pair", relations=["Equivalence"])},
-                "pairs": {"list": "p"},
-            },
-            BEAM,
-            "relations are for pairs of a ppdb file",
+            one(inflect="verb"),
+            ".variants.a: inflect verb is not for kind negative; write inflect: true",
         ),
         (
-            {"variants": {"a": negative(kind="pair", inflect=True)}, "pairs": {"list": "p"}},
-            BEAM,
-            "kind pair has no key 'inflect'",
+            one(kind="positive", inflect=True),
+            ".variants.a: inflect true is not for kind positive; write inflect: verb",
+        ),
+        (one(paraphrase="random"), ".variants.a: kind negative has no key 'paraphrase'"),
+        (
+            one(choose={"highest": [0]}),
+            ".variants.a.choose.highest.0: 0 is less than the minimum of 1",
         ),
         (
-            {"variants": {"a": negative(inflect="verb")}},
-            BEAM,
-            "variants.a: inflect verb is not for kind negative; write inflect: true",
+            {"without_words": "free", "tagger": {"folder": "f"}},
+            ".tagger: key 'package' is missing",
         ),
         (
-            {"variants": {"a": negative(kind="positive", inflect=True)}},
-            BEAM,
-            "variants.a: inflect true is not for kind positive; write inflect: verb",
+            {"search": SAMPLE, **one(kind="positive")},
+            ".variants.a: kind positive needs search.method beam",
         ),
-        (
-            {"variants": {"a": negative(paraphrase="random")}},
-            BEAM,
-            "variants.a: kind negative has no key 'paraphrase'",
-        ),
-        (
-            {"variants": {"a": negative(choose={"highest": [0]})}},
-            BEAM,
-            "variants.a.choose.highest.0: 0 is less than the minimum of 1",
-        ),
-        ({"without_words": "free", "tagger": {"folder": "f"}}, BEAM, "'package' is missing"),
     ],
 )
-def test_message_names_the_variant(config, constraints, search, expected):
+def test_message_names_the_variant(config, constraints, problem):
     constraints = {"idf": IDF, "variants": {"a": None}} | constraints
-    config["systems"]["own"] = config["systems"]["paranmt"] | {
-        "search": search,
-        "constraints": constraints,
-    }
+    search = constraints.pop("search", BEAM)
+    own = {"search": search, "constraints": constraints}
+    config["systems"]["own"] = config["systems"]["paranmt"] | own
+    expected = f"systems.own.constraints{problem}"
     assert expected in refusal(config, {"run": {"systems": ["own"]}})
 
 

@@ -47,16 +47,23 @@ def stages(units):
     return {stage for stage, _ in units}
 
 
-def test_selection_is_redone_alone_when_its_config_changes(config):
-    moved = changed(config, "systems", "parabank2", "select", "keep", {"max_sum": 3.0})
-    assert stages(moved) == SELECTED
-
-
-def test_how_clusters_begin_moves_nothing_until_it_is_another_way(config):
-    said = changed(config, "systems", "parabank2", "select", "centres", "apart")
-    assert stages(said) <= {"release"}  # which shows the configuration
-    moved = changed(config, "systems", "parabank2", "select", "centres", "far")
-    assert stages(moved) == SELECTED
+@pytest.mark.parametrize(
+    ("path", "value", "moved"),
+    [
+        ("systems.parabank2.select.keep", {"max_sum": 3.0}, SELECTED),
+        ("systems.parabank2.select.centres", "apart", {"release"}),  # which shows it
+        ("systems.parabank2.select.centres", "far", SELECTED),
+        ("shards.late", 1, SEARCHED),
+        ("compute.batch_rows", 7, set()),
+        ("compute.search_threads", 2, set()),
+        ("compute.mxnet_python", "python3.8-mxnet", set()),
+        ("compute.precision", "bf16", SEARCHED),
+    ],
+)
+def test_a_key_moves_the_stages_that_follow_from_it_alone(config, path, value, moved):
+    found = changed(config, *path.split("."), value)
+    assert stages(found) == moved
+    assert (("generate", "references") in found) == (path == "shards.late")
 
 
 def test_the_sizes_of_the_filter_vocabularies_change_them_alone(config):
@@ -140,15 +147,6 @@ def test_only_vocabularies_of_the_filter_models_are_lowered(config):
     config["subword"]["filter_vocab_size"] = {"source": 300, "reference": 200}
     subword = run_layout(config).stage(Subword)
     assert not subword.vocabulary_settings("filter", "source")["lower"]
-
-
-def test_compute_changes_nothing_but_precision_does(config):
-    assert not changed(config, "compute", "batch_rows", 7)
-    assert not changed(config, "compute", "search_threads", 2)
-    assert not changed(config, "compute", "mxnet_python", "python3.8-mxnet")
-    moved = changed(config, "compute", "precision", "bf16")
-    assert stages(moved) == SEARCHED
-    assert ("generate", "references") not in moved
 
 
 def test_keys_of_another_method_change_nothing(config):
@@ -435,11 +433,6 @@ def test_document_frequencies_are_counted_once_and_only_where_they_are_needed(co
     assert {unit for unit in moved if unit[0] == "generate"} == {("generate", "parabank")}
     moved = changed(config, "train", "corpora", ["testbed", "testbed_held_out"])
     assert ("generate", "idf") in moved
-
-
-def test_late_shards_do_not_touch_early_stages(config):
-    moved = changed(config, "shards", "late", 1)
-    assert stages(moved) == SEARCHED
 
 
 def test_another_corpus_does_not_import_the_others_again(config):
