@@ -13,6 +13,7 @@ from workflow_scripts.commands.runs.__main__ import main
 from workflow_scripts.commands.runs.garbage import alone, find_garbage
 from workflow_scripts.commands.status.linked import LinkedLayout
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.plan.layout import Layout
 from workflow_scripts.plan.run.run_folders import link_name, link_run
 from workflow_scripts.stages.catalogue import run_layout
 
@@ -95,25 +96,6 @@ def test_folders_of_an_earlier_configuration_are_garbage(workplace):
 def test_another_run_keeps_its_own(workplace):
     workplace.start(workplace.changed(*BEST_3, name="other"))
     assert workplace.garbage() == set()
-
-
-@pytest.mark.slow
-def test_run_of_another_working_directory_keeps_what_it_shares(workplace, monkeypatch, tmp_path):
-    elsewhere = tmp_path.parent / f"{tmp_path.name}-elsewhere"
-    elsewhere.mkdir()
-    monkeypatch.chdir(elsewhere)
-    shared = workplace.changed("results", str(tmp_path / "results"))
-    shared["systems"]["parabank2"]["select"]["best"] = 3
-    theirs = workplace.start(shared)
-    monkeypatch.chdir(tmp_path)
-    assert workplace.garbage() == set()
-    # Their run is removed: what only it needed goes.
-    (elsewhere / "runs" / "testbed" / "config.yaml").unlink()
-    only_theirs = moved(theirs, run_layout(workplace.config))
-    prefix = f"{tmp_path}/results/"
-    assert workplace.garbage() == {
-        theirs.folder(*unit).removeprefix(prefix) for unit in only_theirs
-    }
 
 
 @pytest.mark.slow
@@ -222,15 +204,26 @@ def shared(workplace, monkeypatch, tmp_path):
     config["systems"]["parabank2"]["select"]["best"] = 3
     layout = workplace.start(config)
     monkeypatch.chdir(tmp_path)
-    assert workplace.garbage() == set()
-    return Shared(elsewhere, Path(layout.folder(*SELECT)))
+    return Shared(elsewhere, Path(layout.folder(*SELECT)), layout)
 
 
 class Shared(NamedTuple):
-    """Another working directory, and a folder that only its run needs."""
+    """Another working directory, a folder that only its run needs, and the run's layout."""
 
     root: Path
     folder: Path
+    layout: Layout
+
+
+@pytest.mark.slow
+def test_run_of_another_working_directory_keeps_what_it_shares(workplace, shared, tmp_path):
+    assert workplace.garbage() == set()
+    # Their run is removed: what only it needed goes.
+    (shared.root / "runs" / "testbed" / "config.yaml").unlink()
+    assert workplace.garbage() == {
+        shared.layout.folder(*unit).removeprefix(f"{tmp_path}/results/")
+        for unit in moved(shared.layout, run_layout(workplace.config))
+    }
 
 
 def refusal(*arguments):
