@@ -15,3 +15,33 @@ def write_table(path: Path, kind: type, rows: Iterable[Mapping[str, Any]]) -> Pa
             table.write(row)
     write_record(path, table.rows_written, table.rows_written, {})
     return path
+
+
+def pair(identifier: str, source: str = "s", reference: str = "r") -> dict[str, Any]:
+    """Return a row of a pair; its id begins with its corpus and a colon."""
+    corpus = identifier.partition(":")[0]
+    return {"id": identifier, "source": source, "reference": reference, "corpus": corpus}
+
+
+def candidate(text: str, forward: float, backward: float | None, **more: Any) -> dict[str, Any]:
+    """Return a scored candidate; without a backward NLL it is one that was pruned."""
+    total = None if backward is None else forward + backward
+    nlls = {"forward_nll": forward, "backward_nll": backward, "sum": total}
+    return {"text": text, **nlls, "count": 1, "variant": "v", **more}
+
+
+def paraphrase(
+    rank: int, text: str, forward: float = 0.5, backward: float | None = 0.75, **more: Any
+) -> dict[str, Any]:
+    """Return a paraphrase that was selected."""
+    total = None if backward is None else forward + backward
+    nlls = {"forward_nll": forward, "backward_nll": backward, "sum": total}
+    rest = {"cluster": None, "variant": "", "probability": None, **more}
+    return {"rank": rank, "text": text, **nlls, **rest}
+
+
+def selected(pair: Mapping[str, Any], paraphrases: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the row of a reference with its paraphrases, of which there were no others."""
+    count = len(paraphrases)
+    more = {"candidates": count, "kept": count, "reason": ""}
+    return {**pair, "paraphrases": paraphrases, **more}

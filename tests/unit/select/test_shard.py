@@ -3,7 +3,7 @@ import json
 import pytest
 import sentencepiece
 
-from tests.tables import write_table
+from tests.tables import candidate, pair, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import read_record, write_record
@@ -16,26 +16,8 @@ from workflow_scripts.stages.select.threshold import RECORD
 CONFIG = {"method": "cluster", "clusters": 2, "best": 2}
 
 
-def candidate(text, forward, backward):
-    total = None if backward is None else forward + backward
-    return {
-        "text": text,
-        "forward_nll": forward,
-        "backward_nll": backward,
-        "sum": total,
-        "count": 1,
-        "variant": "v",
-    }
-
-
-def row(identifier, candidates):
-    return {
-        "id": f"c:{identifier}",
-        "source": "z",
-        "reference": "The dog sleeps.",
-        "corpus": "c",
-        "candidates": candidates,
-    }
+def row(number, candidates):
+    return {**pair(f"c:{number}", "z", "The dog sleeps."), "candidates": candidates}
 
 
 ROWS = [

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from tests.tables import write_table
+from tests.tables import candidate, pair, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.rows import ReferenceScoreRow, ScoredRow
 from workflow_scripts.stages.select.threshold import Scores, main, threshold
@@ -90,21 +90,19 @@ def test_no_candidates_at_all():
 
 
 def write_scored(path, rows):
-    keys = {"source": "s", "reference": "r", "corpus": "c"}
+    """Write lists of candidates by their sums; those without one are pruned."""
+    scored = [
+        [
+            candidate("a", 9.0, None) if total is None else candidate("a", 0.0, total)
+            for total in row
+        ]
+        for row in rows
+    ]
     write_table(
         path,
         ScoredRow,
-        (
-            {"id": f"c:{number}", **keys, "candidates": [candidate(total) for total in sums]}
-            for number, sums in enumerate(rows)
-        ),
+        ({**pair(f"c:{number}"), "candidates": each} for number, each in enumerate(scored)),
     )
-
-
-def candidate(total):
-    half = None if total is None else total / 2
-    nlls = {"forward_nll": 9.0 if total is None else half, "backward_nll": half, "sum": total}
-    return {"text": str(total), **nlls, "count": 1, "variant": "v"}
 
 
 def test_main_reads_all_shards_and_verifies_them(tmp_path):
