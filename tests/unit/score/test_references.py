@@ -4,6 +4,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.tables import pair, write_table
 from tests.unit.dual_filter.conftest import LONGEST, REFERENCES, SOURCES
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
@@ -21,12 +22,11 @@ def write_references(folder):
     """Write six references; that of the last one is too long for the models."""
     path = folder / "references.parquet"
     references = [*REFERENCES[:-1], "dog " * LONGEST]
-    with TableWriter(path, ReferenceRow) as writer:
-        for number, (source, reference) in enumerate(zip(SOURCES, references, strict=True)):
-            row = {"id": f"c:{number}", "source": source, "reference": reference}
-            writer.write(row | {"corpus": "c" if number % 2 else "d"})
-    write_record(path, len(references), len(references), {})
-    return path
+    rows = [
+        pair(f"c:{number}", *texts) | {"corpus": "c" if number % 2 else "d"}
+        for number, texts in enumerate(zip(SOURCES, references, strict=True))
+    ]
+    return write_table(path, ReferenceRow, rows)
 
 
 def run(models, references, output, *options):

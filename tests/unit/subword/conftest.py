@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.tables import write_table
+from tests.tables import pair, write_table
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.subword.train import train_model
@@ -57,11 +57,6 @@ def pair_rows() -> list[dict[str, Any]]:
     corpora = ["a", "b", "dev", "test", "other"]
     texts = sentences(300)
     return [
-        {
-            "id": f"{corpora[index % 5]}:{index}",
-            "source": text,
-            "reference": text.upper(),
-            "corpus": corpora[index % 5],
-        }
+        pair(f"{corpora[index % 5]}:{index}", text, text.upper())
         for index, text in enumerate(texts)
     ]
