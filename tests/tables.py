@@ -6,6 +6,7 @@ from typing import Any
 
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.rows import TrainingPairRow
 
 
 def write_table(path: Path, kind: type, rows: Iterable[Mapping[str, Any]]) -> Path:
@@ -15,6 +16,15 @@ def write_table(path: Path, kind: type, rows: Iterable[Mapping[str, Any]]) -> Pa
             table.write(row)
     write_record(path, table.rows_written, table.rows_written, {})
     return path
+
+
+def write_training_pairs(path: Path, pairs: Iterable[tuple[str, str]]) -> Path:
+    """Write a training set of references with their paraphrases, as the stage filter does."""
+    rows = (
+        {"id": f"t:{number}", "reference": reference, "paraphrase": paraphrase}
+        for number, (reference, paraphrase) in enumerate(pairs)
+    )
+    return write_table(path, TrainingPairRow, rows)
 
 
 def pair(identifier: str, source: str = "s", reference: str = "r") -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cosine
 from scipy.stats import spearmanr
 
-from tests.tables import write_table
+from tests.tables import write_table, write_training_pairs
 from tests.unit.embed import examples
 from tests.unit.embed.test_train import collected
 from tests.unit.lexicon.wordnet_files import write_wordnet
@@ -112,7 +112,7 @@ def test_embeddings_and_the_encoder_are_compared_by_their_cosines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = examples.simulated_pairs(20)
-    pairs = examples.pairs_table(tmp_path / "pairs.parquet", texts)
+    pairs = write_training_pairs(tmp_path / "pairs.parquet", texts)
     train.main(examples.train_arguments(tmp_path / "embed", pairs, collected(tmp_path, [])))
     folder = tmp_path / "embed" / "1"
     monkeypatch.setattr(measures, "encoder_folder", lambda _: folder)
