@@ -4,7 +4,6 @@ Such small models write nonsense; everything around them is the real pipeline. N
 pruned and a quantile of them is kept, so that there are paraphrases whatever the models learn.
 """
 
-import copy
 import hashlib
 import os
 import random
@@ -15,6 +14,8 @@ from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from tests.configs import merged as merged
 
 Pair = tuple[str, str]
 
@@ -166,17 +167,6 @@ def write_ratings(path: Path) -> None:
 def text_corpus(name: str, **more: Any) -> dict[str, Any]:
     """Return the block of a corpus that `write_bitext` wrote."""
     return {"source": f"{name}.cs", "reference": f"{name}.en", **more}
-
-
-def merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of `base` with `changes` merged in deeply, as Snakemake merges configs."""
-    result = copy.deepcopy(base)
-    for key, value in changes.items():
-        if isinstance(value, dict) and isinstance(result.get(key), dict):
-            result[key] = merged(result[key], value)
-        else:
-            result[key] = copy.deepcopy(value)
-    return result
 
 
 def config(data: Path) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.tables import write_training_pairs
 from tests.unit.embed import examples
 from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.stages.embed import evaluation, sts_comparison, train
@@ -28,7 +29,7 @@ def folder(tmp_path_factory):
         for paraphrase in paraphrases
         if paraphrase.reference != reference.reference
     ]
-    examples.pairs_table(path / "pairs.parquet", pairs)
+    write_training_pairs(path / "pairs.parquet", pairs)
     config = {"data": [], "testbed": {"first": 600_000, "count": 1000}, "language": "en", "seed": 1}
     output = path / "evaluation.parquet"
     evaluation.main(["--config", json.dumps(config), "--output", str(output)])

@@ -1,13 +1,12 @@
 """What the inputs of several stages are made of."""
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from tests.e2e import micro
-from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from tests.tables import write_table as write_table
+from workflow_scripts.core.files.parquet import read_rows
 
 Row = dict[str, Any]
 
@@ -19,14 +18,6 @@ TESTBED = [
     ("The dog did not sleep.", "The dog didn't sleep."),
     ("The book was really great.",),
 ]
-
-
-def write_table(path: Path, kind: str, rows: Iterable[Row]) -> Path:
-    with TableWriter(path, kind) as table:
-        for row in rows:
-            table.write(row)
-    write_record(path, table.rows_written, table.rows_written, {})
-    return path
 
 
 def table(path: Path, kind: str) -> list[Row]:
@@ -47,9 +38,9 @@ def pairs(corpus: str, count: int | None = None) -> list[Row]:
     ]
 
 
-def arguments(config: Any, **options: Any) -> list[str]:
+def arguments(config: Any = None, **options: Any) -> list[str]:
     """Spell a stage's command line."""
-    words = ["--config", json.dumps(config)]
+    words = ["--config", json.dumps(config)] if config is not None else []
     for name, value in options.items():
         values = value if isinstance(value, list) else [value]
         words += [f"--{name.replace('_', '-')}", *map(str, values)]

@@ -4,10 +4,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.tables import write_table
 from workflow_scripts.core import progress
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import TrainingPairRow
 from workflow_scripts.core.files.shard_frame import Input, Stream, Tally, write_shard
 
@@ -19,11 +19,7 @@ def row(number):
 
 
 def shard(path, numbers):
-    with TableWriter(path, ROW) as table:
-        for number in numbers:
-            table.write(row(number))
-    write_record(path, table.rows_written, table.rows_written, {})
-    return path
+    return write_table(path, ROW, (row(number) for number in numbers))
 
 
 @pytest.fixture

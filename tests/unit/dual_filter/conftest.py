@@ -7,9 +7,9 @@ import pytest
 import sentencepiece
 import torch
 
+from tests.tables import pair, write_table
 from tests.unit.nmt.folders import write_model
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.nmt.vocabulary import SYMBOLS
 
@@ -62,12 +62,7 @@ def models(tmp_path_factory) -> dict[str, Path]:
 @pytest.fixture
 def write_pairs(tmp_path):
     def write(pairs: list[dict[str, str]], name: str = "pairs") -> Path:
-        path = tmp_path / f"{name}.parquet"
-        with TableWriter(path, PairRow) as table:
-            for pair in pairs:
-                table.write(pair)
-        write_record(path, len(pairs), len(pairs), {})
-        return path
+        return write_table(tmp_path / f"{name}.parquet", PairRow, pairs)
 
     return write
 
@@ -81,11 +76,6 @@ def pairs() -> list[dict[str, str]]:
     ]
     texts.append((SOURCES[0], "dog " * LONGEST))
     return [
-        {
-            "id": f"c:{number}",
-            "source": source,
-            "reference": reference,
-            "corpus": "trusted" if number % 3 == 0 else "web",
-        }
-        for number, (source, reference) in enumerate(texts)
+        pair(f"c:{number}", *each) | {"corpus": "web" if number % 3 else "trusted"}
+        for number, each in enumerate(texts)
     ]

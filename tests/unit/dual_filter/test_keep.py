@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.manifest import verify
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairRow, PairScoreRow
 from workflow_scripts.stages.dual_filter.keep import adequacy, failure, filter_pairs, main
 
@@ -77,10 +78,7 @@ def test_scores_of_other_pairs_are_refused(scores, message):
 def test_a_shard_is_filtered_and_counted(tmp_path, write_pairs):
     rows = [row(1), row(2, "trusted"), row(3), row(4)]
     pairs, scores, output = write_pairs(rows), tmp_path / "s.parquet", tmp_path / "o.parquet"
-    with TableWriter(scores, PairScoreRow) as table:
-        for score in (scored(1), scored(3, 2.0, 2.0), scored(4, math.inf, 1.0)):
-            table.write(score)
-    write_record(scores, 4, 3, {"trusted": 1})
+    write_table(scores, PairScoreRow, [scored(1), scored(3, 2.0, 2.0), scored(4, math.inf, 1.0)])
     arguments = ["--pairs", str(pairs), "--scores", str(scores), "--output", str(output)]
     main(["--config", json.dumps(SUM), *arguments])
     assert list(read_rows(output, PairRow)) == rows[:2]

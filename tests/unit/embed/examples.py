@@ -1,14 +1,10 @@
 """Small models, training sets and configurations for the tests of the embed stage."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import torch
 
-from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter
-from workflow_scripts.core.files.rows import TrainingPairRow
 from workflow_scripts.encoding.encoders import ENCODERS
 from workflow_scripts.stages.embed.initial import initial_model, token_kinds
 from workflow_scripts.stages.embed.prepared import prepare, read_prepared
@@ -83,15 +79,6 @@ def random_model(encoders, combine, kind="words", size=6):
         weights.data.normal_()
     assert built.config["tokens"] == token_kinds({"encoders": encoders, "tokens": kind})
     return built
-
-
-def pairs_table(path: Path, pairs):
-    """Write a training set as the filter stage does."""
-    with TableWriter(path, TrainingPairRow) as table:
-        for number, (reference, paraphrase) in enumerate(pairs):
-            table.write({"id": f"t:{number}", "reference": reference, "paraphrase": paraphrase})
-    write_record(path, table.rows_written, table.rows_written, {})
-    return path
 
 
 def flat(ragged):

@@ -44,10 +44,3 @@ def test_data_sets_for_development_must_be_there_and_leave_others(tmp_path):
 
 def test_nothing_to_test_on_is_an_empty_table(tmp_path):
     assert evaluation.read_collected(collect(tmp_path)) == []
-
-
-def test_a_damaged_table_is_found(tmp_path):
-    output = collect(tmp_path, testbed={"first": 5, "count": 4})
-    output.write_bytes(output.read_bytes()[:-1] + b"x")
-    with pytest.raises(InputError, match=r"evaluation\.parquet differs"):
-        evaluation.read_collected(output)

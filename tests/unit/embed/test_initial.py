@@ -96,11 +96,19 @@ def test_what_a_file_lacks_and_its_bad_lines_are_told(tmp_path, capsys):
     assert f"1 of the {words:,} words of the training set have one" in capsys.readouterr().err
 
 
-def test_a_file_with_none_of_the_words_is_an_error(tmp_path):
+@pytest.mark.parametrize(
+    ("content", "dimension", "message"),
+    [
+        ("THE 3 4\nZEBRA 1 2\n", 2, r"it has none of the \d+ words of the training set"),
+        ("the 3 4\n", 300, "set it to 2"),
+    ],
+    ids=["none of the words", "another dimension"],
+)
+def test_a_file_that_does_not_fit_is_an_error(tmp_path, content, dimension, message):
     path = tmp_path / "vectors.txt"
-    path.write_text("THE 3 4\nZEBRA 1 2\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"it has none of the \d+ words of the training set"):
-        model(PAIRS, vectors=str(path), dimension=2)
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        model(PAIRS, vectors=str(path), dimension=dimension)
 
 
 def test_combinations_share_the_words_and_not_the_vectors(tmp_path):
@@ -113,13 +121,6 @@ def test_combinations_share_the_words_and_not_the_vectors(tmp_path):
     assert word[place].tolist() == lstm[place].tolist() == [3, 4]
     assert not np.allclose(word[place + 1 :], lstm[place + 1 :])
     assert trigram.abs().max() < 0.1
-
-
-def test_another_dimension_than_the_files_is_an_error(tmp_path):
-    path = tmp_path / "vectors.txt"
-    path.write_text("the 3 4\n", encoding="utf-8")
-    with pytest.raises(InputError, match="set it to 2"):
-        model(PAIRS, vectors=str(path))
 
 
 def test_a_text_without_tokens_is_an_error():

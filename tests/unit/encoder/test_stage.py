@@ -4,10 +4,10 @@ import copy
 
 import pytest
 
-from tests.configs import run_on_testbed
+from tests.configs import keys, refusal, run_on_testbed
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.selection import used
-from workflow_scripts.stages.catalogue import run_layout, validate
+from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.embed.stage import Embed
 from workflow_scripts.stages.encoder.stage import Encoder
 from workflow_scripts.stages.filter.stage import Filter
@@ -37,16 +37,6 @@ def with_column(config, **bounds):
     other["training_sets"]["likely"] = {"bounds": {"identified": [0.5, None]}}
     other["run"]["training_sets"] = ["likely"]
     return other
-
-
-def keys(layout):
-    return {unit: layout.key(*unit) for unit in layout.units() if unit[0] != "release"}
-
-
-def refusal(config):
-    with pytest.raises(InputError) as error:
-        validate(config)
-    return str(error.value)
 
 
 def test_without_encoders_there_is_nothing_of_the_stage(config):

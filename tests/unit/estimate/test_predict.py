@@ -1,8 +1,6 @@
-import copy
-
 import pytest
 
-from tests.configs import run_on_testbed
+from tests.configs import replaced, run_on_testbed
 from tests.stanza_package import FOLDER as PARSER
 from workflow_scripts.commands.estimate.networks import Speed
 from workflow_scripts.commands.estimate.predict import DISTINCT, Predictor, Speeds, rewriter_role
@@ -24,6 +22,8 @@ TEXT = TextSpeed(
 FORWARD = Speed(update_word=2e-4, sampled=5e-5, searched=1e-4, scored=1e-4, parameters=1000)
 BACKWARD = FORWARD._replace(scored=3e-4)
 STARTS = {"text": 1.0, "network": 4.0}
+# Of a network for each of two shards, and of what puts their parts together.
+TWO_SHARDS = 2 * STARTS["network"] + STARTS["text"]
 
 
 @pytest.fixture
@@ -41,16 +41,6 @@ def costs(config, on_gpu=False):
     return {cost.unit: cost for cost in predictor(config, on_gpu).costs()}
 
 
-def changed(config, *path_and_value):
-    *path, key, value = path_and_value
-    other = copy.deepcopy(config)
-    node = other
-    for each in path:
-        node = node[each]
-    node[key] = value
-    return other
-
-
 def test_every_unit_has_a_cost_above_zero(config):
     found = costs(config)
     assert list(found) == run_layout(config).units()
@@ -61,15 +51,14 @@ def test_every_unit_has_a_cost_above_zero(config):
 
 def test_references_follow_the_limit(config):
     assert predictor(config).references() == 500 + 500  # of the held-out corpus all
-    assert predictor(changed(config, "generate", "limit", 300)).references() == 300
-    assert predictor(changed(config, "generate", "limit", None)).references() == 60500
+    assert predictor(replaced(config, "generate", "limit", 300)).references() == 300
+    assert predictor(replaced(config, "generate", "limit", None)).references() == 60500
 
 
 def test_generation_is_tokens_times_speed(config):
     cost = costs(config)["generate", "parabank2"]
     tokens = 1000 * 30 * 5 * 12  # references, samples, sets, pieces with </s>
-    starts = 2 * STARTS["network"] + STARTS["text"]
-    assert cost.cpu == pytest.approx(tokens * FORWARD.sampled + starts)
+    assert cost.cpu == pytest.approx(tokens * FORWARD.sampled + TWO_SHARDS)
     assert cost.jobs == 3
 
 
@@ -77,8 +66,7 @@ def test_beam_search_counts_its_beam(config):
     config["run"]["systems"] = ["paranmt"]
     search = config["systems"]["paranmt"]["search"]
     cost = costs(config)["generate", "paranmt"]
-    starts = 2 * STARTS["network"] + STARTS["text"]
-    expected = 1000 * search["beam_size"] * 12 * FORWARD.searched + starts
+    expected = 1000 * search["beam_size"] * 12 * FORWARD.searched + TWO_SHARDS
     assert cost.cpu == pytest.approx(expected)
 
 
@@ -88,8 +76,7 @@ def test_each_variant_is_a_search(config):
     config["run"]["systems"] = ["parabank"]
     assert predictor(config).candidates("parabank") == len(variants)  # of each the best
     cost = costs(config)["generate", "parabank"]
-    starts = 2 * STARTS["network"] + STARTS["text"]
-    expected = 1000 * len(variants) * beam * 12 * FORWARD.searched + starts
+    expected = 1000 * len(variants) * beam * 12 * FORWARD.searched + TWO_SHARDS
     assert cost.cpu == pytest.approx(expected)
     variants["s34"] = False
     assert predictor(config).candidates("parabank") == len(variants) - 1
@@ -98,16 +85,14 @@ def test_each_variant_is_a_search(config):
 def test_scoring_reads_distinct_candidates_with_the_backward_model(config):
     cost = costs(config)["score", "parabank2"]
     tokens = 1000 * 150 * DISTINCT * 10
-    starts = 2 * STARTS["network"] + STARTS["text"]
-    assert cost.cpu == pytest.approx(tokens * BACKWARD.scored + starts)
+    assert cost.cpu == pytest.approx(tokens * BACKWARD.scored + TWO_SHARDS)
 
 
 def test_references_that_are_scored_are_read_by_both_models(config):
     before = costs(config)
     config["evaluate"]["reference_scores"] = True
     after = costs(config)
-    starts = 2 * STARTS["network"] + STARTS["text"]
-    expected = 1000 * (12 * FORWARD.scored + 10 * BACKWARD.scored) + starts
+    expected = 1000 * (12 * FORWARD.scored + 10 * BACKWARD.scored) + TWO_SHARDS
     assert after["score", "references"].cpu == pytest.approx(expected)
     # One more job of evaluate compares the candidates with their references.
     more = after["evaluate", "parabank2"].cpu - before["evaluate", "parabank2"].cpu
@@ -138,12 +123,12 @@ def test_a_judge_asks_its_models_for_each_distinct_candidate(config, tmp_path):
 def test_training_is_words_times_speed(config):
     role = ("train", "forward")
     once = costs(config)[role]
-    twice = costs(changed(config, "models", "testbed", "max_updates", 9000))[role]
+    twice = costs(replaced(config, "models", "testbed", "max_updates", 9000))[role]
     words = 4500 * config["models"]["testbed"]["batch_words"]
     more = twice.cpu - once.cpu
     # The second 4500 updates, and the validations between them.
     assert words * FORWARD.update_word < more < 1.1 * words * FORWARD.update_word
-    large = costs(changed(config, "models", "testbed", "update_interval", 4))[role]
+    large = costs(replaced(config, "models", "testbed", "update_interval", 4))[role]
     assert large.cpu - once.cpu == pytest.approx(3 * words * FORWARD.update_word)
     assert once.size == 8 * FORWARD.parameters
 
@@ -179,14 +164,13 @@ def test_filter_scores_what_is_not_trusted(config):
     config["dual_filter"]["enabled"] = True
     config["run"]["corpora"] = ["testbed", "testbed_held_out"]
     cost = costs(config)["dual_filter", "scores"]
-    starts = 2 * STARTS["network"] + STARTS["text"]
     per_pair = 12 * FORWARD.scored + 10 * BACKWARD.scored
-    assert cost.cpu == pytest.approx(500 * per_pair + starts)
+    assert cost.cpu == pytest.approx(500 * per_pair + TWO_SHARDS)
 
 
 def test_shards_cost_starts_and_files(config):
     few = costs(config)["clean", None]
-    many = costs(changed(changed(config, "shards", "early", 64), "shards", "late", 2))[
+    many = costs(replaced(replaced(config, "shards", "early", 64), "shards", "late", 2))[
         "clean", None
     ]
     assert many.jobs - few.jobs == 62
@@ -194,124 +178,90 @@ def test_shards_cost_starts_and_files(config):
     assert many.files - few.files == 62 * 4
 
 
-def test_a_rewriter_is_trained_and_measured_at_the_speed_of_its_own_model(config):
-    config["run"]["rewriters"] = ["plain"]
-    held_out = {"dev": 20, "test": 50}
-    config["rewriters"] = {
-        "plain": {
-            **{"training_sets": ["all"], "model": "testbed", "held_out": held_out, "beam": 4},
-            "write": ["paraphrase", "reference"],
-        }
-    }
-    networks = {"forward": FORWARD, "backward": BACKWARD}
-    own = FORWARD._replace(update_word=1e-3, searched=2e-3)
-    networks[rewriter_role("plain")] = own
+def rewriting(config, name="plain", own=FORWARD, **block):
+    """The costs, by unit, of a run with a rewriter whose model has this speed."""
+    config["run"]["rewriters"] = [name]
+    trained = {} if "continued" in block else {"model": "testbed"}
+    config["rewriters"] = {name: {"training_sets": ["all"], **trained, **block}}
     layout = run_layout(config)
+    networks = {"forward": FORWARD, "backward": BACKWARD, rewriter_role(name): own}
     found = Predictor(layout, LINES, Speeds(TEXT, networks, STARTS), False).costs()
     assert [cost.unit for cost in found] == layout.units()
-    cost = {each.unit[1]: each for each in found if each.unit[0] == "rewrite"}
+    return {each.unit: each for each in found}
+
+
+HELD_OUT = {"dev": 20, "test": 50}
+
+
+def test_a_rewriter_is_trained_and_measured_at_the_speed_of_its_own_model(config):
+    own = FORWARD._replace(update_word=1e-3, searched=2e-3)
+    write = ["paraphrase", "reference"]
+    cost = rewriting(config, own=own, held_out=HELD_OUT, beam=4, write=write)
     pairs = 1000 * config["systems"]["parabank2"]["select"]["best"] * 2
-    assert cost["plain-pairs"].size == pytest.approx(pairs * TEXT.pair_bytes)
-    assert cost["plain-pairs"].jobs == 2
-    assert cost["plain-subword"].size == pytest.approx(pairs * TEXT.segment_bytes)
+    made, plain = cost["rewrite", "plain-pairs"], cost["rewrite", "plain"]
+    assert made.size == pytest.approx(pairs * TEXT.pair_bytes)
+    assert made.jobs == 2
+    size = cost["rewrite", "plain-subword"].size
+    assert size == pytest.approx(pairs * TEXT.segment_bytes)
     searched = 50 * 12 * own.searched
     starts = STARTS["network"] + STARTS["text"]
-    assert cost["plain-measures"].cpu == pytest.approx(5 * searched + starts)
+    assert cost["rewrite", "plain-measures"].cpu == pytest.approx(5 * searched + starts)
     block = config["models"]["testbed"]
     words = block["max_updates"] * block["batch_words"]
     words += 20 * pairs / 1000 * 12 * block["max_updates"] / block["checkpoint_updates"] / 3
     expected = words * own.update_word + 5 * searched * pairs / 1000 + pairs * TEXT.cleaned
-    assert cost["plain"].cpu == pytest.approx(expected + starts)
-    assert cost["plain"].files > cost["plain-pairs"].files
+    assert plain.cpu == pytest.approx(expected + starts)
+    assert plain.files > made.files
 
 
 def test_a_rewriter_that_goes_on_learns_no_vocabulary(config):
-    config["run"]["rewriters"] = ["plain"]
-    networks = {"forward": FORWARD, "backward": BACKWARD, rewriter_role("plain"): FORWARD}
-    found = []
-    for block in ({"model": "testbed"}, {"continued": {"from": "forward", "max_updates": 60}}):
-        config["rewriters"] = {"plain": {"training_sets": ["all"], **block}}
-        costs = Predictor(run_layout(config), LINES, Speeds(TEXT, networks, STARTS), False).costs()
-        found += [each.cpu for each in costs if each.unit == ("rewrite", "plain-subword")]
+    unit = ("rewrite", "plain-subword")
+    anew = rewriting(config)[unit].cpu
+    goes_on = rewriting(config, continued={"from": "forward", "max_updates": 60})
     pairs = 1000 * config["systems"]["parabank2"]["select"]["best"]
-    assert found[0] - found[1] == pytest.approx(2 * pairs * TEXT.trained)
+    assert anew - goes_on[unit].cpu == pytest.approx(2 * pairs * TEXT.trained)
 
 
 def test_copies_with_sampled_segmentations_are_those_of_the_rewriter(config):
-    config["run"]["rewriters"] = ["plain"]
     config["subword"]["model_type"] = "unigram"
-    networks = {"forward": FORWARD, "backward": BACKWARD, rewriter_role("plain"): FORWARD}
-    sizes = []
-    for samples in (0, 3):
-        block = {"training_sets": ["all"], "model": "testbed", "samples": samples}
-        config["rewriters"] = {"plain": block}
-        found = Predictor(run_layout(config), LINES, Speeds(TEXT, networks, STARTS), False).costs()
-        sizes += [each.size for each in found if each.unit == ("rewrite", "plain-subword")]
-    assert sizes[1] == pytest.approx(3 * sizes[0])
+    none, three = (
+        rewriting(config, samples=samples)["rewrite", "plain-subword"].size for samples in (0, 3)
+    )
+    assert three == pytest.approx(3 * none)
 
 
 def test_a_rewriter_with_templates_is_asked_for_each_of_them(config):
-    config["run"]["rewriters"] = ["mine"]
     config["evaluate"]["syntax"] = {"folder": str(PARSER), "package": "default", "levels": 3}
     config["evaluate"]["syntax"]["share"] = 1.0
-    block = {"training_sets": ["all"], "model": "testbed", "beam": 4}
-    templates = {"most": 7, "sentences": 50}
-    config["rewriters"] = {"mine": {**block, "templates": templates}}
-    networks = {"forward": FORWARD, "backward": BACKWARD, rewriter_role("mine"): FORWARD}
-    layout = run_layout(config)
-    found = Predictor(layout, LINES, Speeds(TEXT, networks, STARTS), False).costs()
-    assert [cost.unit for cost in found] == layout.units()
-    cost = {each.unit[1]: each for each in found if each.unit[0] == "rewrite"}
+    cost = rewriting(config, beam=4, templates={"most": 7, "sentences": 50})
     starts = STARTS["network"] + STARTS["text"]
     searched = 50 * (7 + 3) * 12 * FORWARD.searched * 4
-    assert cost["mine-control"].cpu == pytest.approx(searched + starts)
-    for part in ("mine-parses", "mine-templates"):
-        assert cost[part].size == cost["mine-pairs"].size
-        assert cost[part].files < cost["mine"].files
+    assert cost["rewrite", "plain-control"].cpu == pytest.approx(searched + starts)
+    for part in ("plain-parses", "plain-templates"):
+        assert cost["rewrite", part].size == cost["rewrite", "plain-pairs"].size
+        assert cost["rewrite", part].files < cost["rewrite", "plain"].files
 
 
 def test_noise_makes_more_rows_and_its_repair_is_searched_by_kind(config):
-    config["run"]["rewriters"] = ["plain"]
-    block = {"training_sets": ["all"], "model": "testbed", "beam": 4}
-    networks = dict.fromkeys(("forward", "backward", rewriter_role("plain")), FORWARD)
-    sizes, found = {}, {}
-    for name, noise in (("without", None), ("with", {"copies": 3, "weights": {"omit": 1}})):
-        config["rewriters"] = {"plain": {**block, "noise": noise}}
-        layout = run_layout(config)
-        found = {
-            cost.unit[1]: cost
-            for cost in Predictor(layout, LINES, Speeds(TEXT, networks, STARTS), False).costs()
-            if cost.unit[0] == "rewrite"
-        }
-        sizes[name] = found["plain-pairs"].size
-    assert sizes["with"] == pytest.approx(3 * sizes["without"])
+    without = rewriting(config, beam=4)["rewrite", "plain-pairs"].size
+    noisy = rewriting(config, beam=4, noise={"copies": 3, "weights": {"omit": 1}})
+    assert noisy["rewrite", "plain-pairs"].size == pytest.approx(3 * without)
     # Each of the 500 held-out sentences undamaged, and with damage of one kind.
     starts = STARTS["network"] + STARTS["text"]
     searched = 500 * 2 * 12 * FORWARD.searched * 4
-    assert found["plain-repair"].cpu == pytest.approx(searched + starts)
+    assert noisy["rewrite", "plain-repair"].cpu == pytest.approx(searched + starts)
 
 
 def test_a_system_that_a_rewriter_writes_costs_what_its_references_cost(config):
-    config["run"]["rewriters"] = ["plain"]
-    held_out = {"dev": 20, "test": 50}
-    block = {"training_sets": ["all"], "model": "testbed", "held_out": held_out}
-    config["rewriters"] = {"plain": block}
     config["systems"]["mono"] = {**config["systems"]["parabank2"], "rewriter": {"name": "plain"}}
     config["run"]["systems"] = ["parabank2", "mono"]
     own = FORWARD._replace(sampled=10 * FORWARD.sampled)
-    networks = {"forward": FORWARD, "backward": BACKWARD, rewriter_role("plain"): own}
-
-    def found():
-        speeds = Speeds(TEXT, networks, STARTS)
-        costs = Predictor(run_layout(config), LINES, speeds, False).costs()
-        return {each.unit: each for each in costs}
-
-    bound = found()
-    starts = 2 * STARTS["network"] + STARTS["text"]
-    bilingual = bound["generate", "parabank2"].cpu - starts
-    assert bound["generate", "mono"].cpu - starts == pytest.approx(bilingual * 50 / 1000 * 10)
+    bound = rewriting(config, own=own, held_out=HELD_OUT)
+    bilingual = bound["generate", "parabank2"].cpu - TWO_SHARDS
+    assert bound["generate", "mono"].cpu - TWO_SHARDS == pytest.approx(bilingual * 50 / 1000 * 10)
     for stage in ("generate", "score", "select"):
         sizes = [bound[stage, system].size for system in ("mono", "parabank2")]
         assert sizes[0] == pytest.approx(sizes[1] * 50 / 1000)
     config["systems"]["mono"]["rewriter"]["references"] = "all"
-    assert found()["generate", "mono"].cpu - starts == pytest.approx(bilingual * 10)
+    every = rewriting(config, own=own, held_out=HELD_OUT)["generate", "mono"]
+    assert every.cpu - TWO_SHARDS == pytest.approx(bilingual * 10)

@@ -5,10 +5,10 @@ import hashlib
 
 import pytest
 
-from tests.configs import run_on_testbed
+from tests.configs import refusal, run_on_testbed
 from tests.unit.plan.test_encoder_blocks import COMMIT, MODEL
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.catalogue import run_layout, validate
+from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.evaluate.stage import Evaluate
 from workflow_scripts.stages.filter.checks import problems as filter_problems
 from workflow_scripts.stages.filter.stage import Filter
@@ -39,12 +39,6 @@ def layout_of(*given, **columns):
 
 def reads(layout, column):
     return layout.upstream(("filter", f"{column}-{SYSTEM}"))
-
-
-def problem(config):
-    with pytest.raises(InputError) as error:
-        validate(config)
-    return str(error.value)
 
 
 def test_a_feature_of_the_texts_reads_the_pairs_alone():
@@ -78,7 +72,7 @@ def test_a_system_is_not_named_as_the_unit_of_words():
     config = with_columns()
     config["systems"]["words"] = config["systems"][SYSTEM]
     config["run"]["systems"] = ["words"]
-    assert "systems.words: the name is reserved; choose another" in problem(config)
+    assert "systems.words: the name is reserved; choose another" in refusal(config)
 
 
 def test_the_folders_of_other_units_stay_as_they_are():
@@ -165,19 +159,19 @@ def test_statistics_take_a_cosine_for_a_paraphrase_score():
 
 
 def test_an_unknown_feature_is_refused():
-    assert "columns.said.feature.name" in problem(with_columns(said={"name": "grammer"}))
+    assert "columns.said.feature.name" in refusal(with_columns(said={"name": "grammer"}))
 
 
 def test_an_encoder_without_need_is_refused():
     config = with_columns(said={"name": "numbers", "encoder": {"folder": "a"}})
     expected = "columns.said.feature.encoder: the feature numbers needs no encoder; take it out"
-    assert expected in problem(config)
+    assert expected in refusal(config)
 
 
 def test_a_block_of_an_encoder_is_looked_at():
     config = with_columns(alike=cosine({"hub": "someone/model"}))
     expected = "columns.alike.feature.encoder: key 'revision' is missing, which hub needs"
-    assert expected in problem(config)
+    assert expected in refusal(config)
 
 
 def test_a_folder_that_is_missing_is_told_before_the_run(tmp_path):
@@ -205,7 +199,7 @@ def test_the_shipped_grammar_model_counts_by_its_content(monkeypatch, tmp_path):
 def test_a_grammar_model_without_need_is_refused():
     config = with_columns(said={"name": "numbers", "grammar": "run"})
     expected = "columns.said.feature.grammar: the feature numbers needs no grammar model; take it"
-    assert expected in problem(config)
+    assert expected in refusal(config)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +211,7 @@ def test_a_grammar_model_without_need_is_refused():
     ],
 )
 def test_what_is_for_english_is_refused_with_references_of_another_language(block, expected):
-    assert expected in problem(with_columns(language="pt", said=block))
+    assert expected in refusal(with_columns(language="pt", said=block))
     config = with_columns(language="pt", used=False, said=block)
     assert not [each for each in filter_problems(config) if "columns.said" in each]
 

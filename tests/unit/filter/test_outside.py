@@ -1,9 +1,10 @@
 import gzip
 import json
+import re
 
 import pytest
 
-from tests.configs import run_on_testbed
+from tests.configs import at, merged, run_on_testbed
 from tests.unit.filter.conftest import arguments
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record
@@ -175,40 +176,35 @@ def test_sets_by_columns_that_it_lacks_are_made_for_the_systems_alone_and_that_i
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("path", "value", "problem"),
     [
+        ("run.outside", ["pdb"], ": 'pdb' is not in outside; did you mean 'ppdb'"),
+        ("outside.parabank2", {"tsv": "a"}, ": the name is taken in systems"),
+        ("outside.all", {"tsv": "a"}, ": the name is taken in training_sets"),
+        ("outside.ppdb", {"tvs": "a"}, ": unknown key 'tvs'"),
         (
-            {"run": {"outside": ["pdb"]}},
-            "run.outside: 'pdb' is not in outside; did you mean 'ppdb'",
+            "training_sets.all.systems",
+            ["pdb"],
+            ": 'pdb' is not among run.systems, nor among run.outside",
         ),
         (
-            {"outside": {"parabank2": {"tsv": "a"}}},
-            "outside.parabank2: the name is taken in systems",
-        ),
-        ({"outside": {"all": {"tsv": "a"}}}, "outside.all: the name is taken in training_sets"),
-        ({"outside": {"ppdb": {"tvs": "a"}}}, "outside.ppdb: unknown key 'tvs'"),
-        (
-            {"training_sets": {"all": {"systems": ["pdb"]}}},
-            "training_sets.all.systems: 'pdb' is not among run.systems, nor among run.outside",
+            "training_sets.all",
+            {"systems": ["ppdb"], "bounds": {"sum": [None, 3]}},
+            ".systems: 'ppdb' is from outside, and its pairs have no sum",
         ),
         (
-            {"training_sets": {"all": {"systems": ["ppdb"], "bounds": {"sum": [None, 3]}}}},
-            "training_sets.all.systems: 'ppdb' is from outside, and its pairs have no sum",
+            "training_sets.all",
+            {"systems": ["ppdb"], "ranks": [1, 2]},
+            ".systems: 'ppdb' is from outside, and its pairs have no second paraphrase",
         ),
         (
-            {"training_sets": {"all": {"systems": ["ppdb"], "ranks": [1, 2]}}},
-            "'ppdb' is from outside, and its pairs have no second paraphrase",
+            "training_sets.all",
+            {"systems": ["ppdb"], "corpora": ["testbed"]},
+            ".systems: 'ppdb' is from outside, and its pairs have no corpus of the bitext",
         ),
-        (
-            {"training_sets": {"all": {"systems": ["ppdb"], "corpora": ["testbed"]}}},
-            "'ppdb' is from outside, and its pairs have no corpus of the bitext",
-        ),
-        ({"outside": {"ppdb": {"tsv": "missing.tsv"}}}, "outside.ppdb.tsv"),
+        ("outside.ppdb.tsv", "missing.tsv", ": "),
     ],
 )
-def test_what_can_not_be_is_told(config, change, message):
-    for key, value in change.items():
-        config[key] |= value
-    with pytest.raises(InputError) as error:
-        run_layout(config)
-    assert message in str(error.value)
+def test_what_can_not_be_is_told(config, path, value, problem):
+    with pytest.raises(InputError, match=re.escape(f"{path}{problem}")):
+        run_layout(merged(config, at(path, value)))

@@ -4,6 +4,7 @@ from collections import deque
 
 import pytest
 
+from tests.tables import pair, write_table
 from workflow_scripts.core.files.manifest import read_record, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.core.files.rows import (
@@ -54,12 +55,8 @@ def sentences(nmt_oracle):
 
 def run_main(folder, model, pairs, config=CONFIG, batch_rows=64, idf=None, inputs=None, more=()):
     folder.mkdir()
-    with TableWriter(folder / "references.parquet", ReferenceRow) as writer:
-        for number, source, reference in pairs:
-            writer.write(
-                {"id": f"c:{number}", "source": source, "reference": reference, "corpus": "c"}
-            )
-    write_record(folder / "references.parquet", len(pairs), len(pairs), {})
+    rows = [pair(f"c:{number}", *texts) for number, *texts in pairs]
+    write_table(folder / "references.parquet", ReferenceRow, rows)
     output = folder / "candidates.parquet"
     files = ["--references", folder / "references.parquet", "--model", model, "--output", output]
     files += ["--idf", idf] if idf else []
@@ -331,11 +328,11 @@ def test_a_rewriter_is_judged_by_the_references_that_it_holds_out(model, sentenc
     pairs = [(number, *pair) for number, pair in enumerate(sentences[:4])]
     splits = [("c:0", "train"), ("c:1", "test"), ("c:1", "test"), ("c:2", "dev"), ("d-d:3", "test")]
     shard = tmp_path / "pairs" / "0000.parquet"
-    with TableWriter(shard, PairRow) as writer:
-        for number, (name, split) in enumerate(splits):
-            row = {"id": f"{name}-{number:012x}", "source": "s", "reference": "r", "corpus": split}
-            writer.write(row)
-    write_record(shard, len(splits), len(splits), {})
+    rows = [
+        pair(f"{name}-{number:012x}") | {"corpus": split}
+        for number, (name, split) in enumerate(splits)
+    ]
+    write_table(shard, PairRow, rows)
     assert held_out_references([shard]) == {"c:1", "d-d:3"}
     more = ["--held-out", shard.parent, "--held-out-shards", 1]
     path = rewritten(tmp_path / "run", model, pairs, "held_out", more)

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import pair, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.manifest import read_record
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import DocumentFrequencyRow, PairRow
 from workflow_scripts.stages.generate.idf import document_frequencies, main, plain_words, read_idf
 
@@ -35,11 +36,8 @@ def test_frequencies_do_not_depend_on_what_memory_holds(references, most):
 def write_pairs(folder, shards):
     for number, rows in enumerate(shards):
         path = folder / f"{number:04d}.parquet"
-        with TableWriter(path, PairRow) as writer:
-            for corpus, reference in rows:
-                row = {"id": reference, "source": "s", "reference": reference, "corpus": corpus}
-                writer.write(row)
-        write_record(path, len(rows), len(rows), {})
+        found = [pair(f"{corpus}:1", reference=reference) for corpus, reference in rows]
+        write_table(path, PairRow, found)
 
 
 def count(folder, corpora, shards=2):

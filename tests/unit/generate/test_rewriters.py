@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.configs import run_on_testbed
-from workflow_scripts.core.errors import InputError
+from tests.configs import refusal, replaced, run_on_testbed
 from workflow_scripts.stages.catalogue import run_layout, validate
 
 FIVE = {"s17": {"kind": "negative", "choose": {"first": 2}}, "s28": None}
@@ -26,18 +25,8 @@ def with_rewriter(**changes):
     config["run"]["rewriters"] = ["plain"]
     config["rewriters"] = {"plain": {"training_sets": ["all"], "model": "testbed"}}
     for path, value in changes.items():
-        node = config
-        *above, last = path.split("__")
-        for key in above:
-            node = node[key]
-        node[last] = value
+        config = replaced(config, *path.split("__"), value)
     return config
-
-
-def refused(config):
-    with pytest.raises(InputError) as caught:
-        validate(config)
-    return str(caught.value)
 
 
 def test_it_reads_the_rewriter_in_place_of_the_forward_model():
@@ -70,7 +59,7 @@ def test_it_never_learns_from_itself_unless_it_is_told_to():
     layout = run_layout(with_rewriter())
     assert ("filter", "all-mono") not in layout.upstream(("rewrite", "plain-pairs"))
     config = with_rewriter(rewriters__plain__systems=["parabank2", "mono"])
-    assert refused(config) == (
+    assert refusal(config) == (
         "configuration: systems.mono.rewriter: 'plain' learns from what mono writes, a circle; "
         "take mono out of rewriters.plain.systems"
     )
@@ -86,7 +75,7 @@ def test_a_circle_of_two_rewriters_is_named_whole():
         "systems.mono.rewriter: 'plain' learns from what other writes (systems.other.rewriter), "
         "and 'second' learns from what mono writes, a circle; take mono out of "
         "rewriters.second.systems"
-    ) in refused(config)
+    ) in refusal(config)
 
 
 @pytest.mark.parametrize(
@@ -117,13 +106,13 @@ def test_a_circle_of_two_rewriters_is_named_whole():
     ],
 )
 def test_what_is_refused(changes, message):
-    assert message in refused(with_rewriter(**changes))
+    assert message in refusal(with_rewriter(**changes))
 
 
 def test_a_rewriter_that_learns_from_both_may_hold_out_pairs_from_outside_alone():
     config = with_rewriter(outside={"given": {"tsv": "pairs.tsv"}}, run__outside=["given"])
     message = "'plain' learns from pairs from outside (given), and may hold out theirs alone"
-    assert message in refused(config)
+    assert message in refusal(config)
     config["rewriters"]["plain"]["systems"] = ["parabank2", "beam"]
     validate(config)
 
@@ -132,7 +121,7 @@ def test_a_rewriter_of_pairs_from_outside_holds_out_no_reference():
     config = with_rewriter(outside={"given": {"tsv": "pairs.tsv"}}, run__outside=["given"])
     config["rewriters"]["plain"]["systems"] = ["given"]
     config["training_sets"]["all"] = {"systems": ["given"]}
-    assert "systems.mono.rewriter.references: 'plain' learns from pairs from outside" in refused(
+    assert "systems.mono.rewriter.references: 'plain' learns from pairs from outside" in refusal(
         config
     )
     config["systems"]["mono"]["rewriter"]["references"] = "all"
@@ -142,7 +131,7 @@ def test_a_rewriter_of_pairs_from_outside_holds_out_no_reference():
 def test_a_column_that_compares_two_models_is_refused():
     config = with_rewriter(columns={"gain": {"feature": {"name": "forward_gain"}}})
     config["evaluate"]["columns"] = ["gain"]
-    message = refused(config)
+    message = refusal(config)
     assert "columns.gain: forward_gain takes NLLs of the forward model" in message
     assert "of mono have those of a rewriter" in message
 
@@ -189,13 +178,13 @@ def test_the_pairs_of_systems_that_are_compared():
     ],
 )
 def test_wrong_pairs_are_refused(pair, message):
-    assert message in refused(with_rewriter(evaluate__rewriting=[pair]))
+    assert message in refusal(with_rewriter(evaluate__rewriting=[pair]))
 
 
 def test_the_comparison_is_for_english():
     config = with_rewriter(evaluate__rewriting=[["beam", "mono"]])
     config["languages"]["reference"] = {"code": "de", "charset": "latin-1"}
-    assert "evaluate.rewriting: its semantic score is of an encoder for English" in refused(config)
+    assert "evaluate.rewriting: its semantic score is of an encoder for English" in refusal(config)
 
 
 def test_a_merge_has_no_rewriter():
@@ -205,7 +194,7 @@ def test_a_merge_has_no_rewriter():
         "merge": {"a": {"run": "runs/a", "system": "s"}},
         "select": config["systems"]["mono"]["select"],
     }
-    assert "systems.mono: merge takes the place of rewriter; take them out" in refused(config)
+    assert "systems.mono: merge takes the place of rewriter; take them out" in refusal(config)
 
 
 def test_the_datasheet_tells_all_behind_it():

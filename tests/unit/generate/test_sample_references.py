@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.manifest import read_record
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairRow, ReferenceRow
 from workflow_scripts.stages.generate import references, sample_references
 from workflow_scripts.stages.generate.sample_references import cutoff, place, sample
@@ -71,10 +72,7 @@ def test_errors_name_the_corpus():
 def test_the_command_lines(tmp_path):
     inputs = [tmp_path / "0000.parquet", tmp_path / "0001.parquet"]
     for shard, path in enumerate(inputs):
-        with TableWriter(path, PairRow) as writer:
-            for row in ROWS[shard::2]:
-                writer.write(row)
-        write_record(path, writer.rows_written, writer.rows_written, {})
+        write_table(path, PairRow, ROWS[shard::2])
     config = {"corpora": ["a", "b"], "limit": 12, "seed": 3}
     chosen, output = tmp_path / "sample.json", tmp_path / "out.parquet"
     arguments = ["--folder", str(tmp_path), "--shards", "2", "--output", str(chosen)]

@@ -5,8 +5,7 @@ import copy
 import pytest
 
 from tests.configs import run_on_testbed
-from tests.golden.inputs import write_table
-from workflow_scripts.core.files.rows import TrainingPairRow
+from tests.tables import write_training_pairs as write_pairs
 from workflow_scripts.stages.lexicon import count, entries, words
 
 # "big" is "large" in three pairs and stays in one; "gave up" is "quit" in two.
@@ -24,14 +23,6 @@ SETTINGS = {
     **{"max_tokens": 30, "max_words": 3, "min_count": 2, "sample": 100},
     "attested": False,  # few words of these paraphrases stand in a reference
 }
-
-
-def write_pairs(path, pairs):
-    rows = [
-        {"id": f"t:{number}", "reference": one, "paraphrase": other}
-        for number, (one, other) in enumerate(pairs)
-    ]
-    return write_table(path, TrainingPairRow, rows)
 
 
 def make(folder, sets, shards=1, rows=1 << 20, **changes):

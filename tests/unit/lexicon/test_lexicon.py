@@ -133,22 +133,22 @@ def test_a_word_that_no_reference_has_is_no_entry(tmp_path):
     assert {row["phrase"] for row in every} == {"big", "large", "gave up", "gave", "quit"}
 
 
-def test_entries_that_all_have_strange_words_are_an_error(tmp_path):
-    path = write_pairs(tmp_path / "set" / "pairs.parquet", PAIRS)
-    with pytest.raises(InputError, match="a word that no reference has; set attested"):
-        make(tmp_path, [path], attested=True)
+EQUAL = [("A dog sleeps.", "A dog sleeps."), ("", "A cat."), ("3 !", "")]
 
 
-def test_equal_sentences_have_no_entry(tmp_path):
-    pairs = [("A dog sleeps.", "A dog sleeps."), ("", "A cat."), ("3 !", "")]
+@pytest.mark.parametrize(
+    ("pairs", "settings", "message"),
+    [
+        (PAIRS, {"attested": True}, "a word that no reference has; set attested"),
+        (EQUAL, {"min_count": 1}, "no two different phrases are aligned"),
+        (PAIRS, {"max_tokens": 1}, "raise max_tokens"),
+    ],
+    ids=["strange words", "equal sentences", "too long"],
+)
+def test_pairs_without_an_entry_are_an_error(tmp_path, pairs, settings, message):
     path = write_pairs(tmp_path / "set" / "pairs.parquet", pairs)
-    with pytest.raises(InputError, match="no two different phrases are aligned"):
-        make(tmp_path, [path], min_count=1)
-
-
-def test_no_pair_is_short_enough(pairs_file, tmp_path):
-    with pytest.raises(InputError, match="raise max_tokens"):
-        make(tmp_path, [pairs_file], max_tokens=1)
+    with pytest.raises(InputError, match=message):
+        make(tmp_path, [path], **settings)
 
 
 def test_counts_of_other_pairs_are_refused(pairs_file, tmp_path):

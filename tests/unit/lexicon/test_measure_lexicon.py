@@ -7,12 +7,12 @@ import pytest
 from scipy.spatial.distance import cosine
 from scipy.stats import spearmanr
 
+from tests.tables import write_table, write_training_pairs
 from tests.unit.embed import examples
 from tests.unit.embed.test_train import collected
 from tests.unit.lexicon.wordnet_files import write_wordnet
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import read_json, write_record
-from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.manifest import read_json
 from workflow_scripts.core.files.rows import LexiconRow, TrainingPairRow
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
@@ -46,15 +46,6 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def _table(path: Path, kind: str, rows: list[dict[str, Any]]) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with TableWriter(path, kind) as writer:
-        for row in rows:
-            writer.write(row)
-    write_record(path, len(rows), len(rows), {})
-    return path
-
-
 def _lexicon(folder: Path) -> Path:
     rest = {"tag": None, "pmi_cross": 1.0, "pmi_within": 0.0, "count": 2}
     rest |= {"p_paraphrase": 0.5, "p_phrase": 0.5}
@@ -62,7 +53,7 @@ def _lexicon(folder: Path) -> Path:
         {"phrase": phrase, "paraphrase": paraphrase, "score": score, **rest}
         for phrase, paraphrase, score in ENTRIES
     ]
-    return _table(folder / "lexicon.parquet", LexiconRow, rows)
+    return write_table(folder / "lexicon.parquet", LexiconRow, rows)
 
 
 def _measured(tmp_path: Path, *options: str, **config: Any) -> Path:
@@ -121,7 +112,7 @@ def test_embeddings_and_the_encoder_are_compared_by_their_cosines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = examples.simulated_pairs(20)
-    pairs = examples.pairs_table(tmp_path / "pairs.parquet", texts)
+    pairs = write_training_pairs(tmp_path / "pairs.parquet", texts)
     train.main(examples.train_arguments(tmp_path / "embed", pairs, collected(tmp_path, [])))
     folder = tmp_path / "embed" / "1"
     monkeypatch.setattr(measure_lexicon, "encoder_folder", lambda _: folder)
@@ -154,7 +145,7 @@ def test_nothing_to_measure_against_is_said_by_empty_figures(tmp_path: Path) -> 
 
 def test_exact_synonyms_on_the_testbed(tmp_path: Path) -> None:
     pair = {"id": "1", "reference": "The teacher ate.", "paraphrase": "The instructor ate."}
-    texts = _table(tmp_path / "set" / "pairs.parquet", TrainingPairRow, [pair])
+    texts = write_table(tmp_path / "set" / "pairs.parquet", TrainingPairRow, [pair])
     folder = _measured(tmp_path, "--training-sets", str(texts), testbed=True)
     found = read_measures(folder)["testbed"]
     assert (found["all"]["occurring"], found["all"]["aligned"]) == (2, 2)
@@ -213,7 +204,7 @@ def test_a_file_that_changed_since_the_run_was_planned_is_refused(tmp_path: Path
 
 def test_the_section_and_the_tables_show_the_measures(tmp_path: Path) -> None:
     pair = {"id": "1", "reference": "The teacher ate.", "paraphrase": "The instructor ate."}
-    texts = _table(tmp_path / "set" / "pairs.parquet", TrainingPairRow, [pair])
+    texts = write_table(tmp_path / "set" / "pairs.parquet", TrainingPairRow, [pair])
     files = _user_files(tmp_path)
     folder = _measured(tmp_path, "--training-sets", str(texts), testbed=True, **files)
     run = FinishedRun({}, [(("lexicon", "words-measures"), folder)])

@@ -2,15 +2,12 @@
 
 import pytest
 
+from tests.configs import keys
 from tests.unit.lexicon.conftest import with_lexicon
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.selection import used
 from workflow_scripts.stages.catalogue import run_layout, validate
 from workflow_scripts.stages.lexicon.checks import problems
-
-
-def keys(layout):
-    return {unit: layout.key(*unit) for unit in layout.units() if unit[0] != "release"}
 
 
 def test_without_lexicons_there_is_nothing_of_the_stage(config):

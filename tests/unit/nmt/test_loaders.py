@@ -77,36 +77,37 @@ def test_shapes_that_are_none_are_refused_by_key(tmp_path: Path, key, value, mes
     assert key in str(raised.value)
 
 
+JSON = ["[" * 100_000, '{"a":' * 100_000, "[]", '{"<pad>": false}', "3"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("text", ["[" * 5000, "a: " + "[" * 200 + "]" * 200, "a: 2020-13-45"])
-def test_config_that_is_too_deep_or_no_date_is_refused(folder: Path, text: str):
-    (folder / "config").write_text(text)
-    with pytest.raises(InputError, match="model/config: "):
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(("config", each) for each in ("[" * 5000, f"a: {'[' * 200}{']' * 200}", "a: 2020-13-45")),
+        *((f"vocab.{side}.0.json", each) for side in ("src", "trg") for each in JSON),
+        ("vocab.trg.0.json", '{"<pad>": 0, "a": 7}'),
+        ("params.best", "no checkpoint"),
+    ],
+)
+def test_a_broken_file_is_refused(folder: Path, name: str, text: str):
+    (folder / name).write_text(text)
+    with pytest.raises(InputError, match=re.escape(f"model/{name}: ")):
         load_model(folder, "cpu")
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "[]", '{"<pad>": false}', "3"])
-@pytest.mark.parametrize("side", ["src", "trg"])
-def test_vocabulary_of_other_json_is_refused(folder: Path, side: str, text: str):
-    path = folder / f"vocab.{side}.0.json"
-    path.write_text(text)
-    with pytest.raises(InputError, match=re.escape(str(path))):
-        load_model(folder, "cpu")
-
-
-def test_source_factors_are_refused(folder: Path):
+@pytest.mark.parametrize(
+    ("key", "value", "other", "message"),
+    [
+        ("num_source_factors", "1", "2", "num_source_factors is 2"),
+        *(("length_ratio_mean", "1.5", each, "length ratio") for each in ("null", "0.0", ".nan")),
+    ],
+)
+def test_a_config_that_can_not_be_used_is_refused(folder: Path, key, value, other, message):
     text = (folder / "config").read_text()
-    (folder / "config").write_text(text.replace("num_source_factors: 1", "num_source_factors: 2"))
-    with pytest.raises(InputError, match="num_source_factors is 2"):
-        load_model(folder, "cpu")
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_weights_without_a_value_are_refused(folder: Path, value: float):
-    tensors = torch.load(folder / "params.best", weights_only=True)
-    tensors["output_layer.bias"][0] = value
-    torch.save(tensors, folder / "params.best")
-    with pytest.raises(InputError, match=r"params\.best: parameter 'output_layer\.bias' holds NaN"):
+    assert f"{key}: {value}" in text
+    (folder / "config").write_text(text.replace(f"{key}: {value}", f"{key}: {other}"))
+    with pytest.raises(InputError, match=message):
         load_model(folder, "cpu")
 
 
@@ -118,41 +119,33 @@ def test_config_builds_no_python_objects(folder: Path, tmp_path: Path):
     assert not target.exists()
 
 
-def _edit_parameters(folder: Path, edit) -> None:
-    parameters = torch.load(folder / "params.best", weights_only=True)
-    edit(parameters)
-    torch.save(parameters, folder / "params.best")
+BIAS = "output_layer.bias"
 
 
-def test_missing_parameter_is_named(folder: Path):
-    _edit_parameters(folder, lambda parameters: parameters.pop("output_layer.bias"))
-    with pytest.raises(InputError, match=r"no parameter 'output_layer\.bias'"):
-        load_model(folder, "cpu")
-
-
-def test_unused_parameter_is_named(folder: Path):
-    _edit_parameters(folder, lambda parameters: parameters.update(extra=torch.zeros(1)))
-    with pytest.raises(InputError, match="not supported: extra"):
-        load_model(folder, "cpu")
-
-
-def test_wrong_shape_is_named(folder: Path):
-    _edit_parameters(
-        folder, lambda parameters: parameters.update({"output_layer.bias": torch.zeros(3)})
-    )
-    with pytest.raises(InputError, match=r"output_layer\.bias.*\[3\].*\[24\]"):
-        load_model(folder, "cpu")
-
-
-def test_broken_parameters_are_refused(folder: Path):
-    (folder / "params.best").write_bytes(b"no checkpoint")
-    with pytest.raises(InputError, match=r"params\.best"):
-        load_model(folder, "cpu")
-
-
-def test_broken_vocabulary_is_refused(folder: Path):
-    (folder / "vocab.trg.0.json").write_text('{"<pad>": 0, "a": 7}')
-    with pytest.raises(InputError, match=r"vocab\.trg\.0\.json"):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda tensors: tensors.pop(BIAS), r"no parameter 'output_layer\.bias'"),
+        (lambda tensors: tensors.update(extra=torch.zeros(1)), "not supported: extra"),
+        (
+            lambda tensors: tensors.update({BIAS: torch.zeros(3)}),
+            r"output_layer\.bias.*\[3\].*\[24\]",
+        ),
+        *(
+            (
+                lambda tensors, value=value: tensors[BIAS].__setitem__(0, value),
+                r"params\.best: parameter 'output_layer\.bias' holds NaN",
+            )
+            for value in (float("nan"), float("inf"))
+        ),
+    ],
+    ids=["missing", "unused", "another shape", "nan", "infinite"],
+)
+def test_parameters_that_do_not_fit_are_named(folder: Path, change, message: str):
+    tensors = torch.load(folder / "params.best", weights_only=True)
+    change(tensors)
+    torch.save(tensors, folder / "params.best")
+    with pytest.raises(InputError, match=message):
         load_model(folder, "cpu")
 
 
@@ -169,16 +162,6 @@ def test_bf16_keeps_the_weights(folder: Path):
         load_model(folder, "cpu").network.output.plain(),
         rtol=0.01,
     )
-
-
-@pytest.mark.parametrize("ratio", ["null", "0.0", ".nan"])
-def test_a_model_without_length_ratio_is_refused(folder: Path, ratio: str):
-    text = (folder / "config").read_text()
-    (folder / "config").write_text(
-        text.replace("length_ratio_mean: 1.5", f"length_ratio_mean: {ratio}")
-    )
-    with pytest.raises(InputError, match="length ratio"):
-        load_model(folder, "cpu")
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path: Path):

@@ -1,12 +1,13 @@
 import copy
 import os
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.configs import run_on_testbed
+from tests.configs import refusal, replaced, run_on_testbed
 from tests.stanza_package import FOLDER as STANZA
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.run.run_folders import link_run
@@ -20,6 +21,9 @@ from workflow_scripts.stages.generate.checks import PREPOSITIONS
 from workflow_scripts.stages.generate.stage import Generate
 from workflow_scripts.stages.release.stage import Release
 from workflow_scripts.stages.subword.stage import Subword
+
+SELECTED = {"select", "filter", "embed", "evaluate", "release"}
+SEARCHED = {"generate", "score", *SELECTED}
 
 
 @pytest.fixture
@@ -35,13 +39,7 @@ def folders(config):
 
 
 def changed(config, *path_and_value):
-    *path, key, value = path_and_value
-    other = copy.deepcopy(config)
-    node = other
-    for each in path:
-        node = node[each]
-    node[key] = value
-    before, after = folders(config), folders(other)
+    before, after = folders(config), folders(replaced(config, *path_and_value))
     return {unit for unit in before if after.get(unit) != before[unit]}
 
 
@@ -49,16 +47,23 @@ def stages(units):
     return {stage for stage, _ in units}
 
 
-def test_selection_is_redone_alone_when_its_config_changes(config):
-    moved = changed(config, "systems", "parabank2", "select", "keep", {"max_sum": 3.0})
-    assert stages(moved) == {"select", "filter", "embed", "evaluate", "release"}
-
-
-def test_how_clusters_begin_moves_nothing_until_it_is_another_way(config):
-    said = changed(config, "systems", "parabank2", "select", "centres", "apart")
-    assert stages(said) <= {"release"}  # which shows the configuration
-    moved = changed(config, "systems", "parabank2", "select", "centres", "far")
-    assert stages(moved) == {"select", "filter", "embed", "evaluate", "release"}
+@pytest.mark.parametrize(
+    ("path", "value", "moved"),
+    [
+        ("systems.parabank2.select.keep", {"max_sum": 3.0}, SELECTED),
+        ("systems.parabank2.select.centres", "apart", {"release"}),  # which shows it
+        ("systems.parabank2.select.centres", "far", SELECTED),
+        ("shards.late", 1, SEARCHED),
+        ("compute.batch_rows", 7, set()),
+        ("compute.search_threads", 2, set()),
+        ("compute.mxnet_python", "python3.8-mxnet", set()),
+        ("compute.precision", "bf16", SEARCHED),
+    ],
+)
+def test_a_key_moves_the_stages_that_follow_from_it_alone(config, path, value, moved):
+    found = changed(config, *path.split("."), value)
+    assert stages(found) == moved
+    assert (("generate", "references") in found) == (path == "shards.late")
 
 
 def test_the_sizes_of_the_filter_vocabularies_change_them_alone(config):
@@ -131,9 +136,7 @@ def test_the_filter_models_have_development_data_of_their_own(config):
     ],
 )
 def test_development_data_of_the_filter_that_can_not_be_are_told(config, block, message):
-    with pytest.raises(InputError) as error:
-        run_layout(filtered(config, **block))
-    assert message in str(error.value)
+    assert message in refusal(filtered(config, **block))
 
 
 def test_only_vocabularies_of_the_filter_models_are_lowered(config):
@@ -144,23 +147,6 @@ def test_only_vocabularies_of_the_filter_models_are_lowered(config):
     config["subword"]["filter_vocab_size"] = {"source": 300, "reference": 200}
     subword = run_layout(config).stage(Subword)
     assert not subword.vocabulary_settings("filter", "source")["lower"]
-
-
-def test_compute_changes_nothing_but_precision_does(config):
-    assert not changed(config, "compute", "batch_rows", 7)
-    assert not changed(config, "compute", "search_threads", 2)
-    assert not changed(config, "compute", "mxnet_python", "python3.8-mxnet")
-    moved = changed(config, "compute", "precision", "bf16")
-    assert stages(moved) == {
-        "generate",
-        "score",
-        "select",
-        "filter",
-        "embed",
-        "evaluate",
-        "release",
-    }
-    assert ("generate", "references") not in moved
 
 
 def test_keys_of_another_method_change_nothing(config):
@@ -273,40 +259,116 @@ def test_quoted_figures_change_the_report_and_not_the_released_corpus(config):
     assert not {"quoted", "embeddings"} & alone.keys()
 
 
-def test_embeddings_follow_the_data_that_they_are_tested_on_by_its_content(config, tmp_path):
+NAME = "given.txt"
+# What names a file of the user's in a configuration, and the stages whose folders it moves.
+USER_FILES = {
+    "corpora.mine.source": (
+        {
+            "corpora.mine": {"source": NAME, "reference": NAME},
+            "run.corpora": ["testbed", "mine"],
+        },
+        {"corpus", "clean", "subword", "train", *SEARCHED},
+    ),
+    "systems.parabank.constraints.pairs.list": (
+        {
+            "systems.parabank.constraints.pairs": {"list": NAME},
+            "run.systems": ["parabank"],
+        },
+        SEARCHED,
+    ),
+    "columns.score.vectors.file": (
+        {
+            "columns.score": {"vectors": {"file": NAME}},
+            "training_sets.all": {"bounds": {"score": [0.5, 1]}},
+        },
+        {"filter", "embed", "release"},
+    ),
+    "columns.lstm.classifier.vectors": (
+        {"columns.lstm.classifier.vectors": NAME, "evaluate.columns": ["lstm"]},
+        {"filter", "evaluate", "release"},
+    ),
+    "embeddings.word.model.vectors": (
+        {"embeddings.word.model": {"vectors": NAME, "dimension": 1}},
+        {"embed", "release"},
+    ),
+    "sts.data": ({"sts.data": [NAME]}, {"embed", "release"}),
+    "evaluate.answers": ({"evaluate.answers": NAME}, {"evaluate", "release"}),
+    "evaluate.documents": ({"evaluate.documents": NAME}, {"evaluate", "release"}),
+    "evaluate.ratings.file": ({"evaluate.ratings": {"file": NAME}}, {"evaluate", "release"}),
+}
+
+
+@pytest.mark.parametrize("key", USER_FILES)
+def test_a_file_counts_by_its_content_and_not_its_place(config, tmp_path, key):
+    changes, stages_moved = USER_FILES[key]
+    before = folders(config)
+    for path, value in changes.items():
+        config = replaced(config, *path.split("."), value)
+    for place in ("here", "there"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / NAME).write_text("1\ta\tb\n", encoding="utf-8")
+    here = folders(config | {"data": str(tmp_path / "here")})
+    # That it is named moves no other stage.
+    assert stages({unit for unit in before if here.get(unit) != before[unit]}) <= stages_moved
+    config["data"], file = str(tmp_path / "there"), tmp_path / "there" / NAME
+    os.utime(file, (1, 1))
+    assert folders(config) == here
+    file.write_text("2\ta\tb\n", encoding="utf-8")
+    other = folders(config)
+    assert stages({unit for unit in here if other[unit] != here[unit]}) == stages_moved
+    file.unlink()
+    with pytest.raises(InputError, match=rf"{re.escape(key)}: {file}: [Nn]o such file"):
+        folders(config)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("columns.lstm.classifier.vectors", None),
+        ("evaluate.answers", None),
+        ("evaluate.ratings", None),
+        ("evaluate.ratings.min_judgments", 25),
+    ],
+)
+def test_what_a_key_is_where_it_is_left_out_moves_nothing(config, tmp_path, path, value):
+    config["evaluate"]["columns"] = ["lstm"]
+    if value:
+        (tmp_path / NAME).write_text("some", encoding="utf-8")
+        config["evaluate"]["ratings"] = {"file": str(tmp_path / NAME)}
+    assert not changed(config, *path.split("."), value)
+
+
+def test_files_are_read_in_the_folder_of_data_and_told_as_they_are_named(config, tmp_path):
+    file = tmp_path / NAME
+    file.write_text("told informed\n", encoding="utf-8")
     config["data"] = str(tmp_path)
-    (tmp_path / "sts" / "2012").mkdir(parents=True)
+    config["embeddings"]["word"]["model"] = {"vectors": NAME, "dimension": 1}
+    config["run"]["systems"] = ["parabank"]
+    config["systems"]["parabank"]["constraints"]["pairs"] = {"list": NAME}
+    layout = run_layout(config)
+    vectors = layout.settings(("embed", "word-all-parabank-seed1"))["model"]["vectors"]
+    assert [vectors] == layout.stage(Generate).pair_files("parabank") == [str(file)]
+    unit = ("generate", "parabank")
+    assert layout.settings(unit)["constraints"]["pairs"] == {"list": str(file)}
+    units = (unit, ("release", None))
+    told = [layout.description(each) for each in units]
+    assert told[0]["config"]["constraints"]["pairs"] == {"list": NAME}
+    # The same file by an absolute path makes no difference to what manifests and digests say.
+    config["systems"]["parabank"]["constraints"]["pairs"] = {"list": str(file)}
+    elsewhere = run_layout(config)
+    assert elsewhere.key(*unit) == layout.key(*unit)
+    assert [elsewhere.description(each) for each in units] == told
+
+
+def test_embeddings_are_tested_on_all_data_of_a_folder(config, tmp_path):
     path = tmp_path / "sts" / "2012" / "a.tsv"
+    path.parent.mkdir(parents=True)
     path.write_text("1\ta\tb\n", encoding="utf-8")
-    config["sts"]["data"] = ["sts"]
+    config["data"], config["sts"]["data"] = str(tmp_path), ["sts"]
     before = run_layout(config)
     assert list(before.stage(embed.Embed).inputs("evaluation")) == [str(path)]
-    key = before.key("embed", "evaluation")
-    os.utime(path, (1, 1))
-    assert run_layout(config).key("embed", "evaluation") == key
     path.write_text("2\ta\tb\n", encoding="utf-8")
-    after = run_layout(config)
-    embedding = {unit for unit in before.units() if unit[0] == "embed"}
-    moved = {unit for unit in before.units() if before.key(*unit) != after.key(*unit)}
-    assert moved == {*embedding, ("release", None)}
-    config["sts"]["data"] = ["absent"]
-    with pytest.raises(InputError, match=r"sts\.data: .*absent: no such file"):
-        run_layout(config)
-
-
-def test_a_file_of_vectors_counts_by_its_content(config, tmp_path):
-    config["data"] = str(tmp_path)
-    path = tmp_path / "vectors.txt"
-    path.write_text("a 1\n", encoding="utf-8")
-    config["embeddings"]["word"]["model"] = {"vectors": "vectors.txt", "dimension": 1}
-    unit = ("embed", "word-all-parabank2-seed1")
-    before = run_layout(config)
-    assert before.settings(unit)["model"]["vectors"] == str(path)
-    path.write_text("a 2\n", encoding="utf-8")
-    assert run_layout(config).key(*unit) != before.key(*unit)
-    path.unlink()
-    with pytest.raises(InputError, match=r"embeddings\.word\.model\.vectors: .*vectors\.txt"):
-        run_layout(config)
+    assert run_layout(config).key("embed", "evaluation") != before.key("embed", "evaluation")
 
 
 def test_graded_pairs_of_the_testbed_are_for_runs_on_it(config, tmp_path):
@@ -357,18 +419,6 @@ def test_columns_that_a_model_computes_are_made_where_a_training_set_needs_them(
     assert moved == {("filter", "lstm-parabank2"), ("filter", "fluent-parabank2")}
 
 
-def test_word_vectors_count_by_their_content(config, tmp_path):
-    config["columns"]["score"] = {"vectors": {"file": "vectors.txt"}}
-    config["training_sets"]["all"] = {"bounds": {"score": [0.5, 1]}}
-    config["data"] = str(tmp_path)
-    with pytest.raises(InputError, match=r"columns\.score\.vectors\.file: .*No such file"):
-        run_layout(config)
-    (tmp_path / "vectors.txt").write_text("a 1\n", encoding="utf-8")
-    before = run_layout(config).key("filter", "score-parabank2")
-    (tmp_path / "vectors.txt").write_text("a 22\n", encoding="utf-8")
-    assert run_layout(config).key("filter", "score-parabank2") != before
-
-
 def test_document_frequencies_are_counted_once_and_only_where_they_are_needed(config):
     config["systems"]["other"] = copy.deepcopy(config["systems"]["parabank"])
     config["run"]["systems"] = ["paranmt", "parabank2"]
@@ -385,50 +435,6 @@ def test_document_frequencies_are_counted_once_and_only_where_they_are_needed(co
     assert ("generate", "idf") in moved
 
 
-def test_digest_follows_the_content_of_the_paraphrases(config, tmp_path):
-    for folder in ("here", "there"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "pairs.txt").write_text("told informed\n", encoding="utf-8")
-    config["run"]["systems"] = ["parabank"]
-    config["systems"]["parabank"]["constraints"]["pairs"] = {"list": "pairs.txt"}
-    config["data"] = str(tmp_path / "here")
-    layout = run_layout(config)
-    here = layout.key("generate", "parabank")
-    located = str(tmp_path / "here" / "pairs.txt")
-    assert layout.stage(Generate).pair_files("parabank") == [located]
-    unit = ("generate", "parabank")
-    assert layout.settings(unit)["constraints"]["pairs"] == {"list": located}
-    units = (unit, ("release", None))
-    told = [layout.description(each) for each in units]
-    assert told[0]["config"]["constraints"]["pairs"] == {"list": "pairs.txt"}
-    config["data"] = str(tmp_path / "there")
-    assert run_layout(config).key(*unit) == here
-    # The same file by an absolute path makes no difference to what manifests and digests say.
-    config["systems"]["parabank"]["constraints"]["pairs"] = {
-        "list": str(tmp_path / "there" / "pairs.txt")
-    }
-    elsewhere = run_layout(config)
-    assert [elsewhere.description(each) for each in units] == told
-    (tmp_path / "there" / "pairs.txt").write_text("told said\n", encoding="utf-8")
-    assert run_layout(config).key(*unit) != here
-    (tmp_path / "there" / "pairs.txt").unlink()
-    with pytest.raises(InputError, match=r"systems\.parabank\.constraints\.pairs\.list: .*No such"):
-        run_layout(config).key(*unit)
-
-
-def test_late_shards_do_not_touch_early_stages(config):
-    moved = changed(config, "shards", "late", 1)
-    assert stages(moved) == {
-        "generate",
-        "score",
-        "select",
-        "filter",
-        "embed",
-        "evaluate",
-        "release",
-    }
-
-
 def test_another_corpus_does_not_import_the_others_again(config):
     moved = changed(config, "run", "corpora", ["testbed_held_out", "testbed", "testbed_dev"][:2])
     assert ("corpus", "testbed") not in moved
@@ -441,28 +447,6 @@ def test_every_unit_comes_after_what_it_reads(config):
     for unit in units:
         for read in layout.upstream(unit):
             assert units.index(read) < units.index(unit)
-
-
-def test_digest_follows_the_content_of_files_and_not_their_place(config, tmp_path):
-    for folder in ("here", "there"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "a.cs").write_text("Ahoj.\n", encoding="utf-8")
-        (tmp_path / folder / "a.en").write_text("Hello.\n", encoding="utf-8")
-    config["corpora"]["mine"] = {"source": "a.cs", "reference": "a.en"}
-    config["run"]["corpora"] = ["testbed", "mine"]
-    config["data"] = str(tmp_path / "here")
-    here = run_layout(config).key("corpus", "mine")
-    config["data"] = str(tmp_path / "there")
-    assert run_layout(config).key("corpus", "mine") == here
-    (tmp_path / "there" / "a.cs").write_text("Nazdar.\n", encoding="utf-8")
-    assert run_layout(config).key("corpus", "mine") != here
-
-
-def test_missing_file_is_named_with_its_key(config, tmp_path):
-    config["corpora"]["mine"] = {"source": str(tmp_path / "none.cs"), "reference": "a.en"}
-    config["run"]["corpora"] = ["testbed", "mine"]
-    with pytest.raises(InputError, match=r"corpora\.mine\.source: .*none\.cs: No such file"):
-        run_layout(config).key("corpus", "mine")
 
 
 def test_a_missing_test_corpus_is_told_with_the_key_that_names_it(config, tmp_path):
@@ -577,40 +561,6 @@ def test_the_references_are_scored_only_where_something_needs_it(config):
     assert layout.folder("score", "parabank2") == before["score", "parabank2"]
 
 
-def test_right_answers_name_the_folders_of_evaluate_by_their_content(config, tmp_path):
-    before = folders(config)
-    config["evaluate"]["answers"] = None
-    assert folders(config) == before
-    config |= {"data": str(tmp_path)}
-    before = folders(config)
-    (tmp_path / "a.tsv").write_text("p\tone\t1\n")
-    config["evaluate"]["answers"] = "a.tsv"
-    named = folders(config)
-    moved = {unit for unit in before if named[unit] != before[unit]}
-    assert stages(moved) == {"evaluate", "release"}
-    (tmp_path / "a.tsv").rename(tmp_path / "b.tsv")
-    config["evaluate"]["answers"] = str(tmp_path / "b.tsv")
-    assert folders(config) == named
-    (tmp_path / "b.tsv").write_text("p\tone\t2\n")
-    assert folders(config) != named
-    config["evaluate"]["answers"] = "c.tsv"
-    with pytest.raises(InputError, match=r"evaluate\.answers: .*c\.tsv"):
-        folders(config)
-
-
-def test_documents_of_idf_name_the_folders_of_evaluate_by_their_content(config, tmp_path):
-    config |= {"data": str(tmp_path)}
-    before = folders(config)
-    (tmp_path / "wiki.txt").write_text("A sentence.\n")
-    config["evaluate"]["documents"] = "wiki.txt"
-    named = folders(config)
-    assert stages({unit for unit in before if named[unit] != before[unit]}) == {
-        *("evaluate", "release")
-    }
-    (tmp_path / "wiki.txt").write_text("Another one.\n")
-    assert folders(config) != named
-
-
 def test_punctuation_as_tokens_moves_what_counts_words_and_its_default_nothing(config):
     config["columns"] = {"p": {"language_model": {"order": 3, "corpora": None}}}
     config["evaluate"]["columns"] = ["p"]
@@ -622,49 +572,6 @@ def test_punctuation_as_tokens_moves_what_counts_words_and_its_default_nothing(c
     moved = {unit for unit, folder in folders(config).items() if before[unit] != folder}
     assert stages(moved) == {"filter", "embed", "evaluate", "release"}
     assert {("filter", "p"), ("filter", "parabank2"), ("filter", "p-parabank2")} <= moved
-
-
-def test_word_vectors_of_a_classifier_name_its_folder_by_their_content(config, tmp_path):
-    block = config["columns"]["lstm"]["classifier"]
-    config |= {"data": str(tmp_path)}
-    config["evaluate"]["columns"] = ["lstm"]
-    before = folders(config)
-    block["vectors"] = None
-    assert folders(config) == before
-    (tmp_path / "v.txt").write_text("dog 1\n")
-    block["vectors"] = "v.txt"
-    named = folders(config)
-    assert named["filter", "lstm-parabank2"] != before["filter", "lstm-parabank2"]
-    (tmp_path / "v.txt").rename(tmp_path / "w.txt")
-    block["vectors"] = "w.txt"
-    assert folders(config) == named
-    (tmp_path / "w.txt").write_text("dog 2\n")
-    assert folders(config)["filter", "lstm-parabank2"] != named["filter", "lstm-parabank2"]
-
-
-@pytest.mark.slow
-def test_ratings_move_nothing_but_what_shows_them(config, tmp_path):
-    before = folders(config)
-    config["evaluate"]["ratings"] = None
-    assert folders(config) == before
-    file = tmp_path / "ratings.tsv"
-    file.write_text("some")
-    config["evaluate"]["ratings"] = {"file": str(file)}
-    rated = folders(config)
-    assert stages({unit for unit in before if rated[unit] != before[unit]}) == {
-        "evaluate",
-        "release",
-    }
-    config["evaluate"]["ratings"]["min_judgments"] = 25  # what it is where it is left out
-    assert folders(config) == rated
-    moved = tmp_path / "moved.tsv"
-    file.rename(moved)
-    config["evaluate"]["ratings"]["file"] = str(moved)
-    assert folders(config) == rated
-    moved.write_text("another")
-    assert stages({unit for unit in before if folders(config)[unit] != rated[unit]}) == {
-        *("evaluate", "release"),
-    }
 
 
 def test_a_system_that_the_run_leaves_out_has_no_references_scored(config):

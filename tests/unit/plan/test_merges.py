@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from tests.configs import ROOT
+from tests.configs import ROOT, refusal, replaced
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.seal import sealed
 from workflow_scripts.plan.catalogues.merged_runs import selected_runs
@@ -21,12 +21,6 @@ SELECT = {"method": "nbest", "best": 5, "keep": {"quantile": 1.0}}
 @pytest.fixture
 def config():
     return resolve([LANGUAGES / "merged.yaml"], [])
-
-
-def message(config):
-    with pytest.raises(InputError) as error:
-        validate_run(config)
-    return str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -87,17 +81,13 @@ def test_a_run_of_merges_has_no_unit_of_bitext_or_models(config, tmp_path, monke
 )
 def test_what_has_no_sense_in_a_merge_is_refused(config, changes, expected):
     for path, value in changes.items():
-        *parents, last = path.split(".")
-        node = config
-        for parent in parents:
-            node = node[parent]
-        node[last] = value
-    assert expected in message(config)
+        config = replaced(config, *path.split("."), value)
+    assert expected in refusal(config)
 
 
 def test_a_system_without_merge_still_needs_search_and_score(config):
     config["systems"]["mine"] = {"select": SELECT}
-    assert "systems.mine: key 'search' is missing, which a system that generates needs" in message(
+    assert "systems.mine: key 'search' is missing, which a system that generates needs" in refusal(
         config
     )
 
@@ -153,10 +143,33 @@ def test_a_run_tells_its_language_licence_and_shards(here):
     assert run.folder == (here / "results/select/cs-en").resolve()
 
 
-def test_another_language_of_paraphrases_is_refused(here):
-    write_run(here, "en-pt", "en", "pt")
-    with pytest.raises(InputError, match=r"are 'pt', and languages\.reference\.code is 'en'"):
-        merging("en-pt")
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        (
+            {"reference": "pt"},
+            r"are 'pt', and languages\.reference\.code is 'en'",
+        ),
+        ({"version": 1}, "made by another version of Paraloom"),
+        ({"merge": True}, "merges runs itself"),
+    ],
+    ids=["language", "version", "merge of merges"],
+)
+def test_a_run_that_can_not_be_merged_is_refused(here, written, message):
+    write_run(here, "cs-en", **written)
+    with pytest.raises(InputError, match=message):
+        merging("cs-en")
+
+
+def test_an_unfinished_run_and_a_damaged_manifest_are_refused(here):
+    write_run(here, "cs-en")
+    path = here / "results/select/cs-en/manifest.json"
+    path.write_text(path.read_text("utf-8").replace("bt2017", "bt2018"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"manifest\.json is damaged"):
+        merging("cs-en")
+    path.unlink()
+    with pytest.raises(InputError, match="has not selected the paraphrases of bt2017 yet"):
+        merging("cs-en")
 
 
 def test_a_run_that_is_not_there_or_has_no_such_system_is_refused(here):
@@ -165,33 +178,6 @@ def test_a_run_that_is_not_there_or_has_no_such_system_is_refused(here):
     write_run(here, "cs-en")
     with pytest.raises(InputError, match=r"merge\.cs\.system: .*cs-en has no mine, but bt2017"):
         merging("cs-en", system="mine")
-
-
-def test_an_unfinished_run_is_refused(here):
-    write_run(here, "cs-en")
-    (here / "results/select/cs-en/manifest.json").unlink()
-    with pytest.raises(InputError, match="has not selected the paraphrases of bt2017 yet"):
-        merging("cs-en")
-
-
-def test_a_damaged_manifest_is_refused(here):
-    write_run(here, "cs-en")
-    path = here / "results/select/cs-en/manifest.json"
-    path.write_text(path.read_text("utf-8").replace("bt2017", "bt2018"), encoding="utf-8")
-    with pytest.raises(InputError, match=r"manifest\.json is damaged"):
-        merging("cs-en")
-
-
-def test_a_run_of_another_version_is_refused(here):
-    write_run(here, "cs-en", version=1)
-    with pytest.raises(InputError, match="made by another version of Paraloom"):
-        merging("cs-en")
-
-
-def test_a_merge_of_merges_is_refused(here):
-    write_run(here, "cs-en", merge=True)
-    with pytest.raises(InputError, match="merges runs itself"):
-        merging("cs-en")
 
 
 def test_the_key_of_a_merge_follows_what_was_selected_and_its_name(config, here):

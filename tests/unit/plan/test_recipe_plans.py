@@ -14,7 +14,7 @@ from tests.unit.lexicon.wordnet_files import write_wordnet
 from tests.unit.transfer.conftest import write_senteval
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.resolve import resolve
-from workflow_scripts.stages.catalogue import run_layout
+from workflow_scripts.stages.catalogue import run_layout, validate
 
 RECIPES = sorted(path.stem for path in ROOT.glob("recipes/*.yaml"))
 MISSING = re.compile(r"(\S+): (?:No such file or directory|no such file or folder)")
@@ -60,6 +60,7 @@ def make(path):
 def test_recipe_is_planned(recipe, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     config = resolve([ROOT / path for path in laid(recipe)], ["data=data"])
+    validate(config)
     made_ready(config)
     write_wordnet(WORDNET)
     write_senteval(Path("data/senteval"))

@@ -13,9 +13,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import pair, paraphrase, selected, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.stages.release import export
 from workflow_scripts.stages.release.export import escape, header, main, tsv_line
@@ -35,24 +35,9 @@ HOSTILE = [
 ]
 
 
-def paraphrase(rank, text, forward=0.5, backward=0.75, probability=None):
-    total = None if backward is None else forward + backward
-    nlls = {"forward_nll": forward, "backward_nll": backward, "sum": total}
-    more = {"cluster": rank, "variant": "", "probability": probability}
-    return {"rank": rank, "text": text, **nlls, **more}
-
-
 def row(identifier, reference, *texts):
-    return {
-        "id": identifier,
-        "source": "zdroj",
-        "reference": reference,
-        "corpus": identifier.split(":")[0],
-        "paraphrases": [paraphrase(rank, text) for rank, text in enumerate(texts, 1)],
-        "candidates": 10,
-        "kept": 10,
-        "reason": "",
-    }
+    found = [paraphrase(rank, text, cluster=rank) for rank, text in enumerate(texts, 1)]
+    return selected(pair(identifier, "zdroj", reference), found)
 
 
 ROWS = [
@@ -65,10 +50,7 @@ ROWS = [
 def write_shards(folder, shards):
     for number, rows in enumerate(shards):
         path = folder / f"{number:04d}.parquet"
-        with TableWriter(path, ParaphrasesRow) as writer:
-            for each in rows:
-                writer.write(each)
-        write_record(path, len(rows), len(rows), {})
+        write_table(path, ParaphrasesRow, rows)
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.tables import pair, selected, write_table
 from tests.unit.made_up_run import write_manifest
 from tests.unit.pages import Reader
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.plan.schema import defaults
@@ -154,11 +154,8 @@ def test_a_run_without_paraphrases_threshold_curve_and_bleu(write_report, tmp_pa
     write_json(tmp_path / "train/forward/v1-0123456789ab/metrics.json", model)
     curve = tmp_path / "train/forward/v1-0123456789ab/learning_curve.tsv"
     write_text(curve, "updates\ttrain_perplexity\tvalidation_perplexity\n")
-    row = {"id": "x:1", "source": "s", "reference": "r", "corpus": "x", "paraphrases": []}
-    shard = tmp_path / "select/s/v1-0123456789ab/0000.parquet"
-    with TableWriter(shard, ParaphrasesRow) as writer:
-        writer.write(row | {"candidates": 4, "kept": 4, "reason": "none 1"})
-    write_record(shard, 1, 1, {})
+    row = selected(pair("x:1"), []) | {"candidates": 4, "kept": 4, "reason": "none 1"}
+    write_table(tmp_path / "select/s/v1-0123456789ab/0000.parquet", ParaphrasesRow, [row])
     units = {}
     for stage, instance, config, parts in (
         ("corpus", "x", {}, {}),

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.configs import run_on_testbed
+from tests.configs import keys, run_on_testbed
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.catalogues.rewriters import KINDS
 from workflow_scripts.plan.selection import used
@@ -28,10 +28,6 @@ def with_rewriter(config, **changes):
     other["run"]["rewriters"] = ["plain"]
     other["rewriters"] = {"plain": BLOCK | changes}
     return other
-
-
-def keys(layout):
-    return {unit: layout.key(*unit) for unit in layout.units() if unit[0] != "release"}
 
 
 def test_without_rewriters_there_is_nothing_of_the_stage(config):

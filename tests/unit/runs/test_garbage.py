@@ -1,4 +1,3 @@
-import copy
 import os
 import shutil
 import subprocess
@@ -8,11 +7,12 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.configs import run_on_testbed
+from tests.configs import replaced, run_on_testbed
 from workflow_scripts.commands.runs import garbage
 from workflow_scripts.commands.runs.__main__ import main
 from workflow_scripts.commands.runs.garbage import alone, find_garbage
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.plan.layout import Layout
 from workflow_scripts.plan.run.run_folders import link_name, link_run
 from workflow_scripts.stages.catalogue import linked_layout, run_layout
 
@@ -50,15 +50,8 @@ class Workplace:
             os.utime(path, (0, 0), follow_symlinks=False)
 
     def changed(self, *path_and_value, name=None):
-        *path, key, value = path_and_value
-        config = copy.deepcopy(self.config)
-        node = config
-        for each in path:
-            node = node[each]
-        node[key] = value
-        if name:
-            config["run"]["name"] = name
-        return config
+        config = replaced(self.config, *path_and_value)
+        return replaced(config, "run", "name", name) if name else config
 
     def garbage(self, keep_seconds=0.0):
         found = find_garbage(Path("runs"), keep_seconds)
@@ -102,25 +95,6 @@ def test_folders_of_an_earlier_configuration_are_garbage(workplace):
 def test_another_run_keeps_its_own(workplace):
     workplace.start(workplace.changed(*BEST_3, name="other"))
     assert workplace.garbage() == set()
-
-
-@pytest.mark.slow
-def test_run_of_another_working_directory_keeps_what_it_shares(workplace, monkeypatch, tmp_path):
-    elsewhere = tmp_path.parent / f"{tmp_path.name}-elsewhere"
-    elsewhere.mkdir()
-    monkeypatch.chdir(elsewhere)
-    shared = workplace.changed("results", str(tmp_path / "results"))
-    shared["systems"]["parabank2"]["select"]["best"] = 3
-    theirs = workplace.start(shared)
-    monkeypatch.chdir(tmp_path)
-    assert workplace.garbage() == set()
-    # Their run is removed: what only it needed goes.
-    (elsewhere / "runs" / "testbed" / "config.yaml").unlink()
-    only_theirs = moved(theirs, run_layout(workplace.config))
-    prefix = f"{tmp_path}/results/"
-    assert workplace.garbage() == {
-        theirs.folder(*unit).removeprefix(prefix) for unit in only_theirs
-    }
 
 
 @pytest.mark.slow
@@ -229,15 +203,26 @@ def shared(workplace, monkeypatch, tmp_path):
     config["systems"]["parabank2"]["select"]["best"] = 3
     layout = workplace.start(config)
     monkeypatch.chdir(tmp_path)
-    assert workplace.garbage() == set()
-    return Shared(elsewhere, Path(layout.folder(*SELECT)))
+    return Shared(elsewhere, Path(layout.folder(*SELECT)), layout)
 
 
 class Shared(NamedTuple):
-    """Another working directory, and a folder that only its run needs."""
+    """Another working directory, a folder that only its run needs, and the run's layout."""
 
     root: Path
     folder: Path
+    layout: Layout
+
+
+@pytest.mark.slow
+def test_run_of_another_working_directory_keeps_what_it_shares(workplace, shared, tmp_path):
+    assert workplace.garbage() == set()
+    # Their run is removed: what only it needed goes.
+    (shared.root / "runs" / "testbed" / "config.yaml").unlink()
+    assert workplace.garbage() == {
+        shared.layout.folder(*unit).removeprefix(f"{tmp_path}/results/")
+        for unit in moved(shared.layout, run_layout(workplace.config))
+    }
 
 
 def refusal(*arguments):

@@ -1,12 +1,11 @@
 import pytest
 import yaml
 
+from tests.tables import pair, paraphrase, selected, write_table
 from workflow_scripts.commands.runs.__main__ import main
 from workflow_scripts.commands.runs.show import WIDTH
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
-from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.stages.release.export import export
 
@@ -14,26 +13,19 @@ LONG = "so very long that it needs a second line " * 3
 REFERENCES = {f"c:{number}": f"Reference {number} is here." for number in range(1, 41)}
 
 
-def paraphrase(rank, text, total):
-    nlls = {"forward_nll": 0.5, "backward_nll": None, "sum": total}
-    more = {"cluster": rank, "variant": "", "probability": None}
-    return {"rank": rank, "text": text, **nlls, **more}
-
-
 def write_release(run, system, texts):
     """A release of `REFERENCES` with these paraphrases by id, each a text and its score."""
-    shard = run / "select" / system / "0000.parquet"
-    with TableWriter(shard, ParaphrasesRow) as writer:
-        for identifier, reference in REFERENCES.items():
-            found = texts.get(identifier, [])
-            writer.write(
-                {
-                    **{"id": identifier, "source": "s", "reference": reference, "corpus": "c"},
-                    "paraphrases": [paraphrase(n, *each) for n, each in enumerate(found, 1)],
-                    **{"candidates": 9, "kept": 2, "reason": ""},
-                }
-            )
-    write_record(shard, len(REFERENCES), len(REFERENCES), {})
+    rows = [
+        selected(
+            pair(identifier, reference=reference),
+            [
+                paraphrase(rank, text, backward=None, sum=total)
+                for rank, (text, total) in enumerate(texts.get(identifier, []), 1)
+            ],
+        )
+        for identifier, reference in REFERENCES.items()
+    ]
+    shard = write_table(run / "select" / system / "0000.parquet", ParaphrasesRow, rows)
     export([shard], run / "release" / system, 5)
 
 

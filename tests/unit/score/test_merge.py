@@ -5,9 +5,10 @@ from collections import Counter
 
 import pytest
 
+from tests.tables import pair, paraphrase, selected, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import sha256, verify, write_record
-from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.manifest import sha256, verify
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ParaphrasesRow, ScoredRow
 from workflow_scripts.core.files.seal import sealed
 from workflow_scripts.core.files.shard_frame import Tally
@@ -15,22 +16,9 @@ from workflow_scripts.stages.score import merge
 from workflow_scripts.stages.score.merge import Selected, id_of, key_of, merged, shard_of
 
 
-def paraphrase(rank, text, forward=0.5):
-    nlls = {"forward_nll": forward, "backward_nll": 0.25, "sum": forward + 0.25}
-    return {"rank": rank, "text": text, **nlls, "cluster": None, "variant": "", "probability": None}
-
-
 def row(corpus, number, reference, *texts):
-    return {
-        "id": f"{corpus}:{number}",
-        "source": f"{corpus} {number}",
-        "reference": reference,
-        "corpus": corpus,
-        "paraphrases": [paraphrase(rank, text) for rank, text in enumerate(texts, 1)],
-        "candidates": len(texts),
-        "kept": len(texts),
-        "reason": "",
-    }
+    found = [paraphrase(rank, text, backward=0.25) for rank, text in enumerate(texts, 1)]
+    return selected(pair(f"{corpus}:{number}", f"{corpus} {number}", reference), found)
 
 
 def merge_all(*found):
@@ -112,10 +100,7 @@ def write_run(folder, shards):
     parts = {}
     for number, rows in enumerate(shards):
         path = folder / f"{number:04d}.parquet"
-        with TableWriter(path, ParaphrasesRow) as writer:
-            for each in rows:
-                writer.write(each)
-        write_record(path, len(rows), len(rows), {})
+        write_table(path, ParaphrasesRow, rows)
         parts[path.stem] = verify(path)
     total = sum(map(len, shards))
     manifest = {"parts": parts, "rows_in": total, "rows_out": total, "rejected": {}}
@@ -181,9 +166,7 @@ def test_the_shards_of_the_other_runs_do_not_matter(runs, tmp_path):
 def test_a_shard_that_was_made_again_is_refused(runs, tmp_path):
     folder, _ = runs["fr"]
     path = folder / "0000.parquet"
-    with TableWriter(path, ParaphrasesRow) as writer:
-        writer.write(row("giga", 1, "Another", "text"))
-    write_record(path, 1, 1, {})
+    write_table(path, ParaphrasesRow, [row("giga", 1, "Another", "text")])
     with pytest.raises(InputError, match=r"is not the one in manifest\.json beside it"):
         merge.merge_shard(settings(runs, 1), 0, tmp_path / "0000.parquet")
 

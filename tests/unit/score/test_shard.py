@@ -6,8 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from tests.tables import pair, write_table
+from workflow_scripts.core.files.manifest import read_record
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import CandidatesRow, ScoredRow
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.scoring import score
@@ -106,14 +107,12 @@ def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model
         ("A dog sleeps.", [("pes " * 200, 0.5), ("Pes spí.", 2.0)]),
     ]
     candidates = tmp_path / "candidates.parquet"
-    with TableWriter(candidates, CandidatesRow) as writer:
-        for number, (source, found) in enumerate(rows):
-            writer.write(
-                {"id": f"c:{number}", "source": source, "reference": "r", "corpus": "c"}
-                | {"sets": [], "dropped": 0, "blocked": 0, "unmet": 0}
-                | {"candidates": [sampled(text, forward) for text, forward in found]}
-            )
-    write_record(candidates, 3, 3, {})
+    none = {"sets": [], "dropped": 0, "blocked": 0, "unmet": 0}
+    generated = [
+        pair(f"c:{number}", source) | none | {"candidates": [sampled(*each) for each in found]}
+        for number, (source, found) in enumerate(rows)
+    ]
+    write_table(candidates, CandidatesRow, generated)
 
     def run_main(name, prune_above):
         output = tmp_path / name
@@ -140,11 +139,11 @@ def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model
     references = Segmenter(backward_model / "reference.model")
     sources = Segmenter(backward_model / "source.model")
     for row, text in [(scored[0], "Muž jede na kole."), (scored[2], "Pes spí.")]:
-        pair = (
+        both = (
             model.source_vocab.ids(references.pieces(text)),
             model.target_vocab.ids(sources.pieces(row["source"])),
         )
-        expected = next(iter(score(model, [pair])))
+        expected = next(iter(score(model, [both])))
         assert row["candidates"][0]["backward_nll"] == pytest.approx(expected, abs=1e-5)
         total = row["candidates"][0]["forward_nll"] + expected
         assert row["candidates"][0]["sum"] == pytest.approx(total, abs=1e-5)

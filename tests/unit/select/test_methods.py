@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import tables
 from workflow_scripts.stages.select.cluster import medoid_clusters
 from workflow_scripts.stages.select.methods import bests, cluster_bests, distinct, eligible
 from workflow_scripts.stages.select.piece_distance import distance_matrix, tokens
@@ -11,15 +12,7 @@ REFERENCE = "a b c d"
 
 def candidate(text, total=1.0, forward=0.5, probability=None):
     backward = None if total is None else total - forward
-    return {
-        "text": text,
-        "forward_nll": forward,
-        "backward_nll": backward,
-        "sum": total,
-        "count": 1,
-        "variant": "v",
-        "probability": probability,
-    }
+    return tables.candidate(text, forward, backward, sum=total, probability=probability)
 
 
 texts = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6).map(" ".join)

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import candidate, pair, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import JudgedRow, ScoredRow
 from workflow_scripts.stages.select import threshold
 from workflow_scripts.stages.select.probability import (
@@ -63,24 +62,9 @@ def test_bounds_by_the_length_of_the_reference():
 
 def test_the_command_writes_both_bounds(tmp_path):
     scored, judged = tmp_path / "scored" / "0000.parquet", tmp_path / "judged" / "0000.parquet"
-    rows = [
-        {
-            **{"id": "c:1", "source": "z", "reference": "a b", "corpus": "c"},
-            "candidates": [
-                {
-                    **{"text": str(number), "forward_nll": 0.5, "backward_nll": 0.5},
-                    **{"sum": total, "count": 1, "variant": "v"},
-                }
-                for number, total in enumerate([1.0, 2.0, 3.0])
-            ],
-        }
-    ]
-    with TableWriter(scored, ScoredRow) as writer:
-        writer.write(rows[0])
-    with TableWriter(judged, JudgedRow) as writer:
-        writer.write({"id": "c:1", "probabilities": [0.5, None, 0.75]})
-    for path in (scored, judged):
-        write_record(path, 1, 1, {})
+    candidates = [candidate(str(number), 0.5, 0.5 + number) for number in range(3)]
+    write_table(scored, ScoredRow, [{**pair("c:1", "z", "a b"), "candidates": candidates}])
+    write_table(judged, JudgedRow, [{"id": "c:1", "probabilities": [0.5, None, 0.75]}])
     output = tmp_path / "threshold.json"
     config = {"keep": {"max_sum": 2.5, "probability_quantile": 0.5}}
     threshold.main(

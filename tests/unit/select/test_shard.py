@@ -3,10 +3,11 @@ import json
 import pytest
 import sentencepiece
 
+from tests.tables import candidate, pair, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import JudgedRow, ParaphrasesRow, ScoredRow
 from workflow_scripts.stages.select.probability import ProbabilityBound
 from workflow_scripts.stages.select.shard import choose, main, select, select_shard
@@ -15,26 +16,8 @@ from workflow_scripts.stages.select.threshold import RECORD
 CONFIG = {"method": "cluster", "clusters": 2, "best": 2}
 
 
-def candidate(text, forward, backward):
-    total = None if backward is None else forward + backward
-    return {
-        "text": text,
-        "forward_nll": forward,
-        "backward_nll": backward,
-        "sum": total,
-        "count": 1,
-        "variant": "v",
-    }
-
-
-def row(identifier, candidates):
-    return {
-        "id": f"c:{identifier}",
-        "source": "z",
-        "reference": "The dog sleeps.",
-        "corpus": "c",
-        "candidates": candidates,
-    }
+def row(number, candidates):
+    return {**pair(f"c:{number}", "z", "The dog sleeps."), "candidates": candidates}
 
 
 ROWS = [
@@ -123,10 +106,7 @@ def test_how_the_clusters_begin_is_up_to_the_system():
 
 def test_main_writes_every_reference_and_adds_up(tmp_path, segmenter):
     scored = tmp_path / "scored.parquet"
-    with TableWriter(scored, ScoredRow) as writer:
-        for content in ROWS:
-            writer.write(content)
-    write_record(scored, 4, 4, {})
+    write_table(scored, ScoredRow, ROWS)
     write_json(tmp_path / "threshold.json", {"max_sum": 3.5})
     write_record(tmp_path / RECORD, 0, 0, {}, files=[tmp_path / "threshold.json"])
 
@@ -194,7 +174,7 @@ def test_none_left_is_a_valid_answer():
 
 
 def test_probabilities_of_other_candidates_are_refused(tmp_path, segmenter):
-    write_shard(tmp_path / "scored.parquet", ScoredRow, ROWS[:1])
+    write_table(tmp_path / "scored.parquet", ScoredRow, ROWS[:1])
     write_json(tmp_path / "threshold.json", {"max_sum": 3.5})
     write_record(tmp_path / RECORD, 0, 0, {}, files=[tmp_path / "threshold.json"])
     for number, judged in enumerate(
@@ -205,7 +185,7 @@ def test_probabilities_of_other_candidates_are_refused(tmp_path, segmenter):
         ]
     ):
         path = tmp_path / f"judged{number}.parquet"
-        write_shard(path, JudgedRow, judged)
+        write_table(path, JudgedRow, judged)
         with pytest.raises(InputError, match="c:1 has other candidates than were judged"):
             select_shard(
                 JUDGED,
@@ -215,10 +195,3 @@ def test_probabilities_of_other_candidates_are_refused(tmp_path, segmenter):
                 tmp_path / "out.parquet",
                 path,
             )
-
-
-def write_shard(path, kind, rows):
-    with TableWriter(path, kind) as writer:
-        for each in rows:
-            writer.write(each)
-    write_record(path, len(rows), len(rows), {})

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from tests.tables import pair, write_table
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import CandidatesRow, ParaphrasesRow, ReferenceRow
 from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.stages.generate import candidates as generate
@@ -39,12 +39,8 @@ def run(main, config, **options):
 @pytest.mark.slow
 def test_from_references_to_paraphrases(nmt_oracle, models, tmp_path):
     pairs = list(nmt_oracle.sentences[:3])
-    with TableWriter(tmp_path / "references.parquet", ReferenceRow) as writer:
-        for number, (source, reference) in enumerate(pairs):
-            writer.write(
-                {"id": f"c:{number}", "source": source, "reference": reference, "corpus": "c"}
-            )
-    write_record(tmp_path / "references.parquet", 3, 3, {})
+    rows = [pair(f"c:{number}", *texts) for number, texts in enumerate(pairs)]
+    write_table(tmp_path / "references.parquet", ReferenceRow, rows)
     run(
         generate.main,
         GENERATE,

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from tests.tables import candidate, pair, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import ReferenceScoreRow, ScoredRow
 from workflow_scripts.stages.select.threshold import Scores, main, threshold
 
@@ -20,6 +19,12 @@ def passes(*parts):
         Scores(np.array(sums, np.float32), np.array(pruned, np.float32)) for sums, pruned in parts
     ]
     return lambda: iter(scores)
+
+
+def result(keep, max_sum, candidates, pruned, kept, **more):
+    """What is found, as it is written."""
+    counts = {"candidates": candidates, "pruned": pruned, "kept": kept}
+    return {"keep": keep, "max_sum": max_sum, **counts, **more}
 
 
 @pytest.mark.parametrize("quantile", [0.125, 0.25, 0.5, 0.75, 1.0])
@@ -42,47 +47,33 @@ def test_quantile_is_taken_as_the_decimal_it_is_written_as():
 
 def test_pruned_candidates_count_as_above():
     parts = passes(([1.0, 2.0, 3.0], [3.6]), ([2.5], [4.0, 9.0, 3.7, 5.0]))
-    assert threshold(parts, {"quantile": 0.25}) == {
-        "keep": {"quantile": 0.25},
-        "max_sum": 2.5,
-        "candidates": 9,
-        "pruned": 5,
-        "kept": 3,
-    }
+    keep = {"quantile": 0.25}
+    assert threshold(parts, keep) == result(keep, 2.5, candidates=9, pruned=5, kept=3)
 
 
 @pytest.mark.parametrize(
-    ("keep", "sums"),
+    ("keep", "known"),
     [
         ({"quantile": 0.9}, [1.0, 2.0]),  # the rank itself is among the pruned
         ({"quantile": 0.5}, [1.0, 6.0]),  # a scored one, but a pruned one may be below it
         ({"max_sum": 4.5}, [1.0, 2.0]),
+        ({"reference_quantile": 1.0}, [1.0]),  # of a reference at 4.5
     ],
 )
-def test_a_threshold_among_pruned_candidates_is_refused(keep, sums):
+def test_a_threshold_among_pruned_candidates_is_refused(keep, known):
     with pytest.raises(InputError, match=r"raise score\.prune_above"):
-        threshold(passes((sums, [4.0, 4.2])), keep)
+        threshold(passes((known, [4.0, 4.2])), keep, sums([4.5]))
 
 
 def test_fixed_threshold_includes_its_own_value():
-    assert threshold(passes(([1.0, 3.5, 3.75], [4.0])), {"max_sum": 3.5}) == {
-        "keep": {"max_sum": 3.5},
-        "max_sum": 3.5,
-        "candidates": 4,
-        "pruned": 1,
-        "kept": 2,
-    }
+    parts, keep = passes(([1.0, 3.5, 3.75], [4.0])), {"max_sum": 3.5}
+    assert threshold(parts, keep) == result(keep, 3.5, candidates=4, pruned=1, kept=2)
 
 
 def test_no_bound_where_the_backward_model_cannot_read_what_is_to_be_kept():
     parts = passes(([1.0, math.inf, 2.0], []), ([math.inf], []))
-    assert threshold(parts, {"quantile": 1.0}) == {
-        "keep": {"quantile": 1.0},
-        "max_sum": None,
-        "candidates": 4,
-        "pruned": 0,
-        "kept": 4,
-    }
+    keep = {"quantile": 1.0}
+    assert threshold(parts, keep) == result(keep, None, candidates=4, pruned=0, kept=4)
     assert threshold(parts, {"quantile": 0.5})["max_sum"] == 2.0
 
 
@@ -99,29 +90,19 @@ def test_no_candidates_at_all():
 
 
 def write_scored(path, rows):
-    with TableWriter(path, ScoredRow) as writer:
-        for number, sums in enumerate(rows):
-            candidates = [
-                {
-                    "text": f"text {index}",
-                    "forward_nll": 9.0 if total is None else total / 2,
-                    "backward_nll": None if total is None else total / 2,
-                    "sum": total,
-                    "count": 1,
-                    "variant": "v",
-                }
-                for index, total in enumerate(sums)
-            ]
-            writer.write(
-                {
-                    "id": f"c:{number}",
-                    "source": "s",
-                    "reference": "r",
-                    "corpus": "c",
-                    "candidates": candidates,
-                }
-            )
-    write_record(path, len(rows), len(rows), {})
+    """Write lists of candidates by their sums; those without one are pruned."""
+    scored = [
+        [
+            candidate("a", 9.0, None) if total is None else candidate("a", 0.0, total)
+            for total in row
+        ]
+        for row in rows
+    ]
+    write_table(
+        path,
+        ScoredRow,
+        ({**pair(f"c:{number}"), "candidates": each} for number, each in enumerate(scored)),
+    )
 
 
 def test_main_reads_all_shards_and_verifies_them(tmp_path):
@@ -130,13 +111,8 @@ def test_main_reads_all_shards_and_verifies_them(tmp_path):
     output = tmp_path / "threshold.json"
     arguments = ["--folder", str(tmp_path), "--shards", "2", "--output", str(output)]
     main(["--config", '{"keep":{"quantile":0.5}}', *arguments])
-    assert json.loads(output.read_text()) == {
-        "keep": {"quantile": 0.5},
-        "max_sum": 2.0,
-        "candidates": 5,
-        "pruned": 1,
-        "kept": 3,
-    }
+    expected = result({"quantile": 0.5}, 2.0, candidates=5, pruned=1, kept=3)
+    assert json.loads(output.read_text()) == expected
     write_scored(tmp_path / "other.parquet", [[1.0]])
     (tmp_path / "other.parquet").rename(tmp_path / "0001.parquet")
     with pytest.raises(InputError, match=r"0001\.parquet differs"):
@@ -159,15 +135,11 @@ def test_the_quantile_of_the_references_equals_numpy(quantile, size):
 
 
 def test_the_references_decide_and_not_the_candidates():
-    own = sums([2.0, 1.0], [4.0, math.inf])
-    assert threshold(passes(([0.5, 2.0, 2.5], [3.0])), {"reference_quantile": 0.5}, own) == {
-        "keep": {"reference_quantile": 0.5},
-        "max_sum": 2.0,
-        "candidates": 4,
-        "pruned": 1,
-        "kept": 2,
-        "references": {"max_sum": 2.0, "references": 4, "unreadable": 1},
-    }
+    parts, own = passes(([0.5, 2.0, 2.5], [3.0])), sums([2.0, 1.0], [4.0, math.inf])
+    keep = {"reference_quantile": 0.5}
+    references = {"max_sum": 2.0, "references": 4, "unreadable": 1}
+    expected = result(keep, 2.0, candidates=4, pruned=1, kept=2, references=references)
+    assert threshold(parts, keep, own) == expected
 
 
 def test_no_candidate_is_no_error_where_the_references_decide():
@@ -188,32 +160,14 @@ def test_references_without_such_a_quantile_are_refused(quantile, own, message):
         threshold(passes(([1.0], [])), {"reference_quantile": quantile}, sums(*own))
 
 
-def test_a_bound_of_the_references_among_pruned_candidates_is_refused():
-    with pytest.raises(InputError, match=r"raise score\.prune_above"):
-        threshold(passes(([1.0], [4.0])), {"reference_quantile": 1.0}, sums([4.5]))
-
-
 def write_scores(folder, shards):
     for shard, (candidates, own) in enumerate(shards):
-        path = folder / "scored" / f"{shard:04d}.parquet"
-        with TableWriter(path, ScoredRow) as writer:
-            writer.write(
-                {"id": f"c:{shard}", "source": "s", "reference": "r", "corpus": "c"}
-                | {
-                    "candidates": [
-                        {"text": str(total), "forward_nll": 0.0, "backward_nll": total}
-                        | {"sum": total, "count": 1, "variant": ""}
-                        for total in candidates
-                    ]
-                }
-            )
-        write_record(path, 1, 1, {})
-        path = folder / "own" / path.name
-        with TableWriter(path, ReferenceScoreRow) as writer:
-            for number, total in enumerate(own):
-                nlls = {"forward_nll": 0.0, "backward_nll": total, "sum": total}
-                writer.write({"id": f"c:{number}", "corpus": "c"} | nlls)
-        write_record(path, len(own), len(own), {})
+        write_scored(folder / "scored" / f"{shard:04d}.parquet", [candidates])
+        rows = [
+            {"id": "c:1", "corpus": "c", "forward_nll": 0.0, "backward_nll": total, "sum": total}
+            for total in own
+        ]
+        write_table(folder / "own" / f"{shard:04d}.parquet", ReferenceScoreRow, rows)
 
 
 def test_main_reads_the_references_of_all_shards(tmp_path):

@@ -4,8 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter
+from tests.tables import pair, write_table
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.subword.train import train_model
@@ -49,10 +48,7 @@ def segmenter(tmp_path_factory: pytest.TempPathFactory, train_config) -> Segment
 def write_pairs(folder: Path, rows: list[dict[str, Any]], shards: int = 2) -> list[Path]:
     paths = [folder / f"{shard:04d}.parquet" for shard in range(shards)]
     for shard, path in enumerate(paths):
-        with TableWriter(path, PairRow) as writer:
-            for row in rows[shard::shards]:
-                writer.write(row)
-        write_record(path, writer.rows_written, writer.rows_written, {})
+        write_table(path, PairRow, rows[shard::shards])
     return paths
 
 
@@ -61,11 +57,6 @@ def pair_rows() -> list[dict[str, Any]]:
     corpora = ["a", "b", "dev", "test", "other"]
     texts = sentences(300)
     return [
-        {
-            "id": f"{corpora[index % 5]}:{index}",
-            "source": text,
-            "reference": text.upper(),
-            "corpus": corpora[index % 5],
-        }
+        pair(f"{corpora[index % 5]}:{index}", text, text.upper())
         for index, text in enumerate(texts)
     ]

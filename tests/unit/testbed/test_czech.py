@@ -70,58 +70,80 @@ short ma nom.pl krátcí
 """
 
 
-def _table(text):
-    return [entry.split() for line in text.strip().splitlines() for entry in line.split(" | ")]
+DEMONSTRATIVES = """
+ma gen sg tohoto | f acc sg tuto | ma nom pl tito | n nom pl tato | mi loc pl těchto
+"""
+POSSESSIVES = """
+my ma acc sg mého | my f nom sg moje | my ma nom pl moji | own f acc sg svoji | own mi loc sg svém
+your n ins sg tvým | his f gen pl jeho | her f ins pl jejími | her ma gen sg jejího
+our f gen sg naší | our ma nom pl naši | your_plural mi dat sg vašemu | their n nom pl jejich
+"""
+PRONOUNS = """
+I dat mi | I dat preposition mně | he acc ho | he dat preposition němu | he dat stressed jemu
+she acc ji | she ins preposition ní | they gen preposition nich | we ins námi
+you acc stressed tebe
+"""
+NUMERALS = """
+2 f nom dvě | 2 ma nom dva | 2 f ins dvěma | 3 n dat třem | 4 ma ins čtyřmi | 5 ma acc pět
+9 ma gen devíti
+"""
 
 
-def _id(row):
-    return "-".join(row)
+def _noun(concept, cell):
+    entry = LEXICON.noun.get(concept) or LEXICON.name[concept]
+    return czech.noun(entry, *cell.split("."))
 
 
-def _count():
-    tables = (NOUN_FORMS, NAME_FORMS, PRESENTS, PASTS, PASSIVES, ADJECTIVES)
-    return sum(len(_table(text)) for text in tables)
+def _present(concept, aspect, person):
+    return czech.present(LEXICON.verb[concept], aspect, int(person[0]), person[1:])
+
+
+def _past(concept, aspect, agreement):
+    return czech.past(LEXICON.verb[concept], aspect, *agreement.split("."))
+
+
+def _passive(concept, aspect, agreement):
+    return czech.passive_participle(LEXICON.verb[concept], aspect, *agreement.split("."))
+
+
+def _adjective(concept, gender, cell):
+    return czech.adjective(LEXICON.adjective[concept], gender, *cell.split("."))
+
+
+def _numeral(number, *cell):
+    return czech.numeral(int(number), *cell)
+
+
+KNOWN = [
+    (make, entry.split())
+    for make, text in (
+        (_noun, NOUN_FORMS),
+        (_noun, NAME_FORMS),
+        (_present, PRESENTS),
+        (_past, PASTS),
+        (_passive, PASSIVES),
+        (_adjective, ADJECTIVES),
+        (czech.demonstrative, DEMONSTRATIVES),
+        (czech.possessive, POSSESSIVES),
+        (czech.pronoun, PRONOUNS),
+        (_numeral, NUMERALS),
+    )
+    for line in text.strip().splitlines()
+    for entry in line.split(" | ")
+]
 
 
 def test_the_table_of_known_forms_is_large():
-    assert _count() >= 120
+    assert len(KNOWN) >= 155
 
 
-@pytest.mark.parametrize("row", _table(NOUN_FORMS), ids=_id)
-def test_nouns(row):
-    concept, cell, form = row
-    assert czech.noun(LEXICON.noun[concept], *cell.split(".")) == form
-
-
-@pytest.mark.parametrize("row", _table(NAME_FORMS), ids=_id)
-def test_names(row):
-    concept, cell, form = row
-    assert czech.noun(LEXICON.name[concept], *cell.split(".")) == form
-
-
-@pytest.mark.parametrize("row", _table(PRESENTS), ids=_id)
-def test_presents(row):
-    concept, aspect, person, form = row
-    assert czech.present(LEXICON.verb[concept], aspect, int(person[0]), person[1:]) == form
-
-
-@pytest.mark.parametrize("row", _table(PASTS), ids=_id)
-def test_l_participles(row):
-    concept, aspect, agreement, form = row
-    assert czech.past(LEXICON.verb[concept], aspect, *agreement.split(".")) == form
-
-
-@pytest.mark.parametrize("row", _table(PASSIVES), ids=_id)
-def test_passive_participles(row):
-    concept, aspect, agreement, form = row
-    verb = LEXICON.verb[concept]
-    assert czech.passive_participle(verb, aspect, *agreement.split(".")) == form
-
-
-@pytest.mark.parametrize("row", _table(ADJECTIVES), ids=_id)
-def test_adjectives(row):
-    concept, gender, cell, form = row
-    assert czech.adjective(LEXICON.adjective[concept], gender, *cell.split(".")) == form
+@pytest.mark.parametrize(
+    ("make", "row"),
+    [pytest.param(*known, id=f"{known[0].__name__}-{'-'.join(known[1])}") for known in KNOWN],
+)
+def test_known_forms(make, row):
+    *arguments, form = row
+    assert make(*arguments) == form
 
 
 def test_degrees():
@@ -181,76 +203,14 @@ def test_what_a_verb_lacks_is_an_error():
         czech.noun(LEXICON.noun["dog"], "abl", "sg")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "form"),
-    [
-        (("ma", "gen", "sg"), "tohoto"),
-        (("f", "acc", "sg"), "tuto"),
-        (("ma", "nom", "pl"), "tito"),
-        (("n", "nom", "pl"), "tato"),
-        (("mi", "loc", "pl"), "těchto"),
-        (("f", "ins", "sg", False), "tou"),
-    ],
-)
-def test_demonstratives(arguments, form):
-    assert czech.demonstrative(*arguments) == form
-
-
-@pytest.mark.parametrize(
-    ("arguments", "form"),
-    [
-        (("my", "ma", "acc", "sg"), "mého"),
-        (("my", "f", "nom", "sg"), "moje"),
-        (("my", "ma", "nom", "pl"), "moji"),
-        (("own", "f", "acc", "sg"), "svoji"),
-        (("own", "mi", "loc", "sg"), "svém"),
-        (("your", "n", "ins", "sg"), "tvým"),
-        (("his", "f", "gen", "pl"), "jeho"),
-        (("her", "f", "ins", "pl"), "jejími"),
-        (("her", "ma", "gen", "sg"), "jejího"),
-        (("our", "f", "gen", "sg"), "naší"),
-        (("our", "ma", "nom", "pl"), "naši"),
-        (("your_plural", "mi", "dat", "sg"), "vašemu"),
-        (("their", "n", "nom", "pl"), "jejich"),
-    ],
-)
-def test_possessives(arguments, form):
-    assert czech.possessive(*arguments) == form
-
-
-@pytest.mark.parametrize(
-    ("arguments", "form"),
-    [
-        (("I", "dat"), "mi"),
-        (("I", "dat", "preposition"), "mně"),
-        (("he", "acc"), "ho"),
-        (("he", "dat", "preposition"), "němu"),
-        (("he", "dat", "stressed"), "jemu"),
-        (("she", "acc"), "ji"),
-        (("she", "ins", "preposition"), "ní"),
-        (("they", "gen", "preposition"), "nich"),
-        (("we", "ins"), "námi"),
-        (("you", "acc", "stressed"), "tebe"),
-    ],
-)
-def test_pronouns(arguments, form):
-    assert czech.pronoun(*arguments) == form
-
-
-def test_indefinites():
+def test_indefinites_and_the_bare_demonstrative():
+    assert czech.demonstrative("f", "ins", "sg", False) == "tou"
     assert czech.someone("dat") == "někomu"
     assert czech.indefinite("ma", "nom", "pl") == "nějací"
     assert czech.indefinite("f", "acc", "sg") == "nějakou"
 
 
-def test_numerals():
-    assert czech.numeral(2, "f", "nom") == "dvě"
-    assert czech.numeral(2, "ma", "nom") == "dva"
-    assert czech.numeral(2, "f", "ins") == "dvěma"
-    assert czech.numeral(3, "n", "dat") == "třem"
-    assert czech.numeral(4, "ma", "ins") == "čtyřmi"
-    assert czech.numeral(5, "ma", "acc") == "pět"
-    assert czech.numeral(9, "ma", "gen") == "devíti"
+def test_counted_cases():
     assert czech.counted_case(5, "nom") == "gen"
     assert czech.counted_case(5, "ins") == "ins"
     assert czech.counted_case(4, "nom") == "nom"

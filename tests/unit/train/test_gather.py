@@ -91,10 +91,18 @@ def test_of_several_models_in_an_archive_one_is_named(gathered, tmp_path):
     assert gathered(files=[path], path="pten") == FILES
 
 
-def test_a_folder_that_an_archive_lacks_is_named_with_those_that_it_has(gathered, tmp_path):
-    path = zipped(tmp_path / "a.zip", {f"pten/{name}": each for name, each in FILES.items()})
-    with pytest.raises(InputError, match=r"a\.zip has no folder deen; it has pten"):
-        gathered(files=[path], path="deen")
+@pytest.mark.parametrize(
+    ("name", "path", "message"),
+    [
+        ("pten/model.pten.bin", "deen", r"a\.zip has no folder deen; it has pten"),
+        ("a/text.txt", None, r"a\.zip/a is no model folder that can be read"),
+    ],
+    ids=["another folder", "no model"],
+)
+def test_an_archive_without_the_model_says_what_it_has(gathered, tmp_path, name, path, message):
+    archive = zipped(tmp_path / "a.zip", {name: b""})
+    with pytest.raises(InputError, match=message):
+        gathered(files=[archive], **({"path": path} if path else {}))
 
 
 @pytest.mark.parametrize("make", [tar, zipped])
@@ -108,25 +116,19 @@ def test_an_archive_that_leads_outside_is_not_unpacked(gathered, tmp_path, make,
     assert not list((tmp_path / "target").iterdir())
 
 
-def test_an_archive_without_a_model_says_what_a_model_is(gathered, tmp_path):
-    path = zipped(tmp_path / "text.zip", {"a/text.txt": b""})
-    with pytest.raises(InputError, match=r"text\.zip/a is no model folder that can be read"):
-        gathered(files=[path])
-
-
-def test_a_wrong_hash_is_told_with_both(gathered, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("vocab.pten.spm", rf"vocab\.pten\.spm has .* {sha256(FILES['vocab.pten.spm'])}, but"),
+        ("model.bin", r"names model\.bin, which the model does not have"),
+    ],
+    ids=["another", "of no file"],
+)
+def test_a_wrong_hash_is_told(gathered, tmp_path, name, message):
     folder = write(tmp_path / "own", FILES)
     right = {name: sha256(content) for name, content in FILES.items()}
-    with pytest.raises(
-        InputError, match=rf"vocab\.pten\.spm has .* {right['vocab.pten.spm']}, but"
-    ):
-        gathered(folder=folder, sha256={**right, "vocab.pten.spm": "0" * 64})
-
-
-def test_a_hash_of_a_file_that_is_not_there_is_told(gathered, tmp_path):
-    folder = write(tmp_path / "own", FILES)
-    with pytest.raises(InputError, match=r"names model\.bin, which the model does not have"):
-        gathered(folder=folder, sha256={"model.bin": "0" * 64})
+    with pytest.raises(InputError, match=message):
+        gathered(folder=folder, sha256={**right, name: "0" * 64})
 
 
 # --- the hub --------------------------------------------------------------------------------
@@ -174,37 +176,25 @@ def test_the_files_of_a_package_are_read_and_its_code_is_not(gathered, package):
 
 
 @pytest.mark.slow
-def test_another_version_of_the_package_is_refused(gathered, package):
-    with pytest.raises(
-        InputError, match=r"version 1\.2 of the package students_of_mine is .* 1\.3"
-    ):
-        gathered(**package | {"version": "1.3"})
-
-
-@pytest.mark.slow
-def test_a_package_that_is_not_there_says_where_it_was_looked_for(gathered):
-    message = r"package no_students is not installed for .*python.*recipes/testbed\.yaml runs"
-    with pytest.raises(InputError, match=message):
-        gathered(package="no_students", version="1", path="x")
-
-
-@pytest.mark.slow
-def test_a_package_of_another_layout_names_its_models(gathered, package):
-    with pytest.raises(InputError, match=r"has no folder models/deen; models are in models/pten"):
-        gathered(**package | {"path": "models/deen"})
-
-
-@pytest.mark.slow
-def test_a_path_that_leads_out_of_the_package_is_refused(gathered, package, tmp_path):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": "1.3"}, r"version 1\.2 of the package students_of_mine is .* 1\.3"),
+        (
+            {"package": "no_students"},
+            r"package no_students is not installed for .*python.*recipes/testbed\.yaml runs",
+        ),
+        ({"path": "models/deen"}, "has no folder models/deen; models are in models/pten"),
+        ({"path": "../elsewhere"}, "has no folder"),
+        ({"path": "link"}, "has no folder"),
+        ({"sha256": {"model.pten.bin": "0" * 64}}, r"model\.pten\.bin has the SHA-256"),
+    ],
+    ids=["version", "not there", "layout", "leads out", "link out", "hash"],
+)
+def test_a_package_that_is_another_than_its_block_says_is_refused(
+    gathered, package, tmp_path, change, message
+):
     write(tmp_path / "site" / "elsewhere", FILES)
     (tmp_path / "site/students_of_mine/link").symlink_to(tmp_path / "site/elsewhere")
-    for path in ("../elsewhere", "link"):
-        with pytest.raises(InputError, match="has no folder"):
-            gathered(**package | {"path": path})
-        (tmp_path / "target").rmdir()
-
-
-@pytest.mark.slow
-def test_a_file_of_the_package_has_its_pinned_hash(gathered, package):
-    with pytest.raises(InputError, match=r"model\.pten\.bin has the SHA-256"):
-        gathered(**package, sha256={"model.pten.bin": "0" * 64})
+    with pytest.raises(InputError, match=message):
+        gathered(**package | change)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.configs import run_on_testbed
+from tests.configs import refusal, run_on_testbed
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.marian_files import write_binary
 from workflow_scripts.core.errors import InputError
@@ -270,6 +270,4 @@ def test_a_sockeye_folder_as_of_old_counts_as_trained_here(config, tmp_path):
     ],
 )
 def test_a_wrong_block_is_told_before_anything_runs(config, block, message):
-    with pytest.raises(InputError) as error:
-        run_layout(finished(config, block))
-    assert message in str(error.value)
+    assert message in refusal(finished(config, block))

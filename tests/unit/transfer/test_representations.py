@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from tests.tables import write_training_pairs
 from tests.unit.embed import examples
 from tests.unit.embed.test_train import collected
 from workflow_scripts.core.errors import InputError
@@ -132,7 +133,7 @@ def test_word_vectors_of_another_language_are_refused(tmp_path):
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("embedding")
-    pairs = examples.pairs_table(folder / "pairs.parquet", examples.simulated_pairs(20))
+    pairs = write_training_pairs(folder / "pairs.parquet", examples.simulated_pairs(20))
     train.main(examples.train_arguments(folder, pairs, collected(folder, [])))
     return folder / "1"
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.tables import write_training_pairs
 from tests.unit.embed import examples
 from tests.unit.embed.test_train import collected
 from tests.unit.transfer.conftest import write_senteval
@@ -37,7 +38,7 @@ def folder(tmp_path_factory):
     collect.main(["--config", json.dumps(config), "--output", str(tasks)])
     known = read_task(TASKS["CR"], found([senteval])["CR"]).tested[0].first
     pairs = [*examples.simulated_pairs(40), (known.upper(), "what is it")]
-    table = examples.pairs_table(path / "pairs.parquet", pairs)
+    table = write_training_pairs(path / "pairs.parquet", pairs)
     for seed in (1, 2):
         arguments = examples.train_arguments(
             path / f"model{seed}", table, collected(path, []), {"epochs": 1}, seed
