@@ -32,6 +32,7 @@ from workflow_scripts.core.files.parquet import count_rows, read_rows
 from workflow_scripts.core.files.rows import TrainingPairRow
 from workflow_scripts.core.files.space import explained
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.training.loop import CHECKPOINT_SECONDS
 from workflow_scripts.stages.embed import parts
 from workflow_scripts.stages.embed.correlations import result
 from workflow_scripts.stages.embed.embedding import RECORD, UNTRAINED, SentenceEmbeddings, save
@@ -40,7 +41,7 @@ from workflow_scripts.stages.embed.initial import initial_model
 from workflow_scripts.stages.embed.prepared import Pair, key, prepare, read_prepared
 from workflow_scripts.stages.embed.sts import model_similarities
 from workflow_scripts.stages.embed.sts_readers import DataSet, parted, read_data_sets
-from workflow_scripts.stages.embed.training import CHECKPOINT_SECONDS, Seeds, Training
+from workflow_scripts.stages.embed.training import Seeds, Training
 
 # In the work folder.
 _PLAN, _PREPARED, _CHECKPOINT = "plan.json", "prepared", "checkpoint.pt"
