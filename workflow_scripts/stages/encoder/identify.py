@@ -18,6 +18,7 @@ from workflow_scripts.core.files.manifest import sha256, verify
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import EncoderPairRow
 from workflow_scripts.core.seeding import generator
+from workflow_scripts.core.training.loop import CHECKPOINT_SECONDS
 from workflow_scripts.stages.encoder.encoder_tokens import Tokens, tokenised
 from workflow_scripts.stages.encoder.identification_pairs import (
     DEV,
@@ -31,7 +32,7 @@ from workflow_scripts.stages.encoder.models import file_hashes, longest, open_mo
 from workflow_scripts.stages.encoder.probabilities import probabilities
 from workflow_scripts.stages.encoder.publishing import CHECKPOINT, add_training_options, publish
 from workflow_scripts.stages.encoder.results import RECORD as MODEL
-from workflow_scripts.stages.encoder.training import CHECKPOINT_SECONDS, Fitting
+from workflow_scripts.stages.encoder.training import Fitting
 from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
 
 # The classes by their numbers.
@@ -146,6 +147,7 @@ def train(
             found = by_negatives(held_out, values)[NEIGHBOUR]
             return {name: found[name] for name in ("accuracy", "f1", "auc")}
 
+        files = {name: sha256(pairs / name) for name in (TRAIN, DEV)} | file_hashes(base)
         fitting = Fitting(
             model,
             learnt.inputs,
@@ -154,11 +156,10 @@ def train(
             lambda *keys: generator(seed, "encoder", "tuning", *keys),
             device,
             measure=measure,
+            plan={"config": config, "files": files, "device": device},
             desc="encoder: paraphrase identification",
         )
-        files = {name: sha256(pairs / name) for name in (TRAIN, DEV)}
-        files |= file_hashes(base)
-        fitting.run(work / CHECKPOINT, {"config": config, "files": files, "device": device}, every)
+        fitting.run(work / CHECKPOINT, every)
         values = probabilities(model, held_out.tokens, training, device)
         metrics = {
             "weights": sum(each.numel() for each in model.parameters()),

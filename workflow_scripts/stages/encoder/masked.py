@@ -26,6 +26,7 @@ from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
+from workflow_scripts.core.training.loop import CHECKPOINT_SECONDS
 from workflow_scripts.stages.embed.evaluation import read_collected
 from workflow_scripts.stages.embed.prepared import key
 from workflow_scripts.stages.encoder.encoder_tokens import Tokens, tokenised
@@ -33,13 +34,7 @@ from workflow_scripts.stages.encoder.publishing import CHECKPOINT, add_training_
 from workflow_scripts.stages.encoder.scratch_vocabulary import tokenizer_of
 from workflow_scripts.stages.encoder.tasks.reported import files as task_files
 from workflow_scripts.stages.encoder.tasks.reported import reported
-from workflow_scripts.stages.encoder.training import (
-    CHECKPOINT_SECONDS,
-    Fitting,
-    Items,
-    computed_in,
-    in_batches,
-)
+from workflow_scripts.stages.encoder.training import Fitting, Items, computed_in, in_batches
 
 # Why a reference is left out; what is held out is read, but not trained on.
 DUPLICATE, IN_EVALUATION, HELD_OUT = "duplicate", "in_evaluation", "held_out"
@@ -219,6 +214,7 @@ def train(
         def measure() -> dict[str, float]:
             return {"perplexity": perplexity(model, asked, held_out, training, device)}
 
+        files = {str(path): sha256(path) for path in [*paths, evaluation, *task_files(tasks)]}
         fitting = Fitting(
             model,
             masks,
@@ -228,11 +224,10 @@ def train(
             device,
             loss=masked_loss,
             measure=measure,
+            plan={"config": config, "files": files, "device": device},
             desc="encoder: masked language model",
         )
-        files = {str(path): sha256(path) for path in [*paths, evaluation, *task_files(tasks)]}
-        plan = {"config": config, "files": files, "device": device}
-        fitting.run(work / CHECKPOINT, plan, every)
+        fitting.run(work / CHECKPOINT, every)
         metrics = {
             "weights": sum(each.numel() for each in model.parameters()),
             "vocabulary": len(tokenizer),

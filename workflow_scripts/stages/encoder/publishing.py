@@ -8,9 +8,9 @@ from typing import Any
 from workflow_scripts.core.files.atomic import atomic_path, write_json
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.space import explained
+from workflow_scripts.core.training.loop import CHECKPOINT_SECONDS
 from workflow_scripts.stages.encoder.models import save
 from workflow_scripts.stages.encoder.results import METRICS, RECORD
-from workflow_scripts.stages.encoder.training import CHECKPOINT_SECONDS
 
 # In the work folder.
 CHECKPOINT = "checkpoint.pt"
