@@ -121,8 +121,7 @@ class TrainingLoop(ABC, Generic[Batch]):
             torch.save(self.state(), temporary)
 
     def _report(self, before: int, elapsed: float) -> None:
-        done, total = self.done()
-        line = progress_line(self.desc, done - before, total - before, elapsed, self.unit)
+        line = progress_line(self.desc, *self.done(), elapsed, self.unit, before)
         print(f"{line}{self.about()}", file=sys.stderr, flush=True)
 
     # --- points ----------------------------------------------------------------------------------
@@ -135,6 +134,12 @@ class TrainingLoop(ABC, Generic[Batch]):
     def mean_loss(self) -> float:
         """Return the mean loss since the last point; right behind a point, that of the point."""
         return self._loss_sum / self._loss_items if self._loss_items else self._last_mean
+
+    def best_point(self) -> int:
+        """Return the place in the history of the best point; of equally good ones the first."""
+        score = self.score
+        assert score  # else no point is better than another one
+        return max(range(len(self.history)), key=lambda place: score(self.history[place]))
 
     def add_point(self, point: Point) -> None:
         """Keep a point, and the weights if it is the best so far; the mean loss begins anew."""

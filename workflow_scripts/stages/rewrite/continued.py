@@ -31,7 +31,7 @@ from workflow_scripts.nmt.scoring import Pair
 from workflow_scripts.nmt.trainable import Trainable
 from workflow_scripts.plan.schema import filled
 from workflow_scripts.stages.rewrite.about import add_options, tell
-from workflow_scripts.stages.rewrite.training import State, Training
+from workflow_scripts.stages.rewrite.training import Training
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.train import data, measures, plans, work_folder
 from workflow_scripts.stages.train.doubts import ADVICE, doubts
@@ -67,7 +67,7 @@ class Task:
         return self.start / "reference.model"
 
 
-def train_on(task: Task) -> State:
+def train_on(task: Task) -> Training:
     """Bring the training in the work folder to its end, from wherever it stands.
 
     Raises:
@@ -106,16 +106,15 @@ def train_on(task: Task) -> State:
         train=_pairs(model, work / work_folder.TRAIN_SOURCE, work / work_folder.TRAIN_TARGET),
         dev=_pairs(model, work / work_folder.DEV_SOURCE, work / work_folder.DEV_TARGET),
         seed=task.seed,
-        path=work / _STATE,
     )
-    state = training.run()
+    training.run(work / _STATE)
     if not (work / work_folder.FINISHED).exists():
         target = work / work_folder.MODEL
         target.mkdir(exist_ok=True)
         beginning = work / _BEGINNING
         save_model(beginning, model_files(beginning), trainable.tensors, target)
-        write_json(work / work_folder.FINISHED, {"updates": state.updates})
-    return state
+        write_json(work / work_folder.FINISHED, {"updates": training.updates})
+    return training
 
 
 def _pairs(model: Model, source: Path, target: Path) -> list[Pair]:
@@ -128,7 +127,7 @@ def _pairs(model: Model, source: Path, target: Path) -> list[Pair]:
     ]
 
 
-def measure(task: Task, state: State) -> dict[str, Any]:
+def measure(task: Task, training: Training) -> dict[str, Any]:
     """Return the metrics of the model, as those of a trained one, and its kind."""
     work = task.work
     counts = plans.read_json(work / work_folder.COUNTS)
@@ -141,10 +140,10 @@ def measure(task: Task, state: State) -> dict[str, Any]:
         "role": task.role,
         "direction": "forward",
         "kind": model_files(folder).kind,
-        "updates": state.updates,
-        "epochs": state.curve[-1]["epoch"],
-        "checkpoints": len(state.curve),
-        "best_checkpoint": state.best_checkpoint,
+        "updates": training.updates,
+        "epochs": training.history[-1]["epoch"],
+        "checkpoints": len(training.history),
+        "best_checkpoint": training.best_point() + 1,
         "parameters": count_parameters(folder),
         "segments": counts,
         "validation_perplexity": measures.perplexity(model, dev),
@@ -153,12 +152,16 @@ def measure(task: Task, state: State) -> dict[str, Any]:
 
 
 def publish(
-    task: Task, state: State, metrics: dict[str, Any], output: Path, beside: Sequence[str]
+    task: Task,
+    curve: list[dict[str, Any]],
+    metrics: dict[str, Any],
+    output: Path,
+    beside: Sequence[str],
 ) -> None:
     """Publish the model in the work folder; see `publish_model`."""
     sources = dict.fromkeys(_TEXT_MODELS, task.text_model)
     sources |= {path.name: path for path in sorted((task.work / work_folder.MODEL).iterdir())}
-    publish_model(task.role, state.curve, metrics, sources, output, beside)
+    publish_model(task.role, curve, metrics, sources, output, beside)
 
 
 def make_model(task: Task, output: Path, beside: Sequence[str] = ()) -> None:
@@ -166,13 +169,13 @@ def make_model(task: Task, output: Path, beside: Sequence[str] = ()) -> None:
     for path in [*task.shards, task.start / RECORD]:
         verify(path)
     with locked(task.work):
-        state = train_on(task)
+        training = train_on(task)
         start = time.monotonic()
-        metrics = measure(task, state)
-        publish(task, state, metrics, output, beside)
+        metrics = measure(task, training)
+        publish(task, training.history, metrics, output, beside)
         for doubt in doubts(task.role, metrics):
             print(f"warning: {doubt}; {ADVICE}", file=sys.stderr)
-        seconds = {"training": state.seconds, "measuring": time.monotonic() - start}
+        seconds = {"training": training.seconds, "measuring": time.monotonic() - start}
         write_json(output / "timings.json", seconds)
 
 
