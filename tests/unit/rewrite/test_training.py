@@ -124,7 +124,7 @@ def test_a_progress_line_tells_how_far_it_is(folder, monkeypatch, capfd):
     found = [parse_line(line) for line in lines if line.startswith("train plain: ")]
     assert [each.done for each in found if each] == list(range(1, 11))
     assert "left at most, perplexity " in lines[0]
-    assert lines[-2].startswith("plain: checkpoint 1, 10 updates, validation perplexity ")
+    assert lines[-3].startswith("plain: checkpoint 1, 10 updates, validation perplexity ")
 
 
 @pytest.mark.parametrize("epoch", [1, 2])

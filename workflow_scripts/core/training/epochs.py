@@ -35,13 +35,13 @@ class EpochLoop(TrainingLoop[Batch]):
         optimizer: torch.optim.Optimizer,
         batches: Callable[[int], Iterable[Batch]],
         loss: Callable[[Batch], Tensor],
-        rate: Callable[[int], float],
         *,
         epochs: int,
         per_epoch: int,
         desc: str,
-        remedy: str,
+        remedy: str = "learning_rate",
         device: str | torch.device = "cpu",
+        rate: Callable[[int], float] | None = None,
         measure: Callable[[], Point] | None = None,
         points: int = 1,
         largest: float = LARGEST_GRADIENT,
@@ -53,12 +53,13 @@ class EpochLoop(TrainingLoop[Batch]):
             optimizer: of its weights.
             batches: returns those of an epoch, given its number from 0.
             loss: of a batch.
-            rate: returns the learning rate of an update, given its number from 0.
             epochs: how many.
             per_epoch: batches of each of them.
             desc: what is trained, for messages.
             remedy: what to lower where the training diverges.
             device: for torch.
+            rate: returns the learning rate of an update, given its number from 0; None: that of the
+                optimizer always.
             measure: called at the end of each epoch, with the network in evaluation mode.
             points: how many of them an epoch has.
             largest: the norm to which gradients are cut.
@@ -114,8 +115,8 @@ class EpochLoop(TrainingLoop[Batch]):
     def update(self, batch: Batch) -> None:
         """Make the update of a batch."""
         loss = self._loss_of(batch)
-        weights = list(self.network.parameters())
-        descend(loss, self._optimizer, weights, self._rate(self.updates), self._largest)
+        rate = self._rate(self.updates) if self._rate else None
+        descend(loss, self._optimizer, list(self.network.parameters()), rate, self._largest)
         self.updates += 1
         self.add_loss(float(loss.detach()))
         done = (self.updates - 1) % self._per_epoch + 1

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from workflow_scripts.core.files.atomic import atomic_path
-from workflow_scripts.core.progress import INTERVAL_SECONDS, progress_line
+from workflow_scripts.core.progress import INTERVAL_SECONDS, duration, progress_line
 
 # Seconds between two state files; what came after the last one is done again after a kill.
 CHECKPOINT_SECONDS = 300.0
@@ -111,6 +111,8 @@ class TrainingLoop(ABC, Generic[Batch]):
             if path and now - saved >= every:
                 self.save()
                 saved = time.monotonic()
+        done, took = self.done()[0] - before, time.monotonic() - started
+        print(f"{self.desc}: {done:,} {self.unit} done in {duration(took)}", file=sys.stderr)
         if self.best is not None:
             self.take_back(self.best)
 
@@ -154,7 +156,7 @@ def descend(
     loss: Tensor,
     optimizer: torch.optim.Optimizer,
     weights: Sequence[Tensor],
-    rate: float,
+    rate: float | None = None,
     largest: float = LARGEST_GRADIENT,
 ) -> float:
     """Move weights down the slope of a loss.
@@ -163,14 +165,15 @@ def descend(
         loss: of a batch.
         optimizer: of the weights.
         weights: all of them.
-        rate: the learning rate.
+        rate: the learning rate; None: that of the optimizer.
         largest: the norm to which the gradient is cut.
 
     Returns:
         The norm of the gradient before it was cut.
     """
-    for group in optimizer.param_groups:
-        group["lr"] = rate
+    if rate is not None:
+        for group in optimizer.param_groups:
+            group["lr"] = rate
     optimizer.zero_grad()
     loss.backward()
     norm = nn.utils.clip_grad_norm_(weights, largest)

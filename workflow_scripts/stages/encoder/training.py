@@ -118,12 +118,12 @@ class Fitting(EpochLoop[Items]):
             torch.optim.AdamW(_of_decay(model, settings["weight_decay"]), lr=0.0),
             self._in_order,
             self._loss_of_items,
-            lambda update: learning_rate(update, self.total, settings),
             epochs=settings["epochs"],
             per_epoch=-(-len(lengths) // settings["batch"]),
             desc=desc,
             remedy="training.learning_rate (of tasks: encoder_tasks.learning_rates)",
             device=device,
+            rate=lambda update: learning_rate(update, self.total, settings),
             measure=measure,
             points=_POINTS,
         )
