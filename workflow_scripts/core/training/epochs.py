@@ -24,7 +24,6 @@ class EpochLoop(TrainingLoop[Batch]):
     """A network in training, epoch by epoch.
 
     Attributes:
-        total: updates of the whole training.
         history: points with the `updates` done, the mean `loss` since the point before, and at the
             end of an epoch what was measured.
     """
@@ -64,12 +63,11 @@ class EpochLoop(TrainingLoop[Batch]):
             points: how many of them an epoch has.
             largest: the norm to which gradients are cut.
         """
-        super().__init__(desc, device)
+        super().__init__(desc, epochs * per_epoch, device)
         self.network, self._optimizer = network, optimizer
         self._batches, self._loss_of, self._rate = batches, loss, rate
-        self._per_epoch, self.total = per_epoch, epochs * per_epoch
-        self._measure, self._points, self._largest = measure, points, largest
-        self._remedy = remedy
+        self._per_epoch, self._points, self._measure = per_epoch, points, measure
+        self._largest, self._remedy = largest, remedy
 
     def state(self) -> dict[str, Any]:
         """Return network, optimizer, points and counts; of the best point nothing is kept."""
@@ -99,10 +97,6 @@ class EpochLoop(TrainingLoop[Batch]):
             # By the last updates, whose losses were taken before.
             raise self._not_finite("a weight")
         self.network.eval()
-
-    def done(self) -> tuple[int, int]:
-        """Return the updates that are done, and all."""
-        return self.updates, self.total
 
     def batches(self) -> Iterator[Batch]:
         """Yield the batches that are left."""

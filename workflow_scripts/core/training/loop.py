@@ -34,6 +34,7 @@ class TrainingLoop(ABC, Generic[Batch]):
         desc: what is trained, for lines of progress.
         unit: what `done` counts.
         updates: that are done.
+        total: of the units, what the whole training has at most.
         history: the points at which the training was measured.
         score: how good a point is; the weights of the best one are those that stay, of equally
             good ones those of the first. None: the last weights stay.
@@ -45,10 +46,10 @@ class TrainingLoop(ABC, Generic[Batch]):
     unit = "updates"
     network: nn.Module
 
-    def __init__(self, desc: str, device: str | torch.device = "cpu"):
+    def __init__(self, desc: str, total: int, device: str | torch.device = "cpu"):
         self.desc, self.device = desc, torch.device(device)
         self.path: Path | None = None
-        self.updates = 0
+        self.updates, self.total = 0, total
         self.history: list[Point] = []
         self.score: Callable[[Point], float] | None = None
         self.best: Any = None
@@ -65,16 +66,16 @@ class TrainingLoop(ABC, Generic[Batch]):
         """Train on a batch, and measure where a point is due."""
 
     @abstractmethod
-    def done(self) -> tuple[int, int]:
-        """Return how many units are done, and of how many."""
-
-    @abstractmethod
     def state(self) -> dict[str, Any]:
         """Return all that `restore` needs to go on with the same bits."""
 
     @abstractmethod
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to where `state` was taken."""
+
+    def done(self) -> tuple[int, int]:
+        """Return how many units are done, and of how many."""
+        return self.updates, self.total
 
     def about(self) -> str:
         """Return what stands at the end of a line of progress."""

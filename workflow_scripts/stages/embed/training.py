@@ -138,7 +138,7 @@ class Training(TrainingLoop[NDArray[np.int64]]):
         """
         if not data.pairs:
             raise InputError("no pair of the training set is left to train on")
-        super().__init__("embed: pairs", device)
+        super().__init__("embed: pairs", settings["epochs"] * data.pairs, device)
         self.model, self._data, self._settings, self._seeds = model, data, settings, seeds
         self.network = model.network.to(self.device).train()
         # The tables have their own optimizer, which works on the rows of a mini-batch.
@@ -183,8 +183,7 @@ class Training(TrainingLoop[NDArray[np.int64]]):
 
     def done(self) -> tuple[int, int]:
         """Return the pairs that are done, and those of all epochs."""
-        pairs = self._data.pairs
-        return self.epoch * pairs + self.position, self._settings["epochs"] * pairs
+        return self.epoch * self._data.pairs + self.position, self.total
 
     def about(self) -> str:
         """Return the epoch and its mean loss."""

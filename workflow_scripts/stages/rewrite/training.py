@@ -54,7 +54,7 @@ class Training(TrainingLoop[tuple[int, list[Pair]]]):
             dev: those that it is validated on.
             seed: of all that is drawn.
         """
-        super().__init__(f"train {role}", trainable.device)
+        super().__init__(f"train {role}", settings["max_updates"], trainable.device)
         self.role, self.trainable, self.settings = role, trainable, settings
         self.train, self.dev, self.seed = train, dev, seed
         self.score = lambda point: -point["validation_perplexity"]
@@ -71,10 +71,6 @@ class Training(TrainingLoop[tuple[int, list[Pair]]]):
         """
         super().run(path, every)
 
-    def done(self) -> tuple[int, int]:
-        """Return the updates that are done, and how many there are at most."""
-        return self.updates, self.settings["max_updates"]
-
     def about(self) -> str:
         """Return that the end may come earlier, and the perplexity since the last checkpoint."""
         return f" at most, perplexity {math.exp(self.mean_loss()):.2f}"
@@ -82,7 +78,7 @@ class Training(TrainingLoop[tuple[int, list[Pair]]]):
     def finished(self) -> bool:
         """Return whether nothing is left to be done."""
         patience = self.settings["patience"]
-        return self.updates >= self.settings["max_updates"] or (
+        return self.updates >= self.total or (
             patience is not None
             and bool(self.history)
             and len(self.history) - 1 - self.best_point() >= patience
@@ -115,8 +111,7 @@ class Training(TrainingLoop[tuple[int, list[Pair]]]):
             )
         self.updates += 1
         self.add_loss(float(loss.smoothed.detach()), loss.tokens)
-        last = self.updates == self.settings["max_updates"]
-        if last or self.updates % self.settings["checkpoint_updates"] == 0:
+        if self.updates == self.total or self.updates % self.settings["checkpoint_updates"] == 0:
             self._checkpoint(epoch, rate)
 
     @torch.no_grad()
