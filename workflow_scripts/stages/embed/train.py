@@ -6,7 +6,6 @@ training is complete, and their record (`model.json`) last.
 
 import json
 import shutil
-import sys
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -21,11 +20,10 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import (
     atomic_path,
     publish_folder,
-    remove_folder,
     unpublish_folder,
     write_json,
 )
-from workflow_scripts.core.files.file_lock import LOCK, locked
+from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import sha256, verify, write_record
 from workflow_scripts.core.files.parquet import count_rows, read_rows
@@ -42,9 +40,10 @@ from workflow_scripts.stages.embed.prepared import Pair, key, prepare, read_prep
 from workflow_scripts.stages.embed.sts import model_similarities
 from workflow_scripts.stages.embed.sts_readers import DataSet, parted, read_data_sets
 from workflow_scripts.stages.embed.training import Seeds, Training
+from workflow_scripts.stages.train import plans
 
 # In the work folder.
-_PLAN, _PREPARED, _CHECKPOINT = "plan.json", "prepared", "checkpoint.pt"
+_PREPARED, _CHECKPOINT = "prepared", "checkpoint.pt"
 _COUNTS = "counts.json"
 
 
@@ -104,21 +103,7 @@ def follow_plan(task: Task) -> None:
         "device": task.device,
         "inputs": {name: sha256(path) for name, path in files.items()},
     }
-    path = task.work / _PLAN
-    if path.exists():
-        if json.loads(path.read_text(encoding="utf-8")) == plan:
-            return
-        print(
-            f"embed: {task.work} holds work on other data or settings; starting over",
-            file=sys.stderr,
-        )
-    path.unlink(missing_ok=True)  # first: what is half removed follows no plan
-    for entry in task.work.iterdir():
-        if entry.is_dir():
-            remove_folder(entry)
-        elif entry.name != LOCK:
-            entry.unlink()
-    write_json(path, plan)
+    plans.follow("embed", task.work, plan)
 
 
 def check_not_empty(pairs: Pairs, path: Path, earlier: dict[str, int]) -> None:

@@ -13,9 +13,7 @@ from workflow_scripts.stages.train import work_folder
 
 
 def keep(role: str, work: Path, plan: dict[str, Any], begun: bool) -> None:
-    """Keep what an earlier process left in the work folder if it followed the same plan.
-
-    With another plan the folder is emptied and the work starts over.
+    """Follow a plan, see `follow`; another device is another plan only if training has begun.
 
     Args:
         role: of the model, for messages.
@@ -29,18 +27,30 @@ def keep(role: str, work: Path, plan: dict[str, Any], begun: bool) -> None:
     """
     path = work / work_folder.PLAN
     known = read_json(path) if path.exists() else {}
-    if known | {"device": plan["device"]} == plan:
-        if known != plan and begun:
+    if known | {"device": plan["device"]} == plan != known:
+        if begun:
             raise InputError(
                 f"the training in {work} began on device {known['device']} and can't go on "
                 f"on {plan['device']}: use that device, or remove the folder to start over"
             )
         write_json(path, plan)
-        return
-    if known:
+    follow(f"train {role}", work, plan)
+
+
+def follow(desc: str, work: Path, plan: dict[str, Any]) -> None:
+    """Empty the work folder, unless an earlier process followed the very same plan there.
+
+    Args:
+        desc: what is trained, for the message.
+        work: the folder.
+        plan: all that the work in it follows from.
+    """
+    path = work / work_folder.PLAN
+    if path.exists():
+        if read_json(path) == plan:
+            return
         print(
-            f"train {role}: {work} holds work on other data or settings; starting over",
-            file=sys.stderr,
+            f"{desc}: {work} holds work on other data or settings; starting over", file=sys.stderr
         )
     path.unlink(missing_ok=True)  # first: what is half removed follows no plan
     for entry in work.iterdir():
