@@ -18,7 +18,7 @@ from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import (
-    atomic_path,
+    copy_file,
     publish_folder,
     unpublish_folder,
     write_json,
@@ -243,8 +243,7 @@ def publish(
     with explained(work):
         files = [*save(work, model), shutil.copyfile(untrained, work / UNTRAINED)]
     for file in files:
-        with atomic_path(output / file.name) as temporary:
-            shutil.copyfile(file, temporary)
+        copy_file(file, output / file.name)
     shutil.rmtree(work)
     rejected = counts["rejected"]
     write_record(

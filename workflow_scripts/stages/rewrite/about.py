@@ -1,13 +1,12 @@
 """What the commands that train a rewriter share: options, and what its folder says of it."""
 
 import argparse
-import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.cli import json_argument
-from workflow_scripts.core.files.atomic import atomic_path, write_json
+from workflow_scripts.core.files.atomic import copy_file, write_json
 from workflow_scripts.core.files.manifest import read_manifest, verify
 from workflow_scripts.stages.rewrite.results import ABOUT
 from workflow_scripts.stages.rewrite.syntax_templates import TABLE, known_labels, read_table
@@ -79,8 +78,7 @@ def take_table(facts: dict[str, Any], table: Path, output: Path) -> dict[str, An
     # A pair is left out in all its directions, or in none.
     directions = len(facts["write"])
     left_out = {reason: count // directions for reason, count in counts["left_out"].items()}
-    with atomic_path(output / TABLE) as temporary:
-        shutil.copyfile(table, temporary)
+    copy_file(table, output / TABLE)
     found = read_table(table)
     of_templates = {
         "count": len(found),

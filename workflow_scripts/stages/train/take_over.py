@@ -19,7 +19,7 @@ import torch
 from workflow_scripts.core.cli import add_inputs, json_argument, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.atomic import atomic_path, write_json
+from workflow_scripts.core.files.atomic import copy_file, write_json
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import record_path, shard_paths, verify, write_record
@@ -217,8 +217,7 @@ def publish(
     write_json(output / "metrics.json", metrics)
     names = ["learning_curve.tsv", "learning_curve.svg", "metrics.json"]
     for side, text in texts.items():
-        with atomic_path(output / f"{side}.model") as temporary:
-            shutil.copyfile(text, temporary)
+        copy_file(text, output / f"{side}.model")
         names.append(f"{side}.model")
     for file in sorted(path.iterdir()):
         file.replace(output / file.name)
