@@ -22,12 +22,9 @@ from workflow_scripts.core.files.atomic import publish_folder, write_json
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.manifest import record_path, sha256, shard_paths, verify
 from workflow_scripts.nmt.kinds import model_files
-from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.memory import keep_freed_memory
-from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.monolingual import write_monolingual
 from workflow_scripts.nmt.saving import save_model
-from workflow_scripts.nmt.scoring import Pair
 from workflow_scripts.nmt.trainable import Trainable
 from workflow_scripts.plan.schema import filled
 from workflow_scripts.stages.rewrite.about import add_options, tell
@@ -37,7 +34,6 @@ from workflow_scripts.stages.train import data, measures, plans, work_folder
 from workflow_scripts.stages.train.doubts import ADVICE, doubts
 from workflow_scripts.stages.train.kernels import use_fast_kernels
 from workflow_scripts.stages.train.publishing import RECORD, publish_model
-from workflow_scripts.stages.train.weight_count import count_parameters
 
 # In the work folder: the model that the training begins with, and where it stands.
 _BEGINNING = "beginning"
@@ -99,12 +95,14 @@ def train_on(task: Task) -> Training:
             f"continued.max_length of {task.role} is {settings['max_length']}, but the model reads "
             f"and writes at most {longest} pieces: lower it"
         )
+    train = work / work_folder.TRAIN_SOURCE, work / work_folder.TRAIN_TARGET
+    dev = work / work_folder.DEV_SOURCE, work / work_folder.DEV_TARGET
     training = Training(
         task.role,
         trainable,
         settings,
-        train=_pairs(model, work / work_folder.TRAIN_SOURCE, work / work_folder.TRAIN_TARGET),
-        dev=_pairs(model, work / work_folder.DEV_SOURCE, work / work_folder.DEV_TARGET),
+        train=measures.read_ids(model, train),
+        dev=measures.read_ids(model, dev),
         seed=task.seed,
     )
     training.run(work / _STATE)
@@ -117,37 +115,19 @@ def train_on(task: Task) -> Training:
     return training
 
 
-def _pairs(model: Model, source: Path, target: Path) -> list[Pair]:
-    """Return the pairs of two files of pieces, as ids."""
-    return [
-        (model.source_ids(read), model.target_vocab.ids(written))
-        for read, written in zip(
-            measures.read_pieces(source), measures.read_pieces(target), strict=True
-        )
-    ]
-
-
 def measure(task: Task, training: Training) -> dict[str, Any]:
     """Return the metrics of the model, as those of a trained one, and its kind."""
-    work = task.work
-    counts = plans.read_json(work / work_folder.COUNTS)
-    folder = work / work_folder.MODEL
-    model = load_model(folder, task.device)
-    dev = (work / work_folder.DEV_SOURCE, work / work_folder.DEV_TARGET)
-    test = (work / work_folder.TEST_SOURCE, work / work_folder.TEST_TARGET)
+    counts = plans.read_json(task.work / work_folder.COUNTS)
     segmenter = Segmenter(task.text_model)
     return {
         "role": task.role,
         "direction": "forward",
-        "kind": model_files(folder).kind,
+        "kind": model_files(task.work / work_folder.MODEL).kind,
         "updates": training.updates,
         "epochs": training.history[-1]["epoch"],
         "checkpoints": len(training.history),
         "best_checkpoint": training.best_point() + 1,
-        "parameters": count_parameters(folder),
-        "segments": counts,
-        "validation_perplexity": measures.perplexity(model, dev),
-        "bleu": measures.bleu(model, test, segmenter) if counts.get("test") else None,
+        **measures.of_work_folder(task.work, task.device, segmenter, counts),
     }
 
 

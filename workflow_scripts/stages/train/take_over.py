@@ -5,7 +5,6 @@ are cut by the model's own vocabularies.
 """
 
 import argparse
-import math
 import shutil
 import sys
 from collections.abc import Iterator
@@ -29,8 +28,6 @@ from workflow_scripts.core.progress import progress
 from workflow_scripts.nmt.inspect import read_notes
 from workflow_scripts.nmt.kinds import SETTINGS, SOCKEYE, ModelFiles, model_files
 from workflow_scripts.nmt.loaders import load_model
-from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.scoring import score
 from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.train import (
@@ -140,29 +137,6 @@ def measured_pairs(task: Task) -> tuple[list[TextPair], list[TextPair]]:
     return test, test[: direction.PAIRS] or list(islice(pairs(task.corpora), direction.PAIRS))
 
 
-def perplexity(model: Model, source: Segmenter, target: Segmenter, pairs: list[TextPair]) -> float:
-    """Return the perplexity per target piece, </s> included, of the pairs that have a score.
-
-    Raises:
-        InputError: none has.
-    """
-    ids = [
-        (
-            model.source_ids(source.pieces(given)),
-            model.target_vocab.ids(target.pieces(wanted)),
-        )
-        for given, wanted in pairs
-    ]
-    total = pieces = 0.0
-    for (_, wanted), nll in zip(ids, score(model, ids), strict=True):
-        if math.isfinite(nll):
-            total += nll * (len(wanted) + 1)
-            pieces += len(wanted) + 1
-    if not pieces:
-        raise InputError("the model can't score any test pair: all are empty or too long for it")
-    return math.exp(total / pieces)
-
-
 def measure(
     task: Task, path: Path, files: ModelFiles, segmenters: dict[Side, Segmenter]
 ) -> dict[str, Any]:
@@ -189,6 +163,10 @@ def measure(
             file=sys.stderr,
         )
     bleu = None
+    ids = [
+        (model.source_ids(source.pieces(given)), model.target_vocab.ids(target.pieces(wanted)))
+        for given, wanted in test
+    ]
     if test:
         given = [source.pieces(pair[0]) for pair in test]
         translated = progress(measures.translations(model, given, target), len(test), "BLEU")
@@ -202,7 +180,7 @@ def measure(
         "segments": {"test": len(test)} if test else {},
         "source_gain": None if gains is None else [round(each, 3) for each in gains],
         "validation_perplexity": None,
-        "test_perplexity": perplexity(model, source, target, test) if test else None,
+        "test_perplexity": measures.perplexity(model, ids, "test") if test else None,
         "bleu": bleu,
     }
 
