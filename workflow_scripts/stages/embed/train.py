@@ -164,6 +164,27 @@ def prepare_work(task: Task, pairs: Pairs) -> dict[str, Any]:
     return json.loads((folder / _COUNTS).read_text(encoding="utf-8"))
 
 
+def development_data(task: Task, tested: list[DataSet]) -> tuple[list[DataSet], int]:
+    """Return what the best epoch is chosen by, and how many of its pairs are left out.
+
+    Args:
+        task: says which data sets; none if the last epoch is taken.
+        tested: the data sets that the run tests on. Pairs of those that are reported are left out.
+    """
+    paths, vectors = task.config["training"]["development"], task.config["model"]["vectors"]
+    if not paths:
+        return [], 0
+    with unchanged(task.inputs, [*paths, *([vectors] if vectors else [])]):
+        reported, _ = parted(tested, task.config.get("chosen_on", []))
+        return without_tested(
+            read_data_sets(paths, task.config["language"]),
+            reported,
+            "training.development",
+            "take other data to choose the best epoch by, or null, or name the data sets in "
+            "sts.development",
+        )
+
+
 def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
     """Bring the training to its end, from wherever it stands, and publish the model folder.
 
@@ -178,20 +199,7 @@ def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
     config, settings = task.config, task.config["training"]
     earlier = verify(task.pairs)["rejected"]
     tested = read_collected(task.evaluation)
-    development: list[DataSet] = []
-    removed = 0
-    if settings["development"]:
-        paths = settings["development"]
-        vectors = config["model"]["vectors"]
-        with unchanged(task.inputs, [*paths, *([vectors] if vectors else [])]):
-            reported, _ = parted(tested, config.get("chosen_on", []))
-            development, removed = without_tested(
-                read_data_sets(paths, config["language"]),
-                reported,
-                "training.development",
-                "take other data to choose the best epoch by, or null, or name the data sets in "
-                "sts.development",
-            )
+    development, removed = development_data(task, tested)
     with locked(task.work):
         follow_plan(task)
         pairs = Pairs(task.pairs, tested, development)
