@@ -266,3 +266,8 @@ def test_a_damaged_model_is_refused(columns, tmp_path):
     weights.write_bytes(weights.read_bytes()[:-1] + b"x")
     with pytest.raises(InputError, match=r"weights\.pt differs"):
         Classifier.load(tmp_path / "model")
+
+
+def test_a_classifier_that_diverges_is_an_error(columns, tmp_path):
+    with pytest.raises(InputError, match=r"classifier: the loss is not finite.*lower learning_rate"):
+        train(columns(telling), tmp_path / "model", learning_rate=1e30, l2=[1.0])
