@@ -269,5 +269,5 @@ def test_a_damaged_model_is_refused(columns, tmp_path):
 
 
 def test_a_classifier_that_diverges_is_an_error(columns, tmp_path):
-    with pytest.raises(InputError, match=r"classifier: the loss is not finite.*lower learning_rate"):
+    with pytest.raises(InputError, match=r"the loss is not finite.*lower learning_rate"):
         train(columns(telling), tmp_path / "model", learning_rate=1e30, l2=[1.0])

@@ -30,6 +30,7 @@ from workflow_scripts.core.files.parquet import count_rows, read_rows
 from workflow_scripts.core.files.rows import TrainingPairRow
 from workflow_scripts.core.files.space import explained
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.training import work_plan
 from workflow_scripts.core.training.loop import CHECKPOINT_SECONDS
 from workflow_scripts.stages.embed import parts
 from workflow_scripts.stages.embed.correlations import result
@@ -40,10 +41,9 @@ from workflow_scripts.stages.embed.prepared import Pair, key, prepare, read_prep
 from workflow_scripts.stages.embed.sts import model_similarities
 from workflow_scripts.stages.embed.sts_readers import DataSet, parted, read_data_sets
 from workflow_scripts.stages.embed.training import Seeds, Training
-from workflow_scripts.stages.train import plans
 
 # In the work folder.
-_PREPARED, _CHECKPOINT = "prepared", "checkpoint.pt"
+_PLAN, _PREPARED, _CHECKPOINT = "plan.json", "prepared", "checkpoint.pt"
 _COUNTS = "counts.json"
 
 
@@ -103,7 +103,7 @@ def follow_plan(task: Task) -> None:
         "device": task.device,
         "inputs": {name: sha256(path) for name, path in files.items()},
     }
-    plans.follow("embed", task.work, plan)
+    work_plan.follow("embed", task.work / _PLAN, plan)
 
 
 def check_not_empty(pairs: Pairs, path: Path, earlier: dict[str, int]) -> None:
